@@ -314,7 +314,7 @@ const oidc = z
       .nullable()
       .default(900_000)
       .describe(
-        "How long after a person signed in at the provider the session may add, correct or refund credits and create management keys; then they sign in again. null: for the whole session.",
+        "How long after a person signed in at the provider the session may change what gives money or rights, such as credits, overdrafts, roles and management keys; then they sign in again. null: for the whole session.",
       ),
   })
   .refine(

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { signInRuleOf } from "../../src/http/api/endpoint.ts";
+import { listRuledEndpoints } from "../../src/http/api/sign-in-rules.ts";
 import { readReturnPath } from "../../src/http/console/return-path.ts";
+import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { startOidcProvider, type TestOidcProvider } from "../support/oidc-provider.ts";
@@ -15,13 +18,24 @@ let provider: TestOidcProvider;
 let gateway: TestGateway;
 let folder: string;
 let user: string;
+let member: string;
+let organization: string;
+let managementKey: string;
+let budget: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "gateway-oidc-"));
   writeFileSync(join(folder, "secret"), "secret\n");
   provider = await startOidcProvider();
   gateway = await startTestGateway({ yaml: configOf() });
-  user = await createAccountTools(gateway).user("Ada");
+  const create = createAccountTools(gateway);
+  [user, member] = [await create.user("Ada"), await create.user("Grace")];
+  organization = await create.organization(user);
+  await create.member(organization, member, "member");
+  const make = async (path: string, body: object) =>
+    (await callAdmin(gateway, gateway.adminKey, "POST", path, body)).data.id;
+  managementKey = await make("/keys", { name: "k", kind: "management", expires_at: "2099-01-01T00:00:00Z" });
+  budget = await make("/budgets", { account_id: user, limit: 10 });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -89,27 +103,82 @@ describe("an operator who signed in at the provider too long ago", () => {
     operator = await signInAt();
   });
 
+  const send = (method: string, path: string, body?: object) =>
+    callWithSession(gateway, operator, { method, path, body: body ?? {} });
+  const REJECTED = [
+    403,
+    expect.objectContaining({
+      type: "permission_denied",
+      metadata: { reason: "sign_in_again", sign_in_path: "/api/console/oidc/start?again=true" },
+    }),
+  ];
+  const outcomeOf = ({ status, body }: SessionAnswer) => [status, body["error"]];
+
   test.each([
-    ["add credits", "POST", () => `/api/admin/accounts/${user}/credits`, { amount: 1 }],
-    ["correct a balance", "POST", () => `/api/admin/accounts/${user}/corrections`, { amount: 1, note: "n" }],
-    ["refund a request", "POST", () => "/api/admin/generations/gen_1/refund", {}],
-    ["create a management key", "POST", () => "/api/admin/keys", { name: "k", kind: "management" }],
+    ["add credits", "POST", () => `/accounts/${user}/credits`, { amount: 1 }],
+    ["correct a balance", "POST", () => `/accounts/${user}/corrections`, { amount: 1, note: "n" }],
+    ["refund a request", "POST", () => "/generations/gen_1/refund", {}],
+    ["create a management key", "POST", () => "/keys", { name: "k", kind: "management" }],
+    ["keep a management key longer", "PATCH", () => `/keys/${managementKey}`, { expires_at: null }],
+    ["set an overdraft without a bound", "PATCH", () => `/users/${user}`, { overdraft: null }],
+    [
+      "set an overdraft of an organization",
+      "PATCH",
+      () => `/organizations/${organization}`,
+      { overdraft: 5 },
+    ],
+    ["raise a monthly limit", "PATCH", () => `/organizations/${organization}`, { monthly_limit: 500 }],
+    ["change a policy", "PATCH", () => `/organizations/${organization}`, { policy: {} }],
+    ["change a rate limit", "PATCH", () => `/users/${user}`, { rate_limit: null }],
+    ["change a plan", "PATCH", () => `/users/${user}`, { plan: null }],
+    ["change an e-mail", "PATCH", () => `/users/${user}`, { email: "ada@example.com" }],
+    ["reopen an account", "PATCH", () => `/users/${user}`, { closed: false }],
+    ["create a user with an overdraft", "POST", () => "/users", { name: "Eve", overdraft: null }],
+    ["create an organization for an owner", "POST", () => "/organizations", { name: "E", owner: "user_x" }],
+    ["give a role", "PUT", () => `/organizations/${organization}/members/${user}`, { role: "owner" }],
+    ["raise a budget", "PATCH", () => `/budgets/${budget}`, { limit: 11 }],
+    ["let a budget only warn", "PATCH", () => `/budgets/${budget}`, { action: "warn" }],
+    ["delete a budget", "DELETE", () => `/budgets/${budget}`, undefined],
+    ["reload the settings", "POST", () => "/settings/reload", {}],
+    ["refresh prices", "POST", () => "/catalog/refresh", {}],
   ])("cannot %s, and is told to sign in again", async (_what, method, path, body) => {
-    const answer = await callWithSession(gateway, operator, { method, path: path(), body });
-    expect([answer.status, answer.body["error"]]).toEqual([
-      403,
-      expect.objectContaining({
-        type: "permission_denied",
-        metadata: { reason: "sign_in_again", sign_in_path: "/api/console/oidc/start?again=true" },
-      }),
-    ]);
+    expect(outcomeOf(await send(method, `/api/admin${path()}`, body))).toEqual(REJECTED);
   });
 
-  test("can read, and change what is no money", async () => {
-    const path = "/api/admin/keys";
-    expect((await callWithSession(gateway, operator, { path })).status).toBe(200);
-    const body = { name: "inference" };
-    expect((await callWithSession(gateway, operator, { method: "POST", path, body })).status).toBe(201);
+  const changes = ENDPOINTS.filter(
+    ({ method, access, changesNothing }) =>
+      method !== "GET" && !changesNothing && !["sign_in", "signed"].includes(access.kind),
+  );
+
+  test("finds a rule for every endpoint that changes something, and an endpoint for every rule", () => {
+    const names = changes.map(({ method, path }) => `${method} ${path}`);
+    expect(listRuledEndpoints().toSorted()).toEqual(names.toSorted());
+  });
+
+  test.each(
+    changes
+      .filter((endpoint) => signInRuleOf(endpoint) === "always")
+      .map(({ method, path }) => ({ method, path: path.replaceAll(/:(\w+)/g, "some_$1") })),
+  )("cannot call $method $path, whatever the request says", async ({ method, path }) => {
+    expect(outcomeOf(await send(method, path))).toEqual(REJECTED);
+  });
+
+  test.each([
+    ["read", "GET", () => "/keys", undefined],
+    ["create an inference key", "POST", () => "/keys", { name: "inference" }],
+    ["rename an account", "PATCH", () => `/users/${user}`, { name: "Ada" }],
+    ["create a user without rights", "POST", () => "/users", { name: "Eve" }],
+    ["lower a budget", "PATCH", () => `/budgets/${budget}`, { limit: 9, action: "block" }],
+    ["create a budget", "POST", () => "/budgets", { limit: 5 }],
+    ["see what a reload would change", "POST", () => "/settings/reload?dry_run=true", {}],
+    ["remove a member", "DELETE", () => `/organizations/${organization}/members/${member}`, undefined],
+    ["revoke a key", "DELETE", () => `/keys/${managementKey}`, undefined],
+    ["close an account", "PATCH", () => `/users/${member}`, { closed: true }],
+  ])("can %s", async (_what, method, path, body) => {
+    const request = { method, path: `/api/admin${path()}`, ...(body === undefined ? {} : { body }) };
+    const headers = { "content-type": "application/json" };
+    const answer = await callWithSession(gateway, operator, { ...request, headers });
+    expect([answer.body["error"], answer.status < 300]).toEqual([undefined, true]);
   });
 
   test("can add credits after another sign-in, for which the provider asks them again", async () => {

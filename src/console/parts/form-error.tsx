@@ -1,6 +1,6 @@
 import type { ApiError } from "../api/client.ts";
 import type { Form } from "../state/form.ts";
-import { signInAgain } from "../state/session.ts";
+import { isSignInAgain, signInAgain } from "../state/session.ts";
 import { text } from "../text/text.ts";
 import { Button } from "./button.tsx";
 import { ErrorBox } from "./states.tsx";
@@ -11,7 +11,7 @@ import { ErrorBox } from "./states.tsx";
  */
 export function FormError({ error, form }: { error: ApiError | null; form?: Pick<Form<object>, "keep"> }) {
   if (error === null) return null;
-  if (error.metadata["reason"] !== "sign_in_again") return <ErrorBox error={error} />;
+  if (!isSignInAgain(error)) return <ErrorBox error={error} />;
   const begin = () => {
     form?.keep();
     signInAgain();

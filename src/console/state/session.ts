@@ -32,6 +32,11 @@ export function oidcStart(more: Readonly<Record<string, string>> = {}): string {
   return `${OIDC_START}?${new URLSearchParams({ return_to: readUrl(), ...more })}`;
 }
 
+/** Returns whether something failed because the last sign-in at the provider is too long ago. */
+export function isSignInAgain({ metadata }: ApiError): boolean {
+  return metadata["reason"] === "sign_in_again";
+}
+
 /** Leaves for the provider, where the person proves again who they are. */
 export function signInAgain(): void {
   window.location.assign(atBase(oidcStart({ again: "true" })));

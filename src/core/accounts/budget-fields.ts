@@ -52,6 +52,9 @@ export const BudgetChangeInput = z
   .partial()
   .meta({ examples: [{ limit: 80 }] });
 
+/** The validated body of a change. */
+export type BudgetChangeBody = z.infer<typeof BudgetChangeInput>;
+
 /** The body of a new budget. */
 export const BudgetInput = z.strictObject({
   account_id: IdInput.optional().describe("Id of the account that pays. Default: the caller's own account."),
@@ -86,7 +89,7 @@ export const BudgetInput = z.strictObject({
 export type NewBudget = z.infer<typeof BudgetInput>;
 
 /** Returns the changes that a request asks for, by their names in a record. */
-export function readBudgetChange(body: z.infer<typeof BudgetChangeInput>): BudgetChange {
+export function readBudgetChange(body: BudgetChangeBody): BudgetChange {
   const { name, limit, action, warn_at } = body;
   return {
     ...(name === undefined ? {} : { name }),

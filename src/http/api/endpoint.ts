@@ -6,9 +6,10 @@ import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { admit } from "../middleware/admit.ts";
 import type { Access, PrincipalFor } from "../middleware/authorize.ts";
-import { requireRecentSignIn } from "../middleware/recent-sign-in.ts";
+import { hasRecentSignIn, requireRecentSignIn } from "../middleware/recent-sign-in.ts";
 import { type AuditDetails, type AuditedPrincipal, commitChange, makeChange } from "./audit-change.ts";
 import { respondOnce } from "./respond-once.ts";
+import { findSignInRule, type RuledRequest, type SignInRule } from "./sign-in-rules.ts";
 
 type Schema = z.ZodType;
 
@@ -68,8 +69,6 @@ export interface Endpoint<
   readonly audited?: true;
   /** A `POST` that only reads, with more input than a query can have: no audit entry and no `Idempotency-Key`. */
   readonly changesNothing?: true;
-  /** A person who signed in through an OpenID Connect provider must have done so a short time ago. */
-  readonly recentSignIn?: true;
   /** The response contains a secret, so it is not stored for a repeated request with the same Idempotency-Key. */
   readonly respondsWithSecret?: true;
   handle(
@@ -97,9 +96,12 @@ export function defineEndpoint<
 export function serveEndpoint(endpoint: Endpoint): Handler {
   return async (request, context) => {
     const { principal, body } = await admit(request, context, endpoint.access);
-    if (endpoint.recentSignIn) requireRecentSignIn(context);
+    const rule = signInRuleOf(endpoint);
+    if (rule === "always") requireRecentSignIn(context);
     const details: AuditDetails[] = [];
     const input = readInput(endpoint, { request, context, principal, body, details });
+    if (typeof rule === "function" && !hasRecentSignIn(context) && (await rule(input as RuledRequest)))
+      requireRecentSignIn(context);
     // There is no principal to record before the sign-in. Its handler writes the audit entry.
     if (endpoint.access.kind === "sign_in")
       return respond(endpoint, await endpoint.handle(input as HandlerInput));
@@ -109,6 +111,13 @@ export function serveEndpoint(endpoint: Endpoint): Handler {
     const name = endpoint.method === "POST" ? request.headers.get("idempotency-key") : null;
     return name === null ? change(endpoint, input, details) : changeOnce(endpoint, input, { name, details });
   };
+}
+
+/** Returns whether an endpoint needs a recent sign-in. A change that no rule is about does. */
+export function signInRuleOf({ method, path, access, changesNothing }: Endpoint): SignInRule {
+  const isChange = method !== "GET" && changesNothing !== true;
+  if (!isChange || access.kind === "sign_in" || access.kind === "signed") return "never";
+  return findSignInRule(method, path) ?? "always";
 }
 
 type Input<P> = ApiInput<P, unknown, unknown, unknown> & { readonly url: URL };

@@ -19,7 +19,6 @@ export const postCredits = defineEndpoint({
   tag: "Credits",
   summary: "Grant credits to an account, optionally with an expiry time",
   access: OPERATOR,
-  recentSignIn: true,
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: z.strictObject({
@@ -54,7 +53,6 @@ export const postCorrection = defineEndpoint({
   tag: "Credits",
   summary: "Correct an account's balance by a positive or negative amount",
   access: OPERATOR,
-  recentSignIn: true,
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: z.strictObject({
@@ -82,7 +80,6 @@ export const postRefund = defineEndpoint({
   tag: "Credits",
   summary: "Refund the cost of a generation, or a part of it",
   access: OPERATOR,
-  recentSignIn: true,
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: z.strictObject({

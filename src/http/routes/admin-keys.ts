@@ -17,7 +17,6 @@ import {
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 import type { HttpDeps } from "../context/context.ts";
-import { requireRecentSignIn } from "../middleware/recent-sign-in.ts";
 
 const CHANGE_SHAPE = changeShape(KEY_SETTINGS);
 const ChangeBody = z.strictObject(CHANGE_SHAPE);
@@ -51,9 +50,7 @@ export const postKey = defineEndpoint({
   }),
   status: 201,
   respondsWithSecret: true,
-  async handle({ principal, body, deps, audit, context }) {
-    // Such a key could do without a sign-in whatever needs a recent one.
-    if (body.kind === "management") requireRecentSignIn(context);
+  async handle({ principal, body, deps, audit }) {
     const own = managedAccountOf(principal) ?? DEFAULT_ACCOUNT_ID;
     const accountId = requireOwnAccount(principal, body.account_id ?? own);
     const { name, kind, user_id: userId = null } = body;

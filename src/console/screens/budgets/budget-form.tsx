@@ -4,6 +4,7 @@ import { Button } from "../../parts/button.tsx";
 import { Combobox } from "../../parts/combobox.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Select } from "../../parts/field.tsx";
+import { FormError } from "../../parts/form-error.tsx";
 import {
   type BudgetInput,
   type BudgetProblem,
@@ -68,11 +69,7 @@ export function BudgetForm({ known, onClose, onSaved }: FormProps) {
         value={input.name}
         onInput={(name) => set({ name })}
       />
-      {error === null ? null : (
-        <p class="field-error" role="alert">
-          {error.message}
-        </p>
-      )}
+      <FormError error={error} />
     </Dialog>
   );
 }

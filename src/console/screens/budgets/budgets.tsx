@@ -4,8 +4,7 @@ import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Page } from "../../parts/page.tsx";
 import { PagedList, usePages } from "../../parts/paged-list.tsx";
-import { showToast } from "../../parts/toast.tsx";
-import { toApiError } from "../../state/load.ts";
+import { showFailure, showToast } from "../../parts/toast.tsx";
 import { loadOptions } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
@@ -61,7 +60,7 @@ function RemoveBudget(props: { of: Budget; onClose: () => void; onDone: () => vo
       showToast(words.removed(budget.name));
       onDone();
     } catch (error) {
-      showToast(toApiError(error).message, { isError: true });
+      showFailure(error);
       setBusy(false);
     }
   };

@@ -5,6 +5,7 @@ import { Button } from "../../parts/button.tsx";
 import { Combobox } from "../../parts/combobox.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Select } from "../../parts/field.tsx";
+import { FormError } from "../../parts/form-error.tsx";
 import { Snippets } from "../../parts/snippets.tsx";
 import { Code } from "../../parts/values.tsx";
 import { findProblem, type KeyInput, NEW_KEY, readKey, toSettings } from "../../state/key-input.ts";
@@ -68,11 +69,7 @@ export function KeyForm({ known, onClose, onSaved }: FormProps) {
         onInput={set("expires")}
         error={errorOf("expires")}
       />
-      {otherError === null ? null : (
-        <p class="field-error" role="alert">
-          {otherError}
-        </p>
-      )}
+      <FormError error={otherError} />
     </Dialog>
   );
 }
@@ -103,7 +100,7 @@ function useKeyForm({ known, onSaved }: Pick<FormProps, "known" | "onSaved">) {
     return error?.field != null && apiField === error.field.split(".")[0] ? error.message : null;
   };
   const isShown = Object.keys(API_FIELDS).some((field) => errorOf(field as keyof KeyInput) !== null);
-  const otherError = error === null || isShown ? null : error.message;
+  const otherError = isShown ? null : error;
   return { input, setInput, submit, errorOf, otherError, isBusy };
 }
 

@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { Confirm } from "../../parts/dialog.tsx";
-import { showToast } from "../../parts/toast.tsx";
-import { toApiError } from "../../state/load.ts";
+import { showFailure, showToast } from "../../parts/toast.tsx";
 import { forgetOptions } from "../../state/names.ts";
 import { text } from "../../text/text.ts";
 import type { Key } from "./key-table.tsx";
@@ -29,7 +28,7 @@ export function RevokeKey({
       onDone();
       onClose();
     } catch (error) {
-      showToast(toApiError(error).message, { isError: true });
+      showFailure(error);
       setBusy(false);
     }
   };

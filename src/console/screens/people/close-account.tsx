@@ -37,7 +37,7 @@ export function CloseAccount({ account, onChanged }: { account: AccountFields; o
           </Button>
         )}
       </div>
-      {isAsking ? null : <FormError error={form.error} />}
+      {isAsking ? null : <FormError error={form.error} form={form} />}
       {isAsking ? (
         <Confirm
           title={text.people.closeTitle(name)}
@@ -46,7 +46,7 @@ export function CloseAccount({ account, onChanged }: { account: AccountFields; o
           onConfirm={() => void form.submit()}
           onClose={() => setAsking(false)}
         >
-          <FormError error={form.error} />
+          <FormError error={form.error} form={form} />
           <p>{text.people.closeAsk(name)}</p>
         </Confirm>
       ) : null}

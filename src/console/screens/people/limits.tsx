@@ -34,7 +34,7 @@ export function Limits({ account, onSaved }: LimitsProps) {
         <h2>{text.people.limits}</h2>
       </div>
       <form class="card-body stack" onSubmit={submit}>
-        <FormError error={form.error} />
+        <FormError error={form.error} form={form} />
         <div class="fields">
           <Field
             label={text.people.name}

@@ -50,7 +50,7 @@ export function MemberForm(props: FormProps) {
         </>
       }
     >
-      <FormError error={form.error} />
+      <FormError error={form.error} form={form} />
       {isNew ? <UserField form={form} /> : null}
       <Select
         label={text.people.role}

@@ -48,7 +48,7 @@ export function NewAccount(props: { kind: Kind; onClose: () => void; onMade: (id
         </>
       }
     >
-      <FormError error={form.error} />
+      <FormError error={form.error} form={form} />
       <Field
         label={text.people.name}
         error={form.errorOf("name")}

@@ -38,7 +38,7 @@ export function PolicyEditor({ account, onSaved }: EditorProps) {
       </div>
       <form class="card-body stack" onSubmit={submit}>
         <p class="quiet">{text.people.policyAbout}</p>
-        <FormError error={form.error} />
+        <FormError error={form.error} form={form} />
         {form.values.isJson ? (
           <TextArea
             label={text.people.jsonLabel}

@@ -35,7 +35,7 @@ export function RemoveMember(props: {
       onConfirm={() => void form.submit()}
       onClose={props.onClose}
     >
-      <FormError error={form.error} />
+      <FormError error={form.error} form={form} />
       <p>{text.people.removeAbout}</p>
     </Confirm>
   );

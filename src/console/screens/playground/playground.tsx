@@ -4,10 +4,9 @@ import { APIS, type Api } from "../../conversation/conversation.ts";
 import { Button } from "../../parts/button.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Segments } from "../../parts/segments.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { showFailure, showToast } from "../../parts/toast.tsx";
 import { copyText } from "../../parts/values.tsx";
 import { chooseExampleModel } from "../../state/example-model.ts";
-import { toApiError } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { readStored, store } from "../../state/stored.ts";
 import { text } from "../../text/text.ts";
@@ -163,7 +162,7 @@ function useOpenedRequest(): void {
         setQuery({ from: null });
       },
       (error: unknown) => {
-        if (!controller.signal.aborted) showToast(toApiError(error).message, { isError: true });
+        if (!controller.signal.aborted) showFailure(error);
       },
     );
     return () => controller.abort();

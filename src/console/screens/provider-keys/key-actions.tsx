@@ -3,9 +3,8 @@ import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { FormError } from "../../parts/form-error.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { showFailure, showToast } from "../../parts/toast.tsx";
 import { useForm } from "../../state/form.ts";
-import { toApiError } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import type { KeyAction } from "./key-action.ts";
 import { KeyForm } from "./key-form.tsx";
@@ -52,7 +51,7 @@ function Toggle({ provider: key, onDone, onClose }: ActionProps) {
         onDone();
       },
       (error: unknown) => {
-        showToast(toApiError(error).message, { isError: true });
+        showFailure(error);
         onClose();
       },
     );
@@ -79,7 +78,7 @@ function Remove({ provider: key, onClose, onDone }: ActionProps) {
       onConfirm={() => void form.submit()}
       onClose={onClose}
     >
-      <FormError error={form.error} />
+      <FormError error={form.error} form={form} />
       <p>{text.providerKeys.removeAbout}</p>
     </Confirm>
   );

@@ -3,9 +3,8 @@ import { Button } from "../../parts/button.tsx";
 import { Check } from "../../parts/field.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Popover } from "../../parts/popover.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { showFailure, showToast } from "../../parts/toast.tsx";
 import { type Filters, isLive, readFilters } from "../../state/filters.ts";
-import { toApiError } from "../../state/load.ts";
 import { query } from "../../state/location.ts";
 import { readStored, store } from "../../state/stored.ts";
 import { text } from "../../text/text.ts";
@@ -106,7 +105,7 @@ function ExportButton({ filters }: { filters: Filters }) {
       const count = await exportRequests(filters);
       showToast(count < MOST_ROWS ? words.exported(count) : words.exportedMost(MOST_ROWS));
     } catch (error) {
-      showToast(toApiError(error).message, { isError: true });
+      showFailure(error);
     }
     setBusy(false);
   };

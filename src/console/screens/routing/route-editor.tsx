@@ -7,9 +7,9 @@ import { FormError } from "../../parts/form-error.tsx";
 import { SaveBar } from "../../parts/save-bar.tsx";
 import { Segments } from "../../parts/segments.tsx";
 import { ErrorBox, Skeleton } from "../../parts/states.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { showFailure, showToast } from "../../parts/toast.tsx";
 import { useForm } from "../../state/form.ts";
-import { toApiError, useLoad } from "../../state/load.ts";
+import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
 import {
@@ -61,7 +61,7 @@ export function RouteEditor({ route, account, onChanged }: EditorProps) {
         </div>
         <form class="card-body stack" onSubmit={submit}>
           {route === null ? null : <About route={route} />}
-          <FormError error={form.error} />
+          <FormError error={form.error} form={form} />
           {route === null ? (
             <Field
               label={text.routing.routeName}
@@ -156,13 +156,10 @@ function Versions({ route, onRestored }: { route: NamedRoute; onRestored: () => 
     return (await call("GET /api/admin/named-routes/{name}/versions", { params, query, signal })).data;
   });
   const restore = (version: number) => {
-    call("POST /api/admin/named-routes/{name}/restore", { params, query, body: { version } }).then(
-      () => {
-        showToast(text.routing.restored(version));
-        onRestored();
-      },
-      (failure: unknown) => showToast(toApiError(failure).message, { isError: true }),
-    );
+    call("POST /api/admin/named-routes/{name}/restore", { params, query, body: { version } }).then(() => {
+      showToast(text.routing.restored(version));
+      onRestored();
+    }, showFailure);
   };
   return (
     <section class="card">
@@ -204,7 +201,7 @@ function RemoveRoute({ route, onRemoved }: { route: NamedRoute; onRemoved: () =>
         onRemoved();
       },
       (failure: unknown) => {
-        showToast(toApiError(failure).message, { isError: true });
+        showFailure(failure);
         setBusy(false);
         setAsking(false);
       },

@@ -6,9 +6,8 @@ import { TextArea } from "../../parts/field.tsx";
 import { FormError } from "../../parts/form-error.tsx";
 import { FormOrJson } from "../../parts/form-or-json.tsx";
 import { SaveBar } from "../../parts/save-bar.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { showFailure, showToast } from "../../parts/toast.tsx";
 import { useForm } from "../../state/form.ts";
-import { toApiError } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
 import { ResolvesTo } from "./resolves-to.tsx";
@@ -49,7 +48,7 @@ export function TierEditor({ tier, onChanged }: EditorProps) {
         </div>
         <form class="card-body stack" onSubmit={submit}>
           {tier === null ? null : <Source tier={tier} />}
-          <FormError error={form.error} />
+          <FormError error={form.error} form={form} />
           {values.isJson ? (
             <TextArea
               label={text.routing.jsonLabel}
@@ -137,7 +136,7 @@ function RemoveTier({ tier, onRemoved }: { tier: Tier; onRemoved: () => void }) 
         onRemoved();
       },
       (failure: unknown) => {
-        showToast(toApiError(failure).message, { isError: true });
+        showFailure(failure);
         setBusy(false);
         setAsking(false);
       },

@@ -4,9 +4,8 @@ import type { Schemas } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { showFailure, showToast } from "../../parts/toast.tsx";
 import { Time } from "../../parts/values.tsx";
-import { toApiError } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import { printJumps } from "./setting-rows.ts";
 
@@ -31,10 +30,7 @@ export function CatalogChanges({
   const decide = (id: string, verdict: Verdict) => {
     setBusy(true);
     call(OPERATIONS[verdict], { params: { id } })
-      .then(
-        ({ data }) => showToast(text.settings.decided[verdict](data.length)),
-        (failure: unknown) => showToast(toApiError(failure).message, { isError: true }),
-      )
+      .then(({ data }) => showToast(text.settings.decided[verdict](data.length)), showFailure)
       .finally(() => {
         setBusy(false);
         setAsking(null);

@@ -6,9 +6,9 @@ import { formatCount } from "../../parts/format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Figure } from "../../parts/section.tsx";
 import { ErrorBox, Skeleton } from "../../parts/states.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { showFailure, showToast } from "../../parts/toast.tsx";
 import { Time } from "../../parts/values.tsx";
-import { toApiError, useLoad } from "../../state/load.ts";
+import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import { CatalogChanges } from "./catalog-changes.tsx";
 
@@ -25,12 +25,9 @@ export function Catalog() {
   const refresh = () => {
     setBusy(true);
     call("POST /api/admin/catalog/refresh", { body: {} })
-      .then(
-        ({ data: { changed, added } }) => {
-          showToast(text.settings.refreshed(formatCount(changed), formatCount(added)));
-        },
-        (failure: unknown) => showToast(toApiError(failure).message, { isError: true }),
-      )
+      .then(({ data: { changed, added } }) => {
+        showToast(text.settings.refreshed(formatCount(changed), formatCount(added)));
+      }, showFailure)
       .finally(() => {
         setBusy(false);
         reload();

@@ -6,9 +6,8 @@ import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { PagedRows } from "../../parts/paged-rows.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { showFailure, showToast } from "../../parts/toast.tsx";
 import { Time } from "../../parts/values.tsx";
-import { toApiError } from "../../state/load.ts";
 import { usePages } from "../../state/pages.ts";
 import { session, signOut } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
@@ -64,7 +63,7 @@ function EndSession(props: { ended: ConsoleSession; onClose: () => void; onEnded
         props.onEnded();
       },
       (failure: unknown) => {
-        showToast(toApiError(failure).message, { isError: true });
+        showFailure(failure);
         props.onClose();
       },
     );

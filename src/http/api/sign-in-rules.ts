@@ -1,0 +1,106 @@
+import { type BudgetChangeBody, readBudgetChange } from "../../core/accounts/budget-fields.ts";
+import type { HttpDeps } from "../context/context.ts";
+
+/** What a rule reads of a request that has been validated. */
+export interface RuledRequest {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly deps: Pick<HttpDeps, "budgets" | "keyStores">;
+}
+
+/**
+ * Whether a change needs a recent sign-in: always, never, or as its content says. A change that gives money or rights does; one that only
+ * takes them away does not, so that nothing delays an operator who contains an incident.
+ */
+export type SignInRule = "always" | "never" | ((request: RuledRequest) => boolean | Promise<boolean>);
+
+/** Fields that are no rights: they only name an account. */
+const NAMES: readonly string[] = ["name", "email", "external_id"];
+
+/** The rules of all endpoints that change something, by method and path. A change without a rule needs a recent sign-in. */
+const RULES: Readonly<Record<string, SignInRule>> = {
+  // Money.
+  "POST /api/admin/accounts/:id/credits": "always",
+  "POST /api/admin/accounts/:id/corrections": "always",
+  "POST /api/admin/generations/:id/refund": "always",
+  // Overdraft, plan, policy, limits, a first owner.
+  "POST /api/admin/users": hasOther(NAMES),
+  "POST /api/admin/organizations": hasOther(NAMES),
+  "PATCH /api/admin/users/:id": changesAccount,
+  "PATCH /api/admin/organizations/:id": changesAccount,
+  // Roles.
+  "PUT /api/admin/organizations/:id/members/:user_id": "always",
+  "DELETE /api/admin/organizations/:id/members/:user_id": "never",
+  // A management key acts without a session. An inference key spends within the limits of its account.
+  "POST /api/admin/keys": ({ body }) => body["kind"] === "management",
+  "PATCH /api/admin/keys/:id": changesManagementKey,
+  "DELETE /api/admin/keys/:id": "never",
+  "POST /api/console/playground-key": "never",
+  // A new budget bounds spending. A higher one, one that only warns, and none at all let more be spent.
+  "POST /api/admin/budgets": "never",
+  "PATCH /api/admin/budgets/:id": raisesBudget,
+  "DELETE /api/admin/budgets/:id": "always",
+  // Where prompts go, and who pays for them.
+  "POST /api/admin/accounts/:id/provider-keys": "always",
+  "PATCH /api/admin/accounts/:id/provider-keys/:key_id": "always",
+  "DELETE /api/admin/accounts/:id/provider-keys/:key_id": "always",
+  "POST /api/admin/accounts/:id/provider-keys/:key_id/test": "never",
+  // What all accounts may use, and at which price.
+  "PUT /api/admin/tiers/:id": "always",
+  "DELETE /api/admin/tiers/:id": "always",
+  "POST /api/admin/settings/reload": unlessDryRun,
+  "POST /api/admin/catalog/refresh": unlessDryRun,
+  "POST /api/admin/catalog/changes/:id/approve": "always",
+  "POST /api/admin/catalog/changes/:id/reject": "never",
+  // A named route leads to models that policies allow anyway.
+  "PUT /api/admin/named-routes/:name": "never",
+  "DELETE /api/admin/named-routes/:name": "never",
+  "POST /api/admin/named-routes/:name/restore": "never",
+  // Operation.
+  "POST /api/admin/health/:provider/test": "never",
+  "POST /api/admin/health/:provider/clear": "never",
+  "POST /api/admin/health/:provider/drain": "never",
+  "DELETE /api/admin/health/:provider/drain": "never",
+  "POST /api/admin/webhooks/test": "never",
+  "DELETE /api/console/session": "never",
+  "DELETE /api/admin/sessions/:id": "never",
+};
+
+/** Returns the rule of an endpoint that changes something; undefined if the list has none. */
+export function findSignInRule(method: string, path: string): SignInRule | undefined {
+  return RULES[`${method} ${path}`];
+}
+
+/** Returns the endpoints that have a rule, for the test that compares them with all endpoints. */
+export function listRuledEndpoints(): readonly string[] {
+  return Object.keys(RULES);
+}
+
+function hasOther(harmless: readonly string[]): SignInRule {
+  return ({ body }) =>
+    Object.entries(body).some(([field, value]) => value !== undefined && !harmless.includes(field));
+}
+
+/** A name is no right, and closing an account takes rights away. E-mail and own id find the account that others give credits to. */
+function changesAccount({ body }: RuledRequest): boolean {
+  return Object.entries(body).some(
+    ([field, value]) => value !== undefined && field !== "name" && !(field === "closed" && value === true),
+  );
+}
+
+async function changesManagementKey({ params, deps }: RuledRequest): Promise<boolean> {
+  const key = await deps.keyStores.keys.findKey(String(params["id"]));
+  return key?.kind === "management";
+}
+
+async function raisesBudget({ params, body, deps }: RuledRequest): Promise<boolean> {
+  const budget = await deps.budgets.findBudget(String(params["id"]));
+  if (budget === null) return false;
+  const change = readBudgetChange(body as BudgetChangeBody);
+  return (change.limit ?? 0) > budget.limit || (change.action === "warn" && budget.action === "block");
+}
+
+function unlessDryRun({ query, body }: RuledRequest): boolean {
+  return query["dry_run"] !== "true" && body["dry_run"] !== true;
+}
