@@ -107,13 +107,14 @@ async function list(stores: Stores, organization: string, { json }: JsonOption):
 
 async function remove(stores: Stores, one: OneMember, { json }: JsonOption): Promise<string> {
   const { organization, user } = await resolveMember(stores, one);
-  await removeMember(stores, organization.id, user.id);
+  const revoked = await removeMember(stores, organization.id, user.id);
   await auditCommand(stores, {
     action: "gateway members remove",
     accountId: organization.id,
     target: `${organization.id}/${user.id}`,
-    changes: {},
+    changes: { revoked_keys: revoked.length },
   });
   if (json) return JSON.stringify({ data: { organization_id: organization.id, user_id: user.id } });
-  return `Removed ${labelOf(user)} from ${labelOf(organization)}.`;
+  const keys = revoked.length === 0 ? "" : ` Revoked keys: ${revoked.length}.`;
+  return `Removed ${labelOf(user)} from ${labelOf(organization)}.${keys}`;
 }

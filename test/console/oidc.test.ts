@@ -43,6 +43,8 @@ beforeAll(async () => {
             rule("engineering", organization, "member"),
             rule("leads", organization, "admin"),
             rule("others", other, "billing"),
+            { claim: "realm_access.roles", value: "auditor", organization: other, role: "billing" },
+            { claim: "https://example.com/teams", value: "finance", organization: other, role: "billing" },
           ],
         },
       },
@@ -56,7 +58,11 @@ afterAll(async () => {
 beforeEach(() => {
   provider.userInfo = {};
   provider.forged = {};
+  provider.signsWithOtherKey = false;
 });
+
+/** All claims that rules name, with no value. */
+const ALL_EMPTY = { groups: [], realm_access: { roles: [] }, "https://example.com/teams": [] } as const;
 
 interface Returned {
   readonly status: number;
@@ -86,7 +92,7 @@ async function comeBack(back: URL, cookie: string): Promise<Returned> {
 }
 
 async function signInAs(person: TestOidcProvider["person"]): Promise<Returned> {
-  provider.person = person;
+  provider.person = "groups" in person ? { ...ALL_EMPTY, ...person } : person;
   const { back, cookie } = await begin();
   return comeBack(back, cookie);
 }
@@ -177,6 +183,107 @@ describe("signing in through an OpenID Connect provider", () => {
     expect(without.page).toContain("no rule gives you a role");
   });
 
+  test.each([
+    ["a member of an object", { realm_access: { roles: ["auditor"] } }],
+    ["a claim whose name has dots", { "https://example.com/teams": ["finance"] }],
+    ["a claim named like the path of another", { "realm_access.roles": "auditor" }],
+  ])("reads %s", async (what, claims) => {
+    const returned = await signInAs({ sub: `nested ${what}`, ...ALL_EMPTY, ...claims });
+    expect((await sessionOf(returned)).body).toMatchObject({ role: "billing", account: { id: other } });
+  });
+
+  test("tells two people apart whose subjects have the first 80 characters in common", async () => {
+    const start = "s".repeat(80);
+    const operator = (end: string) => signInAs({ sub: start + end, groups: ["operators"] });
+    const keys = [await operator(""), await operator("a"), await operator("b"), await operator("a")];
+    const ids = await Promise.all(keys.map(async (one) => (await sessionOf(one)).body["key_id"]));
+    expect(new Set(ids).size).toBe(3);
+    expect(ids[3]).toBe(ids[1]);
+  });
+
+  test("rejects a subject with control characters", async () => {
+    const returned = await signInAs({ sub: "ada\u001b[2J", groups: ["operators"] });
+    expect([returned.status, returned.cookie]).toEqual([403, ""]);
+    expect(returned.page).toContain("characters that are not allowed");
+  });
+
+  test("leaves controls and overrides of direction out of a person's name", async () => {
+    const person = { sub: "odd name", name: "Ada\u001b[31m\u202eevil\nrow", groups: ["engineering"] };
+    const { body } = await sessionOf(await signInAs(person));
+    expect(body["user"]).toMatchObject({ name: "Ada [31m evil row" });
+  });
+
+  describe("does not take what the provider does not say for no group", () => {
+    interface Row {
+      readonly target: string | null;
+      readonly changes: Readonly<Record<string, unknown>>;
+    }
+    const manage = (method: string, path: string, body?: object) =>
+      callAdmin(gateway, gateway.adminKey, method, path, body);
+    const listAudit = async () => (await manage("GET", "/audit?limit=5")).rows as unknown as readonly Row[];
+    /** Signs a person in who gets a key, and returns the user and the key. */
+    async function join(sub: string) {
+      const { body } = await sessionOf(await signInAs({ sub, ...ALL_EMPTY, groups: ["engineering"] }));
+      const { id } = body["user"] as { id: string };
+      const made = await manage("POST", "/keys", { name: "own", account_id: organization, user_id: id });
+      return { id, key: String(made.body["key"]) };
+    }
+    const isValid = async (key: string) =>
+      (await fetch(`${gateway.base}/key`, { headers: { authorization: `Bearer ${key}` } })).status === 200;
+
+    test.each([
+      ["leaves the claim out", {}],
+      ["says null", { ...{ groups: null } }],
+      [
+        "says that the groups are elsewhere, because there are too many",
+        { _claim_names: { groups: "src1" }, _claim_sources: { src1: { endpoint: "https://graph.example" } } },
+      ],
+      ["says only that there are groups", { hasgroups: true }],
+      ["sends some of them", { groups: ["others"], _claim_names: { groups: "src1" } }],
+    ])("if it %s: the sign-in fails with the reason, and memberships and keys stay", async (what, claims) => {
+      const sub = `member ${what}`;
+      const { id, key } = await join(sub);
+      const { groups: _none, ...empty } = ALL_EMPTY;
+      const returned = await signInAs({ sub, ...empty, ...claims });
+      expect([returned.status, returned.cookie]).toEqual([403, ""]);
+      expect(returned.page).toContain("did not say what the rules of this gateway depend on (groups:");
+      const { rows } = await manage("GET", `/organizations/${organization}/members?limit=100`);
+      expect(rows.map(({ user_id }) => user_id)).toContain(id);
+      expect(await isValid(key)).toBe(true);
+    });
+
+    test("unless the userinfo endpoint says it", async () => {
+      provider.userInfo = { groups: ["leads"] };
+      const { groups: _none, ...empty } = ALL_EMPTY;
+      const person = { sub: "overage", ...empty, _claim_names: { groups: "src1" }, hasgroups: true };
+      expect((await sessionOf(await signInAs(person))).body).toMatchObject({ role: "admin" });
+    });
+
+    test("creates no user for a person who is not known", async () => {
+      const returned = await signInAs({ sub: "unknown", hasgroups: true });
+      expect(returned.status).toBe(403);
+      const { rows } = await manage("GET", "/users?limit=100");
+      expect(rows.map(({ name }) => name)).not.toContain("unknown");
+    });
+
+    test("a rejected sign-in that ends a membership has an audit entry, and its keys stay ended when the person joins again", async () => {
+      const { id, key } = await join("leaver");
+      const without = await signInAs({ sub: "leaver", ...ALL_EMPTY });
+      expect([without.status, without.cookie]).toEqual([403, ""]);
+      const [entry] = await listAudit();
+      expect(entry).toMatchObject({
+        action: "GET /api/console/oidc/callback",
+        target: id,
+        changes: { rejected: true, roles: { [organization]: null } },
+      });
+      expect(await isValid(key)).toBe(false);
+      expect((await signInAs({ sub: "leaver", ...ALL_EMPTY, groups: ["engineering"] })).status).toBe(303);
+      expect(await isValid(key)).toBe(false);
+      const [joined] = await listAudit();
+      expect(joined?.changes).toEqual({ signed_in_by: "oidc", roles: { [organization]: "member" } });
+    });
+  });
+
   test("makes a person with the operator's rule the operator", async () => {
     const returned = await signInAs({ sub: "root", groups: ["operators"] });
     expect((await sessionOf(returned)).body).toMatchObject({ role: "operator", account: null });
@@ -220,6 +327,11 @@ describe("a sign-in through the provider is rejected", () => {
     const { back, cookie } = await begin();
     back.searchParams.set("state", "another");
     await rejected(await comeBack(back, cookie));
+  });
+
+  test("with an ID token that the provider's published keys have not signed", async () => {
+    provider.signsWithOtherKey = true;
+    await rejected(await signInAs(provider.person));
   });
 
   test("with another nonce in the ID token", async () => {
@@ -296,6 +408,11 @@ describe("signing out", () => {
     expect(await logout({ sub: "ada", events: { [LOGOUT_EVENT]: {} } })).toBe(200);
     const statuses = await Promise.all(ada.map(async (one) => (await sessionOf(one)).status));
     expect(statuses).toEqual([401, 401, 200]);
+    const audit = await callAdmin(gateway, gateway.adminKey, "GET", "/audit?limit=1");
+    expect(audit.rows[0]).toMatchObject({
+      action: "POST /api/console/oidc/backchannel-logout",
+      changes: { revoked: true, signed_out_by: "oidc" },
+    });
   });
 
   test.each([

@@ -164,3 +164,40 @@ describe("the stream of a member", () => {
     for (const stream of streams) stream.close();
   });
 });
+
+describe("a member who is removed", () => {
+  test("has no valid key of the organization when they join again, and keeps those of other accounts", async () => {
+    const create = createAccountTools(gateway);
+    const userId = await create.user("Grace");
+    await create.member(organization, userId, "member");
+    const keys = [
+      await create.key(organization, { user_id: userId }),
+      await create.key(organization, { kind: "management", user_id: userId }),
+      await create.key(userId, { user_id: userId }),
+    ] as const;
+    const listStatuses = async () => {
+      const read = (path: string, key: string) =>
+        fetch(gateway.url + path, { headers: { authorization: `Bearer ${key}` } });
+      const answers = [
+        await read("/api/gateway/key", keys[0]),
+        await read("/api/admin/keys", keys[1]),
+        await read("/api/gateway/key", keys[2]),
+      ];
+      return answers.map(({ status }) => status);
+    };
+    expect(await listStatuses()).toEqual([200, 200, 200]);
+    const path = `/organizations/${organization}/members/${userId}`;
+    expect((await callAdmin(gateway, gateway.adminKey, "DELETE", path)).status).toBe(200);
+    expect(await listStatuses()).toEqual([401, 401, 200]);
+    await create.member(organization, userId, "member");
+    expect(await listStatuses()).toEqual([401, 401, 200]);
+    const audit = await callAdmin(
+      gateway,
+      gateway.adminKey,
+      "GET",
+      `/audit?account_id=${organization}&limit=5`,
+    );
+    const removal = audit.rows.find(({ action }) => String(action).startsWith("DELETE"));
+    expect(removal).toMatchObject({ changes: { revoked_keys: 2 } });
+  });
+});

@@ -15,6 +15,8 @@ export interface TestOidcProvider {
   asked: URLSearchParams;
   /** Replaces claims of the next ID tokens, to make them invalid. */
   forged: Readonly<Record<string, unknown>>;
+  /** Whether the next ID tokens are signed with a key that the provider does not publish. */
+  signsWithOtherKey: boolean;
   /** The number of browsers that have signed out at the provider. */
   signOuts: number;
   /** Follows an authorization request as a browser does. Returns the address that the browser is sent back to. */
@@ -37,13 +39,14 @@ interface Grant {
 /** Starts a provider with one client, `gateway`, whose secret is `secret`. */
 export async function startOidcProvider(): Promise<TestOidcProvider> {
   const { publicKey, privateKey } = await generateKeyPair("RS256");
+  const other = await generateKeyPair("RS256");
   const jwk = { ...(await exportJWK(publicKey)), kid: "key", alg: "RS256", use: "sig" };
   const grants = new Map<string, Grant>();
   const sign = (claims: Readonly<Record<string, unknown>>) =>
     new SignJWT({ iss: issuer, aud: CLIENT_ID, exp: Math.floor(Date.now() / 1000) + 300, ...claims })
       .setProtectedHeader({ alg: "RS256", kid: "key" })
       .setIssuedAt()
-      .sign(privateKey);
+      .sign(provider.signsWithOtherKey ? other.privateKey : privateKey);
 
   const server: Bun.Server<undefined> = Bun.serve({
     port: 0,
@@ -105,6 +108,7 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
     userInfo: {},
     signedInAt: Date.now(),
     asksAgain: true,
+    signsWithOtherKey: false,
     asked: new URLSearchParams(),
     signOuts: 0,
     authorize(address) {

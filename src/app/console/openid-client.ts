@@ -1,5 +1,6 @@
 import type { Configuration, CustomFetch } from "openid-client";
 import type { Clock } from "../../base/clock.ts";
+import { addClaims, findUnknown } from "../../core/console/find-claim.ts";
 import {
   type OidcChecks,
   type OidcClaims,
@@ -87,23 +88,22 @@ export class OpenIdClient implements OidcProvider {
   }
 
   /**
-   * Asks the userinfo endpoint if a claim is missing. If that fails and a rule needs the claim, so does the sign-in: no claim would be
-   * read as no group. Without an e-mail the sign-in goes on.
+   * Asks the userinfo endpoint if a claim is missing. If that fails and a rule needs the claim, so does the sign-in. Without an e-mail the
+   * sign-in goes on.
    */
   private async addUserInfo(
     claims: OidcClaims,
     config: Configuration,
     accessToken: string,
   ): Promise<OidcClaims> {
-    const missing = this.options.neededClaims.filter((name) => claims[name] === undefined);
+    const missing = this.options.neededClaims.filter((path) => findUnknown(claims, path) !== null);
     const lacksEmail = this.options.scopes.includes("email") && claims["email_verified"] === undefined;
     const hasEndpoint = config.serverMetadata().userinfo_endpoint !== undefined;
     if (!hasEndpoint || (missing.length === 0 && !lacksEmail)) return claims;
     try {
       const client = await loadClient();
       const info = await client.fetchUserInfo(config, accessToken, claims.sub);
-      const added = Object.fromEntries(missing.map((name) => [name, info[name]]));
-      return { ...claims, ...findEmail(claims, info), ...added };
+      return { ...addClaims(claims, missing, info), ...findEmail(claims, info) };
     } catch (error) {
       if (missing.length > 0) throw error;
       return claims;
@@ -145,7 +145,9 @@ export class OpenIdClient implements OidcProvider {
     if (this.known !== null && now - this.known.readAt < REFRESH_MS) return this.known.config;
     const client = await loadClient();
     const url = new URL(issuer);
-    const execute = url.protocol === "http:" ? [client.allowInsecureRequests] : [];
+    // Without the check, TLS to the provider would be the only proof of a token.
+    const execute = [client.enableNonRepudiationChecks];
+    if (url.protocol === "http:") execute.push(client.allowInsecureRequests);
     try {
       const config = await client.discovery(url, clientId, clientSecret(), undefined, {
         execute,

@@ -3,6 +3,21 @@ import type { AccountRecord, MemberRecord } from "./records.ts";
 /** The outcome of a change that must not leave an organization without an owner. Owners whose account is closed do not count. */
 export type OwnerVerdict = "done" | "unknown" | "last_owner";
 
+/** The end of a membership. */
+export interface MemberEnd {
+  readonly organizationId: string;
+  readonly userId: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** The outcome of removing a member. */
+export interface MemberRemoval {
+  readonly verdict: OwnerVerdict;
+  /** The keys that were revoked with the membership. */
+  readonly revoked: readonly { readonly hash: string }[];
+}
+
 /** The outcome of writing an account whose e-mail or external id another account may have. */
 export type UniqueVerdict = "done" | "email_taken" | "external_id_taken";
 
@@ -39,8 +54,11 @@ export interface AccountStore {
   listAccounts(query: AccountQuery): Promise<readonly AccountRecord[]>;
   /** Inserts a member, or replaces the role and limit of an existing one. */
   putMember(member: MemberRecord): Promise<Exclude<OwnerVerdict, "unknown">>;
-  /** The verdict is `unknown` if there is no such member. */
-  removeMember(organizationId: string, userId: string): Promise<OwnerVerdict>;
+  /**
+   * Removes a member, and revokes the member's keys of the organization in the same transaction: they must not be valid again when the
+   * user joins again. The verdict is `unknown` if there is no such member.
+   */
+  removeMember(end: MemberEnd): Promise<MemberRemoval>;
   findMember(organizationId: string, userId: string): Promise<MemberRecord | null>;
   /** Returns members in the order of their user ids, after the id `afterUserId`. */
   listMembers(

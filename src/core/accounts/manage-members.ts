@@ -1,4 +1,5 @@
 import { fail } from "../../base/errors.ts";
+import type { MemberRemoval } from "./account-store.ts";
 import { type AccountStores, findAccount, requireUser } from "./manage-accounts.ts";
 import type { MemberRecord } from "./records.ts";
 
@@ -20,17 +21,18 @@ export async function putMember(
 }
 
 /**
- * Removes a user from an organization. Their keys of the organization are rejected from then on.
+ * Removes a user from an organization, and revokes their keys of the organization. Returns these keys.
  * @throws GatewayError `not_found`; `conflict` for the last owner.
  */
 export async function removeMember(
-  { accounts }: AccountStores,
+  { accounts, clock }: AccountStores,
   organizationId: string,
   userId: string,
-): Promise<void> {
-  const verdict = await accounts.removeMember(organizationId, userId);
+): Promise<MemberRemoval["revoked"]> {
+  const { verdict, revoked } = await accounts.removeMember({ organizationId, userId, at: clock.now() });
   if (verdict === "last_owner") rejectLastOwner();
   if (verdict === "unknown") fail("not_found", "This organization has no member with that id.");
+  return revoked;
 }
 
 function rejectLastOwner(): never {

@@ -26,7 +26,8 @@ export interface OidcProvider {
   /** Begins a sign-in: returns the address to send the browser to, and what to check when it comes back. */
   begin(signIn: OidcSignIn): Promise<{ readonly url: string; readonly checks: OidcChecks }>;
   /**
-   * Completes a sign-in. Claims that the rules need and the ID token lacks are those of the userinfo endpoint. `currentUrl` is the address that the browser came back to, with its query.
+   * Completes a sign-in. Claims that the rules need and the ID token does not tell are those of the userinfo endpoint. `currentUrl` is the
+   * address that the browser came back to, with its query.
    * @throws OidcError if the provider refuses, cannot be reached, or sends what is not valid.
    */
   complete(currentUrl: URL, checks: OidcChecks): Promise<OidcClaims>;

@@ -1,8 +1,9 @@
 import { ROLES, type Role } from "../accounts/records.ts";
+import { findClaim, findUnknown, type Unknown } from "./find-claim.ts";
 
 /** What people with a claim may do: everything as the operator, or what a role in an organization allows. */
 export type OidcRule = {
-  /** The name of a claim of the ID token, such as `groups`. */
+  /** The name of a claim of the ID token, such as `groups`, or the path of one, such as `realm_access.roles`. */
   readonly claim: string;
   /** The claim is this text, or a list that contains it. */
   readonly value: string;
@@ -16,6 +17,8 @@ export interface OidcGrant {
   readonly isOperator: boolean;
   /** The highest role in each organization, in the order of the rules. */
   readonly roles: ReadonlyMap<string, Role>;
+  /** The claims that rules need and the provider did not tell, with why. What they would grant is not known. */
+  readonly unknown: ReadonlyMap<string, Unknown>;
 }
 
 /** Returns what rules grant to a person with these claims. */
@@ -23,7 +26,7 @@ export function applyOidcRules(
   rules: readonly OidcRule[],
   claims: Readonly<Record<string, unknown>>,
 ): OidcGrant {
-  const matching = rules.filter(({ claim, value }) => hasValue(claims[claim], value));
+  const matching = rules.filter(({ claim, value }) => hasValue(findClaim(claims, claim), value));
   const roles = new Map<string, Role>();
   for (const rule of matching) {
     if (rule.operator) continue;
@@ -31,7 +34,12 @@ export function applyOidcRules(
     if (known === undefined || ROLES.indexOf(rule.role) < ROLES.indexOf(known))
       roles.set(rule.organization, rule.role);
   }
-  return { isOperator: matching.some(({ operator }) => operator === true), roles };
+  const unknown = new Map<string, Unknown>();
+  for (const { claim } of rules) {
+    const reason = findUnknown(claims, claim);
+    if (reason !== null) unknown.set(claim, reason);
+  }
+  return { isOperator: matching.some(({ operator }) => operator === true), roles, unknown };
 }
 
 function hasValue(claim: unknown, value: string): boolean {

@@ -1,15 +1,35 @@
 import { GatewayError } from "../../base/errors.ts";
+import { sha256 } from "../../base/hash.ts";
+import { cleanName } from "../../base/plain-text.ts";
 import type { AccountCache } from "../accounts/account-cache.ts";
 import { readEmail } from "../accounts/account-fields.ts";
 import type { KeyCache } from "../accounts/key-cache.ts";
 import { changeAccount, createAccount } from "../accounts/manage-accounts.ts";
 import { createKey, type KeyStores } from "../accounts/manage-keys.ts";
 import { putMember, removeMember } from "../accounts/manage-members.ts";
-import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../accounts/records.ts";
+import { DEFAULT_ACCOUNT_ID, type KeyRecord, type Role } from "../accounts/records.ts";
 import { SESSION_MAX_MS } from "./console-session.ts";
+import type { Unknown } from "./find-claim.ts";
 import type { Identity, IdentityStore } from "./identity-store.ts";
 import { type OidcClaims, OidcError } from "./oidc-provider.ts";
 import { applyOidcRules, type OidcGrant, type OidcRule } from "./oidc-rules.ts";
+
+/** What a sign-in changes, whether it succeeds or not, for the audit log. */
+export interface SignInChanges {
+  /** The user that the person is; null if there is none, or the person is the operator. */
+  userId: string | null;
+  /** Whether the user was created. */
+  createdUser: boolean;
+  /** The e-mail that the user got; null if it stayed as it was. */
+  email: string | null;
+  /** The roles that the user got in organizations; null where the membership has ended. */
+  readonly roles: Map<string, Role | null>;
+}
+
+/** Returns no changes. */
+export function noSignInChanges(): SignInChanges {
+  return { userId: null, createdUser: false, email: null, roles: new Map() };
+}
 
 /** What a sign-in of an identity needs. */
 export interface IdentitySignIn {
@@ -24,16 +44,23 @@ export interface IdentitySignIn {
 
 /**
  * Returns the management key for a session of a person: the operator's or the user's in an organization. Applies the rules to the user's
- * memberships first. The secret of the key is given to no one, so that it is used by sessions only.
- * @throws OidcError if the person has no user here, or the user no organization.
+ * memberships first, and adds to `changes` what it changes. The secret of the key is given to no one, so that it is used by sessions only.
+ * @throws OidcError if the person has no user here, or the user no organization, or the provider does not tell what the rules need.
  */
-export async function findIdentityKey(context: IdentitySignIn, claims: OidcClaims): Promise<KeyRecord> {
+export async function findIdentityKey(
+  context: IdentitySignIn,
+  claims: OidcClaims,
+  changes: SignInChanges,
+): Promise<KeyRecord> {
+  requireReadableSubject(claims.sub);
   const grant = applyOidcRules(context.rules, claims);
   const name = keyNameOf(claims.sub);
   if (grant.isOperator) return renewKey(context, { name, accountId: DEFAULT_ACCOUNT_ID, userId: null });
-  const { userId } = await findIdentity(context, claims, grant);
-  await setVerifiedEmail(context, userId, claims);
-  await applyMemberships(context, userId, grant);
+  if (grant.unknown.size > 0) return findKeyWithoutRules(context, claims, { grant, changes, name });
+  const { userId } = await findIdentity(context, claims, { grant, changes });
+  changes.userId = userId;
+  await setVerifiedEmail(context, { userId, claims, changes });
+  await applyMemberships(context, { userId, grant, changes });
   const [first] = await context.stores.accounts.listMemberships(userId);
   const accountId = grant.roles.keys().next().value ?? first?.organizationId;
   if (accountId === undefined)
@@ -44,28 +71,87 @@ export async function findIdentityKey(context: IdentitySignIn, claims: OidcClaim
   return renewKey(context, { name, accountId, userId });
 }
 
-/** Revokes all keys for sessions of a person, and so ends the sessions. Returns how many there were. */
-export async function revokeIdentityKeys(context: IdentitySignIn, issuer: string, subject: string) {
+/** What a sign-in has found out so far. */
+interface Progress {
+  readonly grant: OidcGrant;
+  readonly changes: SignInChanges;
+}
+
+/**
+ * Returns the key of a person about whom the provider does not tell what rules need. What is not known is not "none": memberships stay.
+ * A user whom no rule concerns signs in nevertheless.
+ * @throws OidcError for all others, with the reason.
+ */
+async function findKeyWithoutRules(
+  context: IdentitySignIn,
+  claims: OidcClaims,
+  { grant, changes, name }: Progress & { readonly name: string },
+): Promise<KeyRecord> {
+  const { identities, stores, rules } = context;
+  const identity = await identities.findIdentity(claims.iss, claims.sub);
+  const memberships = identity === null ? [] : await stores.accounts.listMemberships(identity.userId);
+  const ruled = listRuledOrganizations(rules);
+  const [first] = memberships;
+  if (identity === null || first === undefined || memberships.some((one) => ruled.has(one.organizationId)))
+    return rejectUnknown(grant.unknown);
+  const { userId } = identity;
+  changes.userId = userId;
+  await setVerifiedEmail(context, { userId, claims, changes });
+  return renewKey(context, { name, accountId: first.organizationId, userId });
+}
+
+const REASONS: Readonly<Record<Unknown, string>> = {
+  absent: "neither the ID token nor the userinfo endpoint has it",
+  "too many": "there is too much of it for the token",
+};
+
+function rejectUnknown(unknown: OidcGrant["unknown"]): never {
+  const reasons = [...unknown].map(([claim, reason]) => `${claim}: ${REASONS[reason]}`).join("; ");
+  throw new OidcError(
+    `The provider did not say what the rules of this gateway depend on (${reasons}). You are not signed in, and your memberships stay as they are. Ask the operator to let the provider send the claim: with a scope (console.oidc.scopes), with a setting of the client at the provider, or, if there are too many groups, with only those that are assigned to the application.`,
+    `claims that rules need are unknown: ${reasons}`,
+  );
+}
+
+/** Subjects are at most 255 ASCII characters (OpenID Connect Core 2). They are shown in names of keys and in messages. */
+function requireReadableSubject(subject: string): void {
+  if (/^[\x20-\x7e]{1,255}$/.test(subject)) return;
+  throw new OidcError(
+    "The provider names you (sub) with characters that are not allowed, or with more than 255. Ask the operator.",
+    `the subject ${JSON.stringify(subject.slice(0, 300))} is not ASCII of at most 255 characters`,
+  );
+}
+
+/** Revokes all keys for sessions of a person, and so ends the sessions. Returns the keys. */
+export async function revokeIdentityKeys(
+  context: IdentitySignIn,
+  issuer: string,
+  subject: string,
+): Promise<readonly KeyRecord[]> {
   const identity = await context.identities.findIdentity(issuer, subject);
   const { keys, clock } = context.stores;
+  const name = keyNameOf(subject);
   const found = [
-    ...(await keys.listKeys({ accountId: DEFAULT_ACCOUNT_ID })),
-    ...(identity === null ? [] : await keys.listKeys({ userId: identity.userId })),
+    ...(await keys.listKeys({ accountId: DEFAULT_ACCOUNT_ID, name })),
+    ...(identity === null ? [] : await keys.listKeys({ userId: identity.userId, name })),
   ];
-  const live = found.filter((key) => key.name === keyNameOf(subject) && key.revokedAt === null);
+  const live = found.filter((key) => key.name === name && key.revokedAt === null);
   for (const key of live) {
     await keys.revokeKey(key.id, clock.now());
     context.keyCache.changed(key);
   }
-  return live.length;
+  return live;
 }
 
 const KEY_NAME = "console sign-in";
+/** A longer subject is shortened, with its hash: no name of a shorter one is as long. */
 const MAX_SUBJECT_CHARS = 80;
+const SHOWN_CHARS = 24;
 
-/** Returns the name of the keys for sessions of a person. */
+/** Returns the name of the keys for sessions of a person. Two subjects never have the same. */
 function keyNameOf(subject: string): string {
-  return `${KEY_NAME} ${subject.slice(0, MAX_SUBJECT_CHARS)}`;
+  if (subject.length <= MAX_SUBJECT_CHARS) return `${KEY_NAME} ${subject}`;
+  return `${KEY_NAME} ${subject.slice(0, SHOWN_CHARS)}…${sha256(subject, "hex")}`;
 }
 
 /** Returns whether a key is for sessions of a person of the OpenID Connect provider. */
@@ -76,19 +162,21 @@ export function isIdentityKey({ name }: Pick<KeyRecord, "name">): boolean {
 async function findIdentity(
   { identities, stores, createsUsers, accountCache }: IdentitySignIn,
   claims: OidcClaims,
-  grant: OidcGrant,
+  { grant, changes }: Progress,
 ): Promise<Identity> {
   const { iss: issuer, sub: subject } = claims;
   const known = await identities.findIdentity(issuer, subject);
   if (known !== null) return known;
   if (!createsUsers || grant.roles.size === 0)
     throw new OidcError(
-      `You are signed in at the provider, but this gateway has no user for you. Ask the operator to link one: gateway identities add <user> ${subject.slice(0, MAX_SUBJECT_CHARS)}`,
+      `You are signed in at the provider, but this gateway has no user for you. Ask the operator to link one: gateway identities add <user> ${subject}`,
       `no user for the subject ${subject}`,
     );
   const settings = { name: nameOf(claims) };
   const user = await createAccount(stores, NO_NAMES, { kind: "user", settings });
   accountCache.changed(user.id);
+  changes.createdUser = true;
+  changes.userId = user.id;
   const identity = { issuer, subject, userId: user.id, createdAt: stores.clock.now() };
   // Another sign-in of the same person may have been faster.
   if (await identities.addIdentity(identity)) return identity;
@@ -103,41 +191,49 @@ function NO_NAMES(): never {
 /** Gives a user the e-mail that the provider has verified, unless another user has it. The provider's e-mail replaces an earlier one. */
 async function setVerifiedEmail(
   { stores, accountCache }: IdentitySignIn,
-  userId: string,
-  claims: OidcClaims,
+  {
+    userId,
+    claims,
+    changes,
+  }: { readonly userId: string; readonly claims: OidcClaims; readonly changes: SignInChanges },
 ): Promise<void> {
   const isVerified = claims["email_verified"] === true || claims["email_verified"] === "true";
   const email = isVerified ? readEmail(claims["email"]) : null;
   if (email === null || (await stores.accounts.findAccount(userId))?.email === email) return;
   await unlessConflict(async () => {
     await changeAccount(stores, NO_NAMES, { kind: "user", id: userId, change: { email } });
+    changes.email = email;
   });
   accountCache.changed(userId);
 }
 
 function nameOf(claims: OidcClaims): string {
   const texts = [claims["name"], claims["preferred_username"], claims["email"], claims.sub];
-  const name = texts.find((text): text is string => typeof text === "string" && text.trim() !== "");
-  return (name ?? claims.sub).trim().slice(0, 100);
+  const name = texts.find((text): text is string => typeof text === "string" && cleanName(text) !== "");
+  return cleanName(name ?? claims.sub).slice(0, 100);
 }
 
 /** In organizations that a rule names, the rules decide. The last owner of an organization stays. */
 async function applyMemberships(
-  { rules, stores, accountCache }: IdentitySignIn,
-  userId: string,
-  { roles }: OidcGrant,
+  { rules, stores, accountCache, keyCache }: IdentitySignIn,
+  { userId, grant, changes }: Progress & { readonly userId: string },
 ): Promise<void> {
-  const ruled = new Set(rules.flatMap((rule) => (rule.operator ? [] : [rule.organization])));
-  for (const organizationId of ruled) {
-    const role = roles.get(organizationId);
+  for (const organizationId of listRuledOrganizations(rules)) {
+    const role = grant.roles.get(organizationId);
     const member = await stores.accounts.findMember(organizationId, userId);
     if (member?.role === role) continue;
     await unlessConflict(async () => {
-      if (role === undefined) return removeMember(stores, organizationId, userId);
-      await putMember(stores, { organizationId, userId, role, dailyLimit: member?.dailyLimit ?? null });
+      if (role === undefined)
+        for (const key of await removeMember(stores, organizationId, userId)) keyCache.changed(key);
+      else await putMember(stores, { organizationId, userId, role, dailyLimit: member?.dailyLimit ?? null });
+      changes.roles.set(organizationId, role ?? null);
     });
     accountCache.memberChanged(organizationId, userId);
   }
+}
+
+function listRuledOrganizations(rules: readonly OidcRule[]): ReadonlySet<string> {
+  return new Set(rules.flatMap((rule) => (rule.operator ? [] : [rule.organization])));
 }
 
 /** Does without a change that the last owner of an organization, or the e-mail of another user, forbids. */
@@ -160,7 +256,7 @@ async function renewKey(
 ): Promise<KeyRecord> {
   const now = stores.clock.now();
   const expiresAt = now + SESSION_MAX_MS;
-  const keys = await stores.keys.listKeys({ accountId, ...(userId === null ? {} : { userId }) });
+  const keys = await stores.keys.listKeys({ accountId, name, ...(userId === null ? {} : { userId }) });
   const known = keys.find(
     (key) =>
       key.name === name && key.userId === userId && key.revokedAt === null && (key.expiresAt ?? 0) > now,

@@ -1,6 +1,12 @@
 import { fail } from "../../base/errors.ts";
+import type { ConsoleSession } from "../../core/console/console-session.ts";
 import { authenticatedAtOf, type OidcChecks, OidcError } from "../../core/console/oidc-provider.ts";
-import { findIdentityKey, revokeIdentityKeys } from "../../core/console/sign-in-identity.ts";
+import {
+  findIdentityKey,
+  noSignInChanges,
+  revokeIdentityKeys,
+  type SignInChanges,
+} from "../../core/console/sign-in-identity.ts";
 import type { ConsoleDeps, OidcDeps } from "../context/console-deps.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
@@ -11,6 +17,7 @@ import { renderPlainPage } from "./console-page.ts";
 import { readReturnPath } from "./return-path.ts";
 
 const CALLBACK = "/api/console/oidc/callback";
+const LOGOUT = "/api/console/oidc/backchannel-logout";
 /** Holds the checks of one sign-in. It must be sent when the provider sends the browser back, so it is not `SameSite=Strict`. */
 const COOKIE = "gateway_oidc";
 const COOKIE_PATH = "/api/console/oidc";
@@ -48,25 +55,21 @@ export async function completeOidc(request: Request, context: RequestContext): P
     const { pathname, search } = urlOf(request);
     const currentUrl = new URL(baseUrlOf(request, context) + pathname + search);
     const kept = readKept(request.headers.get("cookie"));
-    const { key, authenticatedAt } = await console.failedSignIns.withProvider(addressHash, async () => {
-      const claims = await oidc.provider.complete(currentUrl, kept);
-      const authenticatedAt = authenticatedAtOf(claims, context.deps.clock.now());
-      if (kept.again) requireSignedInAgain(authenticatedAt, oidc, context);
-      return { key: await findIdentityKey(oidc, claims), authenticatedAt };
+    const changes = noSignInChanges();
+    // A person whom the provider has signed in has proved who they are, whether this gateway lets them in or not.
+    const claims = await console.failedSignIns.withProvider(addressHash, () =>
+      oidc.provider.complete(currentUrl, kept),
+    );
+    const authenticatedAt = authenticatedAtOf(claims, context.deps.clock.now());
+    if (kept.again) requireSignedInAgain(authenticatedAt, oidc, context);
+    const key = await findIdentityKey(oidc, claims, changes).catch(async (error: unknown) => {
+      if (hasChanged(changes)) await recordSignIn(context, { rejected: true, changes });
+      throw error;
     });
     const userAgent = request.headers.get("user-agent");
     const { secret, session } = await console.sessions.open(key, userAgent, authenticatedAt);
     if (kept.former !== null) await console.sessions.replace(kept.former);
-    await context.deps.audit.appendAudit({
-      at: context.deps.clock.now(),
-      keyId: key.id,
-      userId: key.userId,
-      action: `GET ${CALLBACK}`,
-      accountId: key.accountId,
-      target: session.id,
-      requestId: context.requestId,
-      changes: { signed_in_by: "oidc" },
-    });
+    await recordSignIn(context, { session, changes });
     const done = writeCookie("", 0, request, context);
     return redirect(basePathOf(request, console) + kept.returnTo, [
       done,
@@ -85,13 +88,59 @@ export async function logoutByProvider(request: Request, context: RequestContext
     return fail("invalid_request", "logout_token is required.", { metadata: { field: "logout_token" } });
   try {
     const { iss, sub } = await oidc.provider.readLogoutToken(token);
-    context.logFields["ended_keys"] = await revokeIdentityKeys(oidc, iss, sub);
+    const ended = await revokeIdentityKeys(oidc, iss, sub);
+    context.logFields["ended_keys"] = ended.length;
+    for (const { id, accountId, userId } of ended)
+      await context.deps.audit.appendAudit({
+        at: context.deps.clock.now(),
+        keyId: null,
+        userId,
+        action: `POST ${LOGOUT}`,
+        accountId,
+        target: id,
+        requestId: context.requestId,
+        changes: { revoked: true, signed_out_by: "oidc" },
+      });
     return new Response(null, { status: 200, headers: { "cache-control": "no-store" } });
   } catch (error) {
     if (!(error instanceof OidcError)) throw error;
     context.logFields["detail"] = error.internal;
     return fail("invalid_request", error.message, { metadata: { field: "logout_token" } });
   }
+}
+
+interface SignInRecord {
+  readonly changes: SignInChanges;
+  /** The session that has begun; absent for a sign-in that was rejected. */
+  readonly session?: ConsoleSession;
+  readonly rejected?: true;
+}
+
+/** Writes the audit entry of a sign-in, with what it has changed. A rejected one may have ended memberships. */
+async function recordSignIn(
+  { deps, requestId }: RequestContext,
+  { session, rejected, changes }: SignInRecord,
+): Promise<void> {
+  const { userId, createdUser, email, roles } = changes;
+  await deps.audit.appendAudit({
+    at: deps.clock.now(),
+    keyId: session?.keyId ?? null,
+    userId: session?.userId ?? userId,
+    action: `GET ${CALLBACK}`,
+    accountId: session?.accountId ?? userId,
+    target: session?.id ?? userId,
+    requestId,
+    changes: {
+      ...(rejected ? { rejected } : { signed_in_by: "oidc" }),
+      ...(createdUser && { created_user: true }),
+      ...(email !== null && { email }),
+      ...(roles.size > 0 && { roles: Object.fromEntries(roles) }),
+    },
+  });
+}
+
+function hasChanged({ createdUser, email, roles }: SignInChanges): boolean {
+  return createdUser || email !== null || roles.size > 0;
 }
 
 /** Rejects a provider that has let a person pass without asking, so that they are not sent to and fro. @throws OidcError */

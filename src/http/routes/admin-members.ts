@@ -78,7 +78,7 @@ export const deleteMember = defineEndpoint({
   method: "DELETE",
   path: "/api/admin/organizations/:id/members/:user_id",
   tag: "Members",
-  summary: "Remove a member. Later requests with their keys of the organization are rejected",
+  summary: "Remove a member, and revoke their keys of the organization",
   access: ACCOUNT_MANAGERS,
   params: MemberParams,
   query: NOTHING,
@@ -88,9 +88,10 @@ export const deleteMember = defineEndpoint({
     const { id, user_id } = params;
     requireOwnAccount(principal, id);
     await requireRankOver(deps.keyStores.accounts, principal, params);
-    await removeMember(deps.keyStores, id, user_id);
+    const revoked = await removeMember(deps.keyStores, id, user_id);
     deps.accountCache.memberChanged(id, user_id);
-    audit({ accountId: id, target: `${id}/${user_id}`, changes: {} });
+    for (const key of revoked) deps.keyCache.changed(key);
+    audit({ accountId: id, target: `${id}/${user_id}`, changes: { revoked_keys: revoked.length } });
     return { data: { organization_id: id, user_id } };
   },
 });

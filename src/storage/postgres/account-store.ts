@@ -1,6 +1,8 @@
 import type {
   AccountQuery,
   AccountStore,
+  MemberEnd,
+  MemberRemoval,
   OwnerVerdict,
   UniqueVerdict,
 } from "../../core/accounts/account-store.ts";
@@ -107,15 +109,21 @@ export class PostgresAccountStore implements AccountStore {
     }, isDone);
   }
 
-  async removeMember(organizationId: string, userId: string): Promise<OwnerVerdict> {
-    return this.revision.change(async (sql) => {
-      if (isLastOwner(await listOwners(sql, organizationId), userId)) return "last_owner";
+  async removeMember({ organizationId, userId, at }: MemberEnd): Promise<MemberRemoval> {
+    const remove = async (sql: SqlRunner): Promise<MemberRemoval> => {
+      if (isLastOwner(await listOwners(sql, organizationId), userId))
+        return { verdict: "last_owner", revoked: [] };
       const removed = await sql.run(
         "DELETE FROM members WHERE organization_id = $1 AND user_id = $2 RETURNING user_id",
         [organizationId, userId],
       );
-      return removed.length === 0 ? "unknown" : "done";
-    }, isDone);
+      if (removed.length === 0) return { verdict: "unknown", revoked: [] };
+      const revoked = await sql.run<{ hash: string }>(REVOKE_KEYS, [organizationId, userId, at]);
+      if (revoked.length > 0)
+        await sql.run("UPDATE revisions SET revision = revision + 1 WHERE name = 'keys'", []);
+      return { verdict: "done", revoked };
+    };
+    return this.revision.change(remove, ({ verdict }) => verdict === "done");
   }
 
   async findMember(organizationId: string, userId: string) {
@@ -163,6 +171,9 @@ function encodeQuery({ kind, email, externalId, alias, afterId, limit }: Account
   if (afterId != null) conditions.push(`id < ${bind(afterId)}`);
   return { where: conditions.join(" AND "), values };
 }
+
+const REVOKE_KEYS = `UPDATE api_keys SET revoked_at = $3::bigint
+  WHERE account_id = $1 AND user_id = $2 AND revoked_at IS NULL RETURNING hash`;
 
 const INSERT_ACCOUNT = `INSERT INTO accounts
     (id, kind, created_at, name, email, external_id, overdraft, monthly_limit, policy, rate_limit, plan, closed_at)

@@ -2,6 +2,8 @@ import type { Database } from "bun:sqlite";
 import type {
   AccountQuery,
   AccountStore,
+  MemberEnd,
+  MemberRemoval,
   OwnerVerdict,
   UniqueVerdict,
 } from "../../core/accounts/account-store.ts";
@@ -44,12 +46,14 @@ type AccountChange = Awaited<ReturnType<AccountStore["changeAccount"]>>;
 /** Accounts and members in SQLite. Every change raises the revision in the same transaction. */
 export class SqliteAccountStore implements AccountStore {
   private readonly revision: Revision;
+  private readonly keyRevision: Revision;
   private readonly byId;
   private readonly member;
   private readonly memberships;
 
   constructor(private readonly database: Database) {
     this.revision = new Revision(database, "account_revision");
+    this.keyRevision = new Revision(database, "key_revision");
     this.byId = database.query<AccountRow, [string]>("SELECT * FROM accounts WHERE id = ?");
     this.member = database.query<MemberRow, [string, string]>(
       "SELECT * FROM members WHERE organization_id = ? AND user_id = ?",
@@ -124,13 +128,16 @@ export class SqliteAccountStore implements AccountStore {
     });
   }
 
-  async removeMember(organizationId: string, userId: string): Promise<OwnerVerdict> {
-    return this.inTransaction(() => {
-      if (this.isLastOwner(organizationId, userId)) return "last_owner";
+  async removeMember({ organizationId, userId, at }: MemberEnd): Promise<MemberRemoval> {
+    return this.inTransaction((): MemberRemoval => {
+      if (this.isLastOwner(organizationId, userId)) return { verdict: "last_owner", revoked: [] };
       const remove = this.database.query("DELETE FROM members WHERE organization_id = ? AND user_id = ?");
-      if (remove.run(organizationId, userId).changes === 0) return "unknown";
+      if (remove.run(organizationId, userId).changes === 0) return { verdict: "unknown", revoked: [] };
       this.revision.raise();
-      return "done";
+      const revoked = this.database.query<{ hash: string }, [number, string, string]>(REVOKE_KEYS);
+      const keys = revoked.all(at, organizationId, userId);
+      if (keys.length > 0) this.keyRevision.raise();
+      return { verdict: "done", revoked: keys };
     });
   }
 
@@ -201,6 +208,9 @@ export class SqliteAccountStore implements AccountStore {
 
 const HAS_ALIAS =
   "email = $aliasEmail OR external_id = $alias OR name = $alias OR lower(name) = lower($alias)";
+
+const REVOKE_KEYS = `UPDATE api_keys SET revoked_at = ?1
+  WHERE account_id = ?2 AND user_id = ?3 AND revoked_at IS NULL RETURNING hash`;
 
 const INSERT_ACCOUNT = `INSERT INTO accounts
     (id, kind, name, email, external_id, overdraft, monthly_limit, policy, rate_limit, plan, created_at, closed_at)

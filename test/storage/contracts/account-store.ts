@@ -7,6 +7,9 @@ import { accountOf, memberOf } from "./samples.ts";
 const owner = (organizationId: string, userId: string) => memberOf(organizationId, userId, { role: "owner" });
 const close = (closedAt: number) => (account: ReturnType<typeof accountOf>) => ({ ...account, closedAt });
 
+const remove = async (store: AccountStore, organizationId: string, userId: string) =>
+  (await store.removeMember({ organizationId, userId, at: 5 })).verdict;
+
 /** The contract of an `AccountStore`. */
 export function testAccountStore(createStore: CreateStore<AccountStore>): void {
   describe("an account store", () => {
@@ -138,7 +141,7 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
       const store = await createStore();
       await store.insertAccount(accountOf("user_a"));
       await store.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
-      expect(await store.removeMember("org_a", "user_a")).toBe("last_owner");
+      expect(await remove(store, "org_a", "user_a")).toBe("last_owner");
       expect(await store.putMember(memberOf("org_a", "user_a"))).toBe("last_owner");
       expect((await store.changeAccount("user_a", close(5))).verdict).toBe("last_owner");
       expect((await store.findAccount("user_a"))?.closedAt).toBeNull();
@@ -153,11 +156,11 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
       expect(await store.putMember(owner("org_a", "user_c"))).toBe("done");
       expect((await store.changeAccount("user_a", close(5))).verdict).toBe("done");
       expect(await store.putMember(memberOf("org_a", "user_b"))).toBe("done");
-      expect(await store.removeMember("org_a", "user_c")).toBe("last_owner");
+      expect(await remove(store, "org_a", "user_c")).toBe("last_owner");
     });
 
     test.each<[string, (store: AccountStore, userId: string) => Promise<unknown>]>([
-      ["removed", (store, userId) => store.removeMember("org_a", userId)],
+      ["removed", (store, userId) => remove(store, "org_a", userId)],
       ["demoted", (store, userId) => store.putMember(memberOf("org_a", userId))],
       ["closed", async (store, userId) => (await store.changeAccount(userId, close(5))).verdict],
     ])("keeps one of two owners who are %s by two connections at the same time", async (_, remove) => {
@@ -180,7 +183,7 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
     test("reports the removal of a user who is not a member as unknown", async () => {
       const store = await createStore();
       await store.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
-      expect(await store.removeMember("org_a", "user_b")).toBe("unknown");
+      expect(await remove(store, "org_a", "user_b")).toBe("unknown");
     });
 
     test("raises the revision with every change, also for other connections, and not without one", async () => {
@@ -197,10 +200,10 @@ export function testAccountStore(createStore: CreateStore<AccountStore>): void {
       await expectRise();
       await here.putMember(memberOf("org_a", "user_b"));
       await expectRise();
-      await here.removeMember("org_a", "user_b");
+      await remove(here, "org_a", "user_b");
       await expectRise();
-      await here.removeMember("org_a", "user_b");
-      await here.removeMember("org_a", "user_a");
+      await remove(here, "org_a", "user_b");
+      await remove(here, "org_a", "user_a");
       await here.findAccount("org_a");
       expect(await there.accountRevision()).toBe(before);
     });

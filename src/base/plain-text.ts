@@ -1,0 +1,35 @@
+/**
+ * Characters that change what a terminal or a page shows of the text around them: controls (C0, DEL, C1), separators of lines, and
+ * embeddings, overrides and isolates of the direction of writing.
+ */
+const CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069";
+
+const CONTROL = new RegExp(`[${CONTROLS}]`);
+const ALL_CONTROLS = new RegExp(`[${CONTROLS}]+`, "g");
+/** All but the end of a line. */
+const ALL_BUT_LINES = new RegExp(`(?!\\n)[${CONTROLS}]`, "g");
+const EACH_CONTROL = new RegExp(`[${CONTROLS}]`, "g");
+
+/** Returns whether a text has a character that a name must not have. */
+export function hasControls(text: string): boolean {
+  return CONTROL.test(text);
+}
+
+/** Returns a name that another system gave, without such characters: each run of them becomes a space. */
+export function cleanName(text: string): string {
+  return text.replace(ALL_CONTROLS, " ").trim();
+}
+
+/** Returns a text of one line in which such characters are visible, written as in JSON: `\u001b`. */
+export function escapeControls(text: string): string {
+  return CONTROL.test(text) ? text.replace(EACH_CONTROL, printCode) : text;
+}
+
+/** Like `escapeControls`, for a text of several lines. What is escaped in the strings of JSON means the same as before. */
+export function escapeLines(text: string): string {
+  return CONTROL.test(text) ? text.replace(ALL_BUT_LINES, printCode) : text;
+}
+
+function printCode(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
