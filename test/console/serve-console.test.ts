@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openConsole } from "../../src/app/console/open-console.ts";
@@ -20,6 +20,14 @@ async function pathOf(name: string): Promise<string> {
   if (path === undefined) throw new Error(`the page does not name ${name}`);
   return path;
 }
+
+test("the build of the console, like all files of the data directory, is private to the gateway's user", async () => {
+  expect((await get(await pathOf("main.js"))).status).toBe(200);
+  const paths = readdirSync(gateway.dataDir, { recursive: true, encoding: "utf8" });
+  expect(paths.some((path) => /^console-.*main\.js$/.test(path))).toBe(true);
+  const open = paths.filter((path) => (statSync(join(gateway.dataDir, path)).mode & 0o077) !== 0);
+  expect(open).toEqual([]);
+});
 
 describe("the files of the console", () => {
   test("every page of the console is the same document with a strict content security policy", async () => {

@@ -1,6 +1,7 @@
-import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ConsoleBuild, ConsoleFile, ConsoleSource } from "../../http/context/console-source.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../../storage/files/private-files.ts";
 import { hashConsoleSources } from "./console-sources.ts";
 
 /** The longest time that a build may take. It usually takes less than a second. */
@@ -69,6 +70,7 @@ async function buildInto(folder: string, dataDir: string): Promise<ReadonlyMap<s
   const draft = await mkdtemp(join(dataDir, "console-draft-"));
   try {
     await runBuild(draft);
+    await makePrivate(draft);
     await rename(draft, folder);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
@@ -77,6 +79,12 @@ async function buildInto(folder: string, dataDir: string): Promise<ReadonlyMap<s
   const files = await listFiles(folder);
   if (files === null) throw new Error("the build of the console has written no main.js");
   return files;
+}
+
+/** The build's own process creates files that all users may read, depending on the umask. */
+async function makePrivate(folder: string): Promise<void> {
+  await chmod(folder, PRIVATE_FOLDER);
+  for (const name of await readdir(folder)) await chmod(join(folder, name), PRIVATE_FILE);
 }
 
 /** Runs the build in a process of its own, which does not get the gateway's environment. */

@@ -5,7 +5,7 @@ import { recordText } from "../usage/record-text.ts";
 import type { AttemptRecord } from "../usage/records.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "./attempt.ts";
 import { wordsOf } from "./recent-failures.ts";
-import { redact, redactSecrets } from "./redact.ts";
+import { redact } from "./redact.ts";
 
 /** The record of an attempt whose upstream was not called yet. */
 export type BegunAttempt = AttemptRecord & { readonly format: ProviderFormat };
@@ -83,7 +83,7 @@ function describeFailure(
   { secret, zeroRetention }: DetailRules,
 ): Pick<AttemptRecord, "upstreamCode" | "upstreamMessage" | "isPrivate"> {
   return {
-    ...(code === null ? {} : { upstreamCode: redactSecrets(code, secret) }),
+    ...(code === null ? {} : { upstreamCode: redact(code, secret) }),
     // Without secrets before it is cut: a part of a key would not be recognized.
     ...(zeroRetention
       ? {}

@@ -152,7 +152,8 @@ function creditFailure({ error, candidate }: PresentableError): Failure {
   const common = {
     code: "unavailable",
     retryAfterS: NO_CREDIT_S,
-    internal: `out of credit (HTTP ${error.status}): ${redact(error.message, candidate.key.secret)}`,
+    // Not even the log repeats what the vendor says of an account: its words may name sums, keys and people.
+    internal: `out of credit (HTTP ${error.status})`,
   } as const;
   if (isByok(candidate)) {
     return {
