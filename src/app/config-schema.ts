@@ -5,6 +5,7 @@ import { LOG_LEVELS } from "../base/log.ts";
 import { parseDollars } from "../base/money.ts";
 import { ROLES } from "../core/accounts/records.ts";
 import { IMAGE_SIZE, SOLE_OUTPUTS } from "../core/catalog/is-sound-model.ts";
+import { PlainText } from "../core/catalog/plain-text-schema.ts";
 import { tiersSchema } from "../core/catalog/tier-schema.ts";
 import { EVENT_TYPES } from "../core/events/event.ts";
 import { namedRoutesSchema } from "../core/named-routes/route-schema.ts";
@@ -248,7 +249,7 @@ const provider = z.strictObject({
   token_url: baseUrl
     .optional()
     .describe("Token endpoint for Google service accounts. Defaults to that of Google."),
-  name: z.string().min(1).optional().describe("Display name."),
+  name: PlainText.min(1).optional().describe("Display name."),
   models: z
     .array(hostedModel)
     .optional()
@@ -292,7 +293,7 @@ const oidc = z
       .min(1)
       .optional()
       .describe("File with the secret of the client, instead of client_secret. Read again every hour."),
-    name: z.string().min(1).max(80).default("single sign-on").describe("Name on the sign-in page."),
+    name: PlainText.min(1).max(80).default("single sign-on").describe("Name on the sign-in page."),
     scopes: z
       .array(z.string().min(1))
       .default(["openid", "profile", "email"])

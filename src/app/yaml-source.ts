@@ -1,4 +1,5 @@
 import type { Document } from "yaml";
+import { escapeControls, hasControlsInLines } from "../base/plain-text.ts";
 import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
 
 /** The text of a configuration file, parsed. */
@@ -8,6 +9,9 @@ export interface YamlSource {
   /** Returns where a path is written, or its longest prefix that exists. */
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
 }
+
+/** Characters that a message shows of a value. */
+const SHOWN_CHARS = 60;
 
 /** Loads the library when there is something to parse or print: without a file, the gateway and all commands start sooner. */
 export function loadYaml(): typeof import("yaml") {
@@ -31,6 +35,7 @@ export function parseYaml(text: string, file: string): YamlSource {
   const problems = [
     ...document.errors.map(({ pos, message }) => at(placeAt(pos[0]), message)),
     ...findUnknownAliases(document, placeAt),
+    ...findControls(document, placeAt),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
   const placeOf = (path: ConfigPath) => placeAt(findOffset(document, path));
@@ -48,6 +53,19 @@ function findUnknownAliases(document: Document, placeAt: (offset: number) => Con
       if (alias.resolve(document) !== undefined) return;
       const place = placeAt(alias.range?.[0] ?? 0);
       problems.push(at(place, `unknown alias *${alias.source}: there is no anchor &${alias.source}`));
+    },
+  });
+  return problems;
+}
+
+/** Finds keys and values with characters that a terminal or a page would obey: names of a configuration are shown in both. */
+function findControls(document: Document, placeAt: (offset: number) => ConfigPlace): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  loadYaml().visit(document, {
+    Scalar(_, { value, range }) {
+      if (typeof value !== "string" || !hasControlsInLines(value)) return;
+      const text = `${escapeControls(JSON.stringify(value.slice(0, SHOWN_CHARS)))} has control characters, or overrides of the direction of writing; remove them`;
+      problems.push(at(placeAt(range?.[0] ?? 0), text));
     },
   });
   return problems;

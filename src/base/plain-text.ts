@@ -2,17 +2,23 @@
  * Characters that change what a terminal or a page shows of the text around them: controls (C0, DEL, C1), separators of lines, and
  * embeddings, overrides and isolates of the direction of writing.
  */
-const CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069";
+const ALL_BUT_LINES = "\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069";
+const CONTROLS = `\\n${ALL_BUT_LINES}`;
 
 const CONTROL = new RegExp(`[${CONTROLS}]`);
 const ALL_CONTROLS = new RegExp(`[${CONTROLS}]+`, "g");
-/** All but the end of a line. */
-const ALL_BUT_LINES = new RegExp(`(?!\\n)[${CONTROLS}]`, "g");
+const CONTROL_BUT_LINE = new RegExp(`[${ALL_BUT_LINES}]`);
+const EACH_BUT_LINE = new RegExp(`[${ALL_BUT_LINES}]`, "g");
 const EACH_CONTROL = new RegExp(`[${CONTROLS}]`, "g");
 
 /** Returns whether a text has a character that a name must not have. */
 export function hasControls(text: string): boolean {
   return CONTROL.test(text);
+}
+
+/** Like `hasControls`, for a text that may have several lines and tabs, such as a prompt. */
+export function hasControlsInLines(text: string): boolean {
+  return CONTROL.test(text) && CONTROL.test(text.replace(/[\n\r\t]/g, ""));
 }
 
 /** Returns a name that another system gave, without such characters: each run of them becomes a space. */
@@ -27,7 +33,7 @@ export function escapeControls(text: string): string {
 
 /** Like `escapeControls`, for a text of several lines. What is escaped in the strings of JSON means the same as before. */
 export function escapeLines(text: string): string {
-  return CONTROL.test(text) ? text.replace(ALL_BUT_LINES, printCode) : text;
+  return CONTROL_BUT_LINE.test(text) ? text.replace(EACH_BUT_LINE, printCode) : text;
 }
 
 function printCode(character: string): string {

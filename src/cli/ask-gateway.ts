@@ -5,6 +5,7 @@ import { loadConfig } from "../app/load-config.ts";
 import { createOneTimeCode } from "../core/console/one-time-codes.ts";
 import { openCommandStores } from "./command-stores.ts";
 import { baseOf, localUrl, readUrl } from "./gateway-url.ts";
+import { print } from "./print.ts";
 
 /** The options of commands that ask a running gateway. */
 export interface GatewayOptions {
@@ -87,10 +88,6 @@ export async function withGateway(
     // The session also ends by itself, and a gateway that has just stopped has none to end.
     await session.ask({ method: "DELETE", path: SESSION_PATH }).catch(() => {});
   }
-}
-
-function print(output: string): void {
-  if (output !== "") console.log(output);
 }
 
 type Credentials = Readonly<Record<string, string>>;

@@ -14,6 +14,7 @@ import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import type { MasterKey } from "../core/provider-keys/vault.ts";
 import { formatFindings } from "./format-findings.ts";
+import { print, tell } from "./print.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 import { removeAtEnd } from "./remove-at-end.ts";
 
@@ -85,7 +86,7 @@ async function create(target: string, options: CreateOptions): Promise<void> {
   };
   const manifest = await removeAtEnd(partialOf(path), () => createBackup(request, systemClock));
   const removed = options.keep === undefined ? [] : removeOldBackups(target, options.keep);
-  console.log(
+  print(
     options.json
       ? JSON.stringify({ data: { path, removed, ...manifest } })
       : formatCreated({ path, manifest, removed }, config),
@@ -103,7 +104,7 @@ function requireSqlite({ database: { url } }: Config): void {
 const MEGABYTE = 1_000_000;
 
 function tellProgress(written: number, whole: number): void {
-  process.stderr.write(`${toMegabytes(written)} of ${toMegabytes(whole)} MB\n`);
+  tell(`${toMegabytes(written)} of ${toMegabytes(whole)} MB`);
 }
 
 function toMegabytes(bytes: number): string {
@@ -162,7 +163,7 @@ async function verify(given: string, { json, workDir }: VerifyOptions): Promise<
   const { manifest, findings } = await removeAtEnd(folder, () => verifyBackup(request));
   if (findings.some(({ status }) => status === "failure")) process.exitCode = 1;
   const { created_at, gateway_version } = manifest;
-  console.log(
+  print(
     json
       ? JSON.stringify({ data: { path: backup, created_at, gateway_version, findings } })
       : `${backup}: of ${created_at}, made by version ${gateway_version}\n${formatFindings(findings)}`,
@@ -185,7 +186,7 @@ async function restore(backup: string, { json, dataDir }: RestoreOptions): Promi
   const target = dataDir ?? config.data_dir;
   const { created_at, rows, includes_master_keys } = await restoreBackup({ backup, dataDir: target });
   if (json) {
-    console.log(JSON.stringify({ data: { data_dir: target, created_at, rows, includes_master_keys } }));
+    print(JSON.stringify({ data: { data_dir: target, created_at, rows, includes_master_keys } }));
     return;
   }
   const hasKeys = includes_master_keys || config.secrets.keys.length > 0;
@@ -195,7 +196,7 @@ async function restore(backup: string, { json, dataDir }: RestoreOptions): Promi
       : [
           `Put the master keys into ${join(target, MASTER_KEY_FILE)} or GATEWAY_SECRETS_KEY before the start.`,
         ];
-  console.log(
+  print(
     [
       `${target} has the data of ${created_at}. The next start makes it a gateway of its own.`,
       ...keys,

@@ -6,6 +6,7 @@ import type { Stores } from "../app/stores.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import { confirm } from "./confirm.ts";
+import { tell } from "./print.ts";
 
 /**
  * Opens the configured stores for a command. On a terminal it says which data directory is used, and asks before it creates one: usually
@@ -29,11 +30,6 @@ async function announceDataDirectory(folder: string): Promise<void> {
   if (process.stdin.isTTY && !(await confirm("Create a new data directory there?")))
     throw new Error("Nothing was created.");
   tell(`Creating a new data directory: ${folder}`);
-}
-
-/** Writes a line to standard error: the runtime's console would color it. */
-function tell(line: string): void {
-  process.stderr.write(`${line}\n`);
 }
 
 function hasData(folder: string): boolean {

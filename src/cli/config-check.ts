@@ -5,6 +5,7 @@ import { type ConfigFindings, findConfigProblems } from "../app/find-config-prob
 import { probeStores } from "../app/probe-stores.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
+import { print } from "./print.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 
 interface CheckOptions extends JsonOption {
@@ -34,7 +35,7 @@ async function check(file: string | undefined, { connect, json }: CheckOptions):
   const errors = [...findings.problems, ...findings.warnings.filter(isUnknownVariable), ...away];
   const warnings = findings.warnings.filter((warning) => !isUnknownVariable(warning));
   if (errors.length > 0) process.exitCode = 1;
-  console.log(json ? printJson(findings, errors, warnings) : printText(findings, errors, warnings));
+  print(json ? printJson(findings, errors, warnings) : printText(findings, errors, warnings));
 }
 
 async function findAway(config: Config): Promise<readonly ConfigProblem[]> {

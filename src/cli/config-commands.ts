@@ -8,6 +8,7 @@ import { SHIPPED_CATALOG_DIRECTORY } from "../app/shipped-files.ts";
 import { presentSetting, type Setting } from "../core/settings/setting.ts";
 import { addConfigCheck } from "./config-check.ts";
 import { formatTable } from "./format-table.ts";
+import { print } from "./print.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
 
 interface SourcesOptions extends JsonOption {
@@ -21,14 +22,14 @@ export function declareConfigCommands(config: Command): void {
     .command("print")
     .description("Print the configuration in force, with secrets masked")
     .action(() => {
-      process.stdout.write(printConfig(loadConfig(process.env)));
+      print(printConfig(loadConfig(process.env)).trimEnd());
     });
   addJsonOption(
     config
       .command("sources")
       .description("List the settings in force and where each comes from, with secrets masked")
       .option("--all", "Also list settings that have their default"),
-  ).action((options: SourcesOptions) => console.log(printSources(options)));
+  ).action((options: SourcesOptions) => print(printSources(options)));
 }
 
 function printSources({ all, json }: SourcesOptions): string {

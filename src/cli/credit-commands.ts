@@ -13,7 +13,14 @@ import { presentEntry } from "../core/ledger/present-entry.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addCreditViews } from "./credit-views.ts";
 import { NAMED_BY, resolveAccount } from "./named-resources.ts";
-import { addExamples, addJsonOption, auditedOptions, type JsonOption, readExpiry } from "./read-options.ts";
+import {
+  addExamples,
+  addJsonOption,
+  auditedOptions,
+  type JsonOption,
+  readExpiry,
+  readNote,
+} from "./read-options.ts";
 import { labelOf } from "./resolve-name.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -32,7 +39,7 @@ function addGrant(credits: Command): void {
     .description("Grant credits to an account; a running gateway applies them within a second")
     .argument("<account>", NAMED_BY.account)
     .argument("<amount>", "Amount in US dollars, such as 12.50", readAmount)
-    .option("--note <text>", "Note in the ledger")
+    .option("--note <text>", "Note in the ledger", readNote)
     .option(
       "--expires <time>",
       "When the unused rest of the grant expires, such as 2027-01-31 (default: never)",
@@ -52,7 +59,7 @@ function addPurchaseCommand(credits: Command): void {
     .argument("<account>", NAMED_BY.account)
     .argument("<amount>", "Amount in US dollars, such as 12.50", readAmount)
     .requiredOption("--id <id>", "ID of the payment; each payment is recorded once")
-    .option("--note <text>", "Note in the ledger");
+    .option("--note <text>", "Note in the ledger", readNote);
   addMove(command, "purchase", purchase);
 }
 
@@ -62,7 +69,7 @@ function addCorrect(credits: Command): void {
     .description("Correct the balance of an account up or down")
     .argument("<account>", NAMED_BY.account)
     .argument("<amount>", "Amount in US dollars, such as 12.50 or -12.50", readCorrection)
-    .requiredOption("--note <text>", "Reason, noted in the ledger")
+    .requiredOption("--note <text>", "Reason, noted in the ledger", readNote)
     .option("--id <id>", "Idempotency ID: repeating the command with the same ID corrects once");
   addMove(command, "correct", correct);
 }
@@ -80,7 +87,7 @@ function addRefundCommand(credits: Command): void {
     .description("Refund the cost of a generation, or part of it")
     .argument("<generation>", "ID of the generation, gen_…")
     .option("--amount <dollars>", "Amount in US dollars (default: all that is not refunded yet)", readAmount)
-    .option("--note <text>", "Reason, noted in the ledger")
+    .option("--note <text>", "Reason, noted in the ledger", readNote)
     .option("--id <id>", "Idempotency ID; needed for several refunds of one generation");
   addJsonOption(command).action((generation: string, options: RefundOptions) =>
     withStores((stores) => refund(stores, generation, options)),

@@ -5,6 +5,7 @@ import { findConfigProblems } from "../app/find-config-problems.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import { formatFindings } from "./format-findings.ts";
+import { print } from "./print.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
 
 /** `gateway doctor`: what is wrong with an installation, and what to do. */
@@ -19,5 +20,5 @@ async function examine({ json }: JsonOption): Promise<void> {
   const config = findings.config ?? configSchema.parse({});
   const found = await examineInstallation({ ...sources, config, findings });
   if (found.some(({ status }) => status === "failure")) process.exitCode = 1;
-  console.log(json ? JSON.stringify({ data: found }) : formatFindings(found));
+  print(json ? JSON.stringify({ data: found }) : formatFindings(found));
 }

@@ -1,3 +1,5 @@
+import { escapeControls } from "../base/plain-text.ts";
+
 /** The width of the tables of this command; null for as wide as they are. A process runs one command. */
 let tableWidth: number | null = null;
 
@@ -8,7 +10,7 @@ export function limitTables(width: number | null): void {
 
 /** Formats rows under headings, with two spaces between columns. Long cells are cut if the table is wider than the terminal. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const table = [headings, ...rows];
+  const table = [headings, ...rows.map((row) => row.map(escapeControls))];
   return alignColumns(tableWidth === null ? table : fitTable(table, tableWidth));
 }
 
@@ -49,7 +51,7 @@ function widthsOf(rows: readonly (readonly string[])[]): number[] {
 
 /** Formats an object, one line per field. Null becomes a dash; list items are separated by spaces. */
 export function formatFields(fields: Readonly<Record<string, unknown>>): string {
-  return alignColumns(listFields(fields));
+  return alignColumns(listFields(fields).map((row) => row.map(escapeControls)));
 }
 
 /** Lists fields with their values; nested fields as `outer.inner`. */

@@ -1,5 +1,6 @@
 import type { FirstStart } from "../app/first-start.ts";
 import type { ConsoleLink } from "./console-link.ts";
+import { write } from "./print.ts";
 
 /** What the greeting of a start tells. */
 export interface Greeting {
@@ -47,6 +48,6 @@ export function printGreeting(greeting: Greeting): Promise<boolean> {
   // The callback of the write handles a closed stream; an unhandled "error" event would end the process without a graceful stop.
   process.stderr.on("error", () => {});
   return new Promise((resolve) => {
-    process.stderr.write(formatGreeting(greeting), (error) => resolve(!error));
+    write(formatGreeting(greeting), (error) => resolve(!error));
   });
 }

@@ -8,6 +8,7 @@ import type { Outcome, ReportEntry } from "../app/import-config/import-report.ts
 import type { ImportedConfig } from "../app/import-config/imported-config.ts";
 import { readImportFile, readWithIncludes } from "../app/import-config/read-import-files.ts";
 import { loadShippedCatalog } from "../app/load-catalog.ts";
+import { print } from "./print.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 
 interface ImportOptions extends JsonOption {
@@ -58,9 +59,7 @@ function write(imported: ImportedConfig, { output, force, json }: ImportOptions)
   writeFileSync(output, stringify(imported.config), { mode: 0o600 });
   chmodSync(output, 0o600);
   const { entries, variables } = imported;
-  console.log(
-    json ? JSON.stringify({ data: { output, variables, entries } }) : printReport(imported, output),
-  );
+  print(json ? JSON.stringify({ data: { output, variables, entries } }) : printReport(imported, output));
 }
 
 const HEADINGS: Readonly<Record<Outcome, string>> = {

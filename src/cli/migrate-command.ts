@@ -2,12 +2,13 @@ import type { Command } from "commander";
 import { loadConfig } from "../app/load-config.ts";
 import { migrateStores, type StoreMigration } from "../app/open-stores.ts";
 import { systemClock } from "../base/clock.ts";
+import { print } from "./print.ts";
 
 /** `gateway migrate`: creates or changes the tables of the database. Gateways may be running on it. */
 export function declareMigrateCommand(command: Command): void {
   command.action(async () => {
     const config = loadConfig(process.env);
-    console.log(formatMigration(await migrateStores(config, { clock: systemClock })));
+    print(formatMigration(await migrateStores(config, { clock: systemClock })));
   });
 }
 

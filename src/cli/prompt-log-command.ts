@@ -9,6 +9,7 @@ import { createVault } from "../core/provider-keys/vault.ts";
 import { auditCommand } from "./audit-command.ts";
 import { openCommandStores } from "./command-stores.ts";
 import { formatFields } from "./format-table.ts";
+import { print } from "./print.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
 
 /** `gateway prompt-log <id>`: shows the stored bodies of a generation. */
@@ -34,7 +35,7 @@ async function show(id: string, { json }: JsonOption): Promise<void> {
       changes: {},
     });
     const data = presentPromptLogEntry(entry);
-    console.log(json ? JSON.stringify({ data }) : formatFields(data));
+    print(json ? JSON.stringify({ data }) : formatFields(data));
   } finally {
     await stores.close();
   }

@@ -20,6 +20,7 @@ import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatTable } from "./format-table.ts";
 import { NAMED_BY, resolveAccount, resolveProviderKey } from "./named-resources.ts";
+import { print } from "./print.ts";
 import { printTime } from "./print-values.ts";
 import { addExamples, addJsonOption, auditedOptions, type JsonOption } from "./read-options.ts";
 import { readSecret } from "./read-secret.ts";
@@ -95,7 +96,7 @@ async function run(work: (services: ProviderKeyServices) => Promise<string>): Pr
     random: createSystemRandom(),
   });
   try {
-    console.log(await work(services));
+    print(await work(services));
   } finally {
     await services.close();
   }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { hasControls } from "../base/plain-text.ts";
 import { EXPIRY_FORMAT, NAME_FORMAT } from "../core/accounts/field-option.ts";
 import { NameInput } from "../core/accounts/resource-fields.ts";
 
@@ -38,6 +39,19 @@ export function readName(text: string): string {
   if (success) return data;
   throw new Error(`the name must be ${NAME_FORMAT.expected}`);
 }
+
+/**
+ * Reads a note, which lists and logs show.
+ * @throws InvalidArgumentError
+ */
+export function readNote(text: string): string {
+  if (text.trim() !== "" && text.length <= MAX_NOTE_CHARS && !hasControls(text)) return text.trim();
+  throw new InvalidArgumentError(
+    `It must be 1 to ${MAX_NOTE_CHARS} characters on one line, without control characters.`,
+  );
+}
+
+const MAX_NOTE_CHARS = 500;
 
 /** The default number of rows of a list. */
 export const DEFAULT_LIMIT = 50;

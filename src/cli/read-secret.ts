@@ -1,4 +1,5 @@
 import type { ReadStream } from "node:tty";
+import { write } from "./print.ts";
 
 const ENTER = new Set(["\r", "\n", "\u0004"]);
 const INTERRUPT = "\u0003";
@@ -18,7 +19,7 @@ export async function readSecret(prompt: string): Promise<string> {
 }
 
 function readWithoutEcho(stdin: ReadStream, prompt: string): Promise<string> {
-  process.stderr.write(prompt);
+  write(prompt);
   stdin.setRawMode(true);
   stdin.setEncoding("utf8");
   stdin.resume();
@@ -28,7 +29,7 @@ function readWithoutEcho(stdin: ReadStream, prompt: string): Promise<string> {
       stdin.off("data", onData);
       stdin.setRawMode(false);
       stdin.pause();
-      process.stderr.write("\n");
+      write("\n");
     };
     const onData = (data: string): void => {
       for (const char of data) {

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { loadConfig } from "../app/load-config.ts";
 import { localUrl, readUrl } from "./gateway-url.ts";
+import { print } from "./print.ts";
 import { addExamples } from "./read-options.ts";
 
 /** The longest wait for the answer. Milliseconds. */
@@ -13,7 +14,7 @@ export function declareReadyCommand(command: Command): void {
   command.option("--url <url>", "Address of the gateway (default: the configured host and port)", readUrl);
   addExamples(command, ["gateway ready", "gateway ready --url https://gateway.example.com"]).action(
     async ({ url }: { readonly url?: string }) => {
-      console.log(await askReadiness(url ?? localUrl(loadConfig(process.env))));
+      print(await askReadiness(url ?? localUrl(loadConfig(process.env))));
     },
   );
 }

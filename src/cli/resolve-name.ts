@@ -1,4 +1,5 @@
 import { nearestNames } from "../base/nearest-names.ts";
+import { escapeControls } from "../base/plain-text.ts";
 
 /** A resource, as the arguments of commands can name it. */
 export interface Named {
@@ -51,7 +52,7 @@ export async function resolveName<Item>(source: NameSource<Item>, text: string):
 
 /** Returns how messages name a resource: `Acme (org_…)`. */
 export function labelOf({ id, name }: Pick<Named, "id" | "name">): string {
-  return `${name} (${id})`;
+  return escapeControls(`${name} (${id})`);
 }
 
 /** E-mail addresses are stored in lower case. */

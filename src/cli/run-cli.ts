@@ -3,6 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "../app/config-error.ts";
 import { COMMAND_GROUPS, type ListedCommand } from "./commands.ts";
 import { limitTables } from "./format-table.ts";
+import { printProblem, write, writeResult } from "./print.ts";
 
 /** Runs the `gateway` command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid arguments. */
 export async function runCli(args: readonly string[]): Promise<number> {
@@ -14,6 +15,10 @@ export async function runCli(args: readonly string[]): Promise<number> {
     .hook("preAction", () => {
       const isCut = process.stdout.isTTY && program.opts<{ readonly wide?: true }>().wide !== true;
       limitTables(isCut ? process.stdout.columns : null);
+    })
+    .configureOutput({
+      writeOut: writeResult,
+      writeErr: (text) => write(text),
     })
     .exitOverride();
   try {
@@ -63,6 +68,6 @@ function reportError(error: unknown): number {
   }
   const problems = error instanceof Error ? error.message : String(error);
   const heading = error instanceof ConfigError ? "Invalid configuration:\n" : "";
-  console.error(`${heading}${problems}`);
+  printProblem(`${heading}${problems}`);
   return 1;
 }

@@ -3,6 +3,7 @@ import { loadConfig } from "../app/load-config.ts";
 import { type MasterRotation, rotateMasterKey } from "../app/rotate-master-key.ts";
 import { createSystemRandom } from "../base/random.ts";
 import { openCommandStores } from "./command-stores.ts";
+import { print } from "./print.ts";
 
 /** `gateway secrets rotate`: a gateway may run on the data directory. */
 export function declareSecretsCommands(secrets: Command): void {
@@ -20,7 +21,7 @@ async function rotate(): Promise<void> {
   const stores = await openCommandStores(config);
   try {
     const rotation = await rotateMasterKey(config, stores, random);
-    console.log(formatRotation(rotation));
+    print(formatRotation(rotation));
     if (rotation !== null && rotation.unreadable.length > 0) process.exitCode = 1;
   } finally {
     await stores.close();

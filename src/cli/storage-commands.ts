@@ -3,6 +3,7 @@ import { loadConfig } from "../app/load-config.ts";
 import { type CopyResult, copyStores } from "../app/storage-copy/copy-stores.ts";
 import { systemClock } from "../base/clock.ts";
 import { formatTable } from "./format-table.ts";
+import { print, tell } from "./print.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
 
 interface CopyOptions extends JsonOption {
@@ -35,7 +36,7 @@ async function copy({ json, ...options }: CopyOptions): Promise<void> {
     systemClock,
   );
   if (!result.isEqual) process.exitCode = 1;
-  console.log(json ? JSON.stringify({ data: presentResult(result) }) : formatResult(result));
+  print(json ? JSON.stringify({ data: presentResult(result) }) : formatResult(result));
 }
 
 /** How often the progress is printed. Milliseconds. */
@@ -47,7 +48,7 @@ function createProgress(): (table: { readonly name: string }, rows: number) => v
   return ({ name }, rows) => {
     if (systemClock.now() - printedAt < PROGRESS_MS) return;
     printedAt = systemClock.now();
-    process.stderr.write(`${name}: ${rows} rows\n`);
+    tell(`${name}: ${rows} rows`);
   };
 }
 

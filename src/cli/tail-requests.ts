@@ -5,6 +5,7 @@ import { formatTime } from "../base/time.ts";
 import { type FeedBatch, type FeedEntry, GenerationFeed } from "../core/usage/generation-feed.ts";
 import type { UsageRecord } from "../core/usage/records.ts";
 import { type FilterOptions, filterOf } from "./generation-options.ts";
+import { print, printProblem } from "./print.ts";
 import type { JsonOption } from "./read-options.ts";
 
 /** The options of `gateway requests tail`. */
@@ -30,13 +31,13 @@ export async function tailRequests(
     usage,
     names: { keys, accounts },
     onSuccess() {},
-    onFailure: (error) => console.error(`The store cannot be read: ${String(error)}`),
+    onFailure: (error) => printProblem(`The store cannot be read: ${String(error)}`),
   });
   let left = options.count ?? Number.POSITIVE_INFINITY;
   const onBatch = ({ entries, dropped }: FeedBatch): boolean => {
-    if (dropped > 0) console.error(`${dropped} more requests are not shown.`);
+    if (dropped > 0) printProblem(`${dropped} more requests are not shown.`);
     const shown = entries.filter(({ record }) => isShown(record, options)).slice(0, left);
-    for (const entry of shown) console.log(options.json ? entry.json : printEntry(entry));
+    for (const entry of shown) print(options.json ? entry.json : printEntry(entry));
     left -= shown.length;
     if (left === 0) over.resolve();
     return true;
@@ -44,7 +45,7 @@ export async function tailRequests(
   const hold = setInterval(() => {}, HOLD_MS);
   try {
     await feed.subscribe({ owner: null, filter, onBatch, onClose() {} }, null);
-    console.error("Waiting for requests. Press Ctrl-C to stop.");
+    printProblem("Waiting for requests. Press Ctrl-C to stop.");
     await over.promise;
   } finally {
     clearInterval(hold);

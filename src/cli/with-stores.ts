@@ -4,6 +4,7 @@ import { loadKnownNames } from "../app/load-known-names.ts";
 import type { Stores } from "../app/stores.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
 import { openCommandStores } from "./command-stores.ts";
+import { print } from "./print.ts";
 
 /** Opens the configured stores, runs a command on them, and prints what it returns, if that is not empty. A gateway may be running on the same stores. */
 export async function withStores(run: (stores: Stores, config: Config) => Promise<string>): Promise<void> {
@@ -11,7 +12,7 @@ export async function withStores(run: (stores: Stores, config: Config) => Promis
   const stores = await openCommandStores(config);
   try {
     const output = await run(stores, config);
-    if (output !== "") console.log(output);
+    print(output);
   } finally {
     await stores.close();
   }

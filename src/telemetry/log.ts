@@ -1,6 +1,7 @@
 import { write } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { LOG_LEVELS, type Log, type LogLevel } from "../base/log.ts";
+import { escapeLines } from "../base/plain-text.ts";
 
 /** The number of events that are written together, because single writes cost twice as much. */
 const BATCH_EVENTS = 128;
@@ -44,7 +45,8 @@ export function createLog(
     let lines = "";
     const printTime = createTimePrinter();
     for (const event of events) lines += printEvent(event, printTime);
-    writeLines(lines);
+    // A log is also read in terminals. JSON leaves some of the characters in its strings that these obey.
+    writeLines(escapeLines(lines));
   };
   const createWriter = (at: LogLevel): ((event: string, fields?: Fields) => void) => {
     const severity = LOG_LEVELS.indexOf(at);

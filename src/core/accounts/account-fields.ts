@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PlainText } from "../catalog/plain-text-schema.ts";
 import {
   DENY_LIST_FORMAT,
   EMAIL_FORMAT,
@@ -104,9 +105,7 @@ const PolicyInput = z.strictObject(changeShape(POLICY_FIELDS)).meta({
 const PlanInput = z.string().regex(PLAN_NAME, "must be 1 to 64 of the characters a-z, 0-9, `.`, `_` and `-`");
 
 /** An e-mail address. Stored in lower case, so that two users cannot differ in case alone. */
-const EmailInput = z
-  .string()
-  .trim()
+const EmailInput = PlainText.trim()
   .toLowerCase()
   .max(254)
   .regex(z.regexes.unicodeEmail, "must be an e-mail address, such as ada@example.com");
@@ -117,12 +116,7 @@ export function readEmail(text: unknown): string | null {
 }
 
 /** The operator's own id of an account. */
-const ExternalIdInput = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .refine((text) => !/\p{Cc}/u.test(text), "must have no control characters");
+const ExternalIdInput = PlainText.trim().min(1).max(200);
 
 const EXTERNAL_ID = settableField(
   { view: z.string().nullable(), input: ExternalIdInput.nullable() },

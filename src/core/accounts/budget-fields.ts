@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { parseDollars, toDollars } from "../../base/money.ts";
+import { PlainText } from "../catalog/plain-text-schema.ts";
 import {
   BUDGET_ACTIONS,
   BUDGET_PERIODS,
@@ -63,15 +64,11 @@ export const BudgetInput = z.strictObject({
     .describe("Display name of the budget. Default: made of its subject and period."),
   key_id: IdInput.optional().describe("Only spending with this API key of the account."),
   user_id: IdInput.optional().describe("Only spending of this member of the organization."),
-  end_user: z
-    .string()
-    .min(1)
+  end_user: PlainText.min(1)
     .max(512)
     .optional()
     .describe("Only requests with this end user (`user`). `*`: each end user has the limit for itself."),
-  tag: z
-    .string()
-    .min(1)
+  tag: PlainText.min(1)
     .max(200)
     .optional()
     .describe("Only requests with this tag. `*`: each tag has the limit for itself."),

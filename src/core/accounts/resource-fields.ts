@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { BOUNDS } from "../../base/bounds.ts";
 import { parseDollars, toDollars } from "../../base/money.ts";
+import { PlainText } from "../catalog/plain-text-schema.ts";
 import { DOLLARS_FORMAT, EXPIRY_FORMAT, type FieldOption, type OptionTexts } from "./field-option.ts";
 
 /*
@@ -222,18 +223,16 @@ export function dollarsField(
 }
 
 /** A display name. */
-export const NameInput = z
-  .string()
-  .trim()
+export const NameInput = PlainText.trim()
   .min(1)
   .max(200)
   .meta({ examples: ["Ada"] });
 
 /** An id in a path or a body. */
-export const IdInput = z.string().min(1).max(100);
+export const IdInput = PlainText.min(1).max(100);
 
 /** Patterns of ids. */
 export const PatternsInput = z
-  .array(z.string().trim().min(1).max(BOUNDS.modelIdChars))
+  .array(PlainText.trim().min(1).max(BOUNDS.modelIdChars))
   .max(BOUNDS.patterns)
   .describe("Ids or patterns. `*` matches any characters.");

@@ -1,3 +1,4 @@
+import { cleanName } from "../../base/plain-text.ts";
 import { parseDay } from "../../base/time.ts";
 import { compareText } from "./format-catalog.ts";
 import {
@@ -492,7 +493,7 @@ function readDay(text: string | undefined): string | null {
 }
 
 function tidyName(name: string): string {
-  const plain = name
+  const plain = cleanName(name)
     .replace(/\s+/g, " ")
     .replace(/ \(latest\)$/i, "")
     .trim();

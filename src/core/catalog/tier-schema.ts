@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isFreeId } from "./is-free-id.ts";
 import { MODEL_ID, MODEL_ID_CHARS } from "./is-sound-model.ts";
+import { PlainText } from "./plain-text-schema.ts";
 
 /** The client APIs that accept tiers. */
 export const CLIENT_APIS_WITH_TIERS = ["chat.completions", "responses", "messages"] as const;
@@ -58,7 +59,7 @@ export const tierSchema = z.strictObject({
       "must be gateway-auto/ and a name in lower case, such as gateway-auto/fast",
     )
     .describe("Replaces the catalog's tier with this id."),
-  name: z.string().min(1).describe("Display name."),
+  name: PlainText.min(1).describe("Display name."),
   description: z.string().default(""),
   released: z.iso.date().optional().describe("Release date, shown as `created`."),
   rule: rule.describe(

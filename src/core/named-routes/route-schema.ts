@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { BOUNDS } from "../../base/bounds.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
+import { PlainText } from "../catalog/plain-text-schema.ts";
 import { EFFORTS } from "../catalog/tier-schema.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
@@ -19,9 +20,7 @@ const MAX_SYSTEM_CHARS = 50_000;
 const MAX_DESCRIPTION_CHARS = 1_000;
 
 /** What a client may send as `model`: the id of a model or tier, or the name of a named route. */
-const target = z
-  .string()
-  .trim()
+const target = PlainText.trim()
   .min(1)
   .max(BOUNDS.modelIdChars)
   .regex(/^[!-~]+$/, "must consist of printable ASCII characters, as all ids of models")

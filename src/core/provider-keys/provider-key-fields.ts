@@ -15,9 +15,10 @@ import {
   timeField,
   viewShape,
 } from "../accounts/resource-fields.ts";
+import { PlainText } from "../catalog/plain-text-schema.ts";
 
 /** Patterns or user ids. */
-const ListInput = z.array(z.string().min(1).max(256)).min(1).max(100).nullable();
+const ListInput = z.array(PlainText.min(1).max(256)).min(1).max(100).nullable();
 
 function listField(description: string, texts: Pick<FieldOption, "flags" | "help">) {
   const option = { ...texts, none: "all", ...LIST_FORMAT };

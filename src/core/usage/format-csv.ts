@@ -1,6 +1,8 @@
+import { escapeControls } from "../../base/plain-text.ts";
+
 /**
  * Formats rows as CSV (RFC 4180). Text that a spreadsheet would evaluate as a formula gets an apostrophe in front, by which
- * spreadsheets mark text; numbers stay numbers.
+ * spreadsheets mark text; numbers stay numbers. Characters that a terminal would obey are written as codes.
  */
 export function formatCsv(rows: readonly (readonly (string | number)[])[]): string {
   return rows.map((row) => `${row.map(formatCell).join(",")}\r\n`).join("");
@@ -8,6 +10,7 @@ export function formatCsv(rows: readonly (readonly (string | number)[])[]): stri
 
 function formatCell(value: string | number): string {
   if (typeof value === "number") return String(value);
-  const harmless = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
+  const text = escapeControls(value);
+  const harmless = /^[=+\-@\t\r\n]/.test(value) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

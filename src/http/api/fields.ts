@@ -2,6 +2,7 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { parseDollars } from "../../base/money.ts";
 import type { AccountRecord } from "../../core/accounts/records.ts";
+import { PlainText } from "../../core/catalog/plain-text-schema.ts";
 import type { HttpDeps } from "../context/context.ts";
 
 /** A signed amount of US dollars in a body, parsed to nanodollars. */
@@ -33,9 +34,7 @@ export const idField = z
     "Your unique id of the transfer: a repeated request with it creates nothing new. 1 to 128 letters, digits or any of `_ . : -`.",
   );
 
-export const noteField = z
-  .string()
-  .trim()
+export const noteField = PlainText.trim()
   .min(1)
   .max(500)
   .meta({ description: "Human-readable reason.", examples: ["order 1001"] });

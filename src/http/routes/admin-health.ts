@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fail, rejectField } from "../../base/errors.ts";
+import { PlainText } from "../../core/catalog/plain-text-schema.ts";
 import type { ProviderRecord } from "../../core/catalog/records.ts";
 import type { ProviderKey, ServedProvider } from "../../core/deployments/served-models.ts";
 import type { Serving } from "../../core/generation/call.ts";
@@ -135,7 +136,7 @@ export const drainProvider = defineEndpoint({
       .nullable()
       .default(null)
       .describe("When it returns to routing by itself. `null` means when an operator ends the drain."),
-    note: z.string().trim().min(1).max(300).optional().describe("Why, for other operators."),
+    note: PlainText.trim().min(1).max(300).optional().describe("Why, for other operators."),
   }),
   response: DrainedView,
   errors: ["conflict"],
