@@ -1,5 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { loadConfig } from "../app/load-config.ts";
+import { loadKnownNames } from "../app/load-known-names.ts";
 import type { Stores } from "../app/stores.ts";
+import { canonicalModel } from "../core/catalog/catalog.ts";
 import type { GenerationFilter } from "../core/usage/generation-list.ts";
 import { OUTCOMES, type Outcome } from "../core/usage/records.ts";
 import { resolveScope } from "./named-resources.ts";
@@ -46,20 +49,27 @@ export function addRangeOptions(command: Command): Command {
 
 /** Returns the filter of options. Rejects with an error if a name stands for nothing, or for several. */
 export async function filterOf(
-  stores: Pick<Stores, "accounts" | "keys">,
+  stores: Stores,
   options: FilterOptions & RangeOptions,
 ): Promise<GenerationFilter> {
   return {
     ...(await resolveScope(stores, options)),
     sessionId: options.session ?? null,
     tag: options.tag ?? null,
-    model: options.model ?? null,
-    provider: options.provider ?? null,
+    model: await findModel(stores, options.model),
+    provider: options.provider?.toLowerCase() ?? null,
     outcome: options.outcome ?? null,
     errorType: options.error ?? null,
     fromMs: options.from ?? null,
     toMs: options.to ?? null,
   };
+}
+
+/** Returns the id of a model as records have it, whatever its case; null without an option. */
+export async function findModel(stores: Stores, id: string | undefined): Promise<string | null> {
+  if (id === undefined) return null;
+  const { catalog } = await loadKnownNames(loadConfig(process.env), process.env, stores);
+  return canonicalModel(catalog, id);
 }
 
 /**

@@ -20,11 +20,9 @@ const HOLD_MS = 60_000;
  * Prints requests as they end, until the process is interrupted or `count` are printed. Reads the store, so that it shows the requests of
  * all gateways on it. Rejects with a `StoreError`, and if the options name no account, key or user.
  */
-export async function tailRequests(
-  { usage, keys, accounts }: Pick<Stores, "usage" | "keys" | "accounts">,
-  options: TailOptions,
-): Promise<string> {
-  const filter = await filterOf({ keys, accounts }, options);
+export async function tailRequests(stores: Stores, options: TailOptions): Promise<string> {
+  const { usage, keys, accounts } = stores;
+  const filter = await filterOf(stores, options);
   const over = Promise.withResolvers<void>();
   const feed = new GenerationFeed({
     clock: systemClock,

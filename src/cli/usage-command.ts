@@ -15,6 +15,7 @@ import {
 } from "../core/usage/report.ts";
 import { marginOfSum } from "../core/usage/usage-sums.ts";
 import { type FittingColumn, fitTable } from "./fit-table.ts";
+import { findModel } from "./generation-options.ts";
 import { resolveScope } from "./named-resources.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
@@ -76,7 +77,9 @@ function parseGroups(text: string): readonly UsageGroup[] {
 async function report(stores: Stores, options: UsageOptions): Promise<string> {
   const { csv, json, by: groups } = options;
   const range = readRange(options, { groups }, stores.clock.now());
-  const { model = null, provider = null, tag = null } = options;
+  const { tag = null } = options;
+  const model = await findModel(stores, options.model);
+  const provider = options.provider?.toLowerCase() ?? null;
   const query = { groups, ...range, ...(await resolveScope(stores, options)), model, provider, tag };
   const sums = await stores.usage.sumUsage(query);
   requireLines(sums, query);

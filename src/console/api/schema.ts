@@ -2056,7 +2056,7 @@ export interface Operations {
   "PATCH /api/admin/budgets/{id}": {
     params: { id: string };
     query: object;
-    body: { name?: string; limit?: number; action?: "block" | "warn"; warn_at?: number };
+    body: { name?: string; limit?: string | number; action?: "block" | "warn"; warn_at?: number };
     response: { data: Schemas["Budget"] };
   };
   "PATCH /api/admin/keys/{id}": {
@@ -2064,7 +2064,7 @@ export interface Operations {
     query: object;
     body: {
       name?: string;
-      spend_limit?: number | null;
+      spend_limit?: string | number | null;
       spend_limit_period?: "total" | "day" | "week" | "month";
       models?: string[] | null;
       rate_limit?: Schemas["RateLimitChange"] | null;
@@ -2080,11 +2080,11 @@ export interface Operations {
     body: {
       name?: string;
       external_id?: string | null;
-      overdraft?: number | null;
+      overdraft?: string | number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;
       plan?: string | null;
-      monthly_limit?: number | null;
+      monthly_limit?: string | number | null;
       closed?: boolean;
     };
     response: { data: Schemas["Organization"] };
@@ -2096,7 +2096,7 @@ export interface Operations {
       name?: string;
       email?: string | null;
       external_id?: string | null;
-      overdraft?: number | null;
+      overdraft?: string | number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;
       plan?: string | null;
@@ -2156,7 +2156,7 @@ export interface Operations {
       user_id?: string;
       end_user?: string;
       tag?: string;
-      limit: number;
+      limit: string | number;
       period?: "total" | "day" | "week" | "month" | "rolling";
       days?: number;
       action?: "block" | "warn";
@@ -2228,7 +2228,7 @@ export interface Operations {
     query: object;
     body: {
       name: string;
-      spend_limit?: number | null;
+      spend_limit?: string | number | null;
       spend_limit_period?: "total" | "day" | "week" | "month";
       models?: string[] | null;
       rate_limit?: Schemas["RateLimitChange"] | null;
@@ -2253,11 +2253,11 @@ export interface Operations {
     body: {
       name: string;
       external_id?: string | null;
-      overdraft?: number | null;
+      overdraft?: string | number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;
       plan?: string | null;
-      monthly_limit?: number | null;
+      monthly_limit?: string | number | null;
       owner?: string;
     };
     response: { data: Schemas["Organization"] };
@@ -2410,7 +2410,7 @@ export interface Operations {
       name: string;
       email?: string | null;
       external_id?: string | null;
-      overdraft?: number | null;
+      overdraft?: string | number | null;
       policy?: Schemas["PolicyChange"];
       rate_limit?: Schemas["RateLimitChange"] | null;
       plan?: string | null;
@@ -2567,7 +2567,7 @@ export interface Operations {
   "PUT /api/admin/organizations/{id}/members/{user_id}": {
     params: { id: string; user_id: string };
     query: object;
-    body: { role: "owner" | "admin" | "billing" | "member"; daily_limit?: number | null };
+    body: { role: "owner" | "admin" | "billing" | "member"; daily_limit?: string | number | null };
     response: { data: Schemas["Member"] };
   };
   "PUT /api/admin/tiers/{id}": {

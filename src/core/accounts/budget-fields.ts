@@ -9,7 +9,7 @@ import {
   type BudgetRecord,
   isForEach,
 } from "./budget-records.ts";
-import { IdInput, NameInput } from "./resource-fields.ts";
+import { dollarsInput, IdInput, NameInput } from "./resource-fields.ts";
 
 /** Stands for every end user, or every tag, each for itself. */
 export const EACH = "*";
@@ -18,13 +18,8 @@ export const EACH = "*";
 const MAX_DAYS = 365;
 const THOUSANDTHS = 1_000;
 
-const LimitInput = z
-  .number()
-  .gt(0)
-  .refine((dollars) => parseDollars(dollars) !== null, {
-    error: "must have at most 9 decimal places and be less than 9 million dollars",
-  })
-  .describe("US dollars that may be spent in each period.")
+const LimitInput = dollarsInput(1)
+  .describe("US dollars that may be spent in each period, as a number or a decimal string.")
   .meta({ examples: [50] });
 
 const WarnAtInput = z
@@ -137,7 +132,7 @@ export const BudgetView = z
     user_id: z.string().nullable(),
     end_user: z.string().nullable().describe("`*`: each end user has the limit for itself."),
     tag: z.string().nullable().describe("`*`: each tag has the limit for itself."),
-    limit: LimitInput,
+    limit: z.number().describe("US dollars that may be spent in each period."),
     period: z.enum(BUDGET_PERIODS),
     days: z.int().nullable().describe("Length of a rolling period."),
     action: CHANGEABLE.action,

@@ -198,14 +198,20 @@ function presentTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** An amount that is not negative and exact: at most nine decimal places. */
-const DollarsInput = z
-  .number()
-  .min(0)
-  .refine((dollars) => parseDollars(dollars) !== null, {
-    error: "must have at most 9 decimal places and be less than 9 million dollars",
-  })
-  .describe("US dollars with at most nine decimal places.")
+/** An amount of US dollars in a body, as a number or a decimal string: at least `least` nanodollars, and exact. */
+export function dollarsInput(least: 0 | 1) {
+  return z
+    .union([z.string(), z.number()], { error: 'must be US dollars, such as 12.5 or "12.50"' })
+    .refine((dollars) => parseDollars(dollars) !== null, {
+      error: "must be an amount of US dollars with at most 9 decimal places and less than 9 million",
+    })
+    .refine((dollars) => (parseDollars(dollars) ?? least) >= least, {
+      error: least === 0 ? "must not be negative" : "must be more than 0",
+    });
+}
+
+const DollarsInput = dollarsInput(0)
+  .describe("US dollars, as a number or a decimal string with at most nine decimal places.")
   .nullable();
 
 /** Returns an amount of US dollars, or null: a number in JSON, nanodollars in records. */

@@ -18,9 +18,15 @@ export interface Catalog {
   readonly suggestProvider: SuggestNames;
 }
 
+/** Returns the id of a model as records have it, whatever its case; for a model that is not in the catalog, what was asked for. */
+export function canonicalModel(catalog: Pick<Catalog, "find">, id: string): string {
+  return catalog.find(id)?.id ?? id;
+}
+
 /** Indexes a catalog. The suggesters are created on first use. */
 export function createCatalog(data: CatalogData): Catalog {
   const models = new Map(data.models.map((model) => [model.id, model]));
+  const byLowerCase = new Map(data.models.map((model) => [model.id.toLowerCase(), model]));
   const providers = new Map(data.providers.map((provider) => [provider.slug, provider]));
   let suggestModel: SuggestNames | null = null;
   let suggestProvider: SuggestNames | null = null;
@@ -28,7 +34,7 @@ export function createCatalog(data: CatalogData): Catalog {
     source: data.source,
     models: data.models,
     providers: data.providers,
-    find: (id) => models.get(id) ?? models.get(id.toLowerCase()),
+    find: (id) => models.get(id) ?? byLowerCase.get(id.toLowerCase()),
     provider: (slug) => providers.get(slug),
     suggest(id, limit) {
       suggestModel ??= createSuggester([...models.keys()]);

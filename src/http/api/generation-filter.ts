@@ -3,9 +3,11 @@ import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
+import { canonicalModel } from "../../core/catalog/catalog.ts";
 import type { IdentityHash } from "../../core/generation/identity-hash.ts";
 import type { GenerationFilter } from "../../core/usage/generation-list.ts";
 import { OUTCOMES } from "../../core/usage/records.ts";
+import type { HttpDeps } from "../context/context.ts";
 import { listedAccountOf, listedUserOf } from "./access.ts";
 
 const time = z.iso.datetime({ offset: true }).optional();
@@ -40,6 +42,8 @@ export const GENERATION_FILTER = {
 
 const schema = z.object(GENERATION_FILTER);
 
+type FilterDeps = Pick<HttpDeps["generation"], "hashIdentity" | "serving">;
+
 /**
  * Returns the filter of a query, for what the principal may see.
  * @throws GatewayError `not_found` for an account or a user that the principal may not read, `invalid_request` for times in the wrong
@@ -48,7 +52,7 @@ const schema = z.object(GENERATION_FILTER);
 export function readGenerationFilter(
   query: z.infer<typeof schema>,
   principal: ManagementPrincipal,
-  hashIdentity: IdentityHash,
+  { hashIdentity, serving }: FilterDeps,
 ): GenerationFilter {
   const fromMs = readTime(query.from);
   const toMs = readTime(query.to);
@@ -62,8 +66,8 @@ export function readGenerationFilter(
     tag: query.tag ?? null,
     keyId: query.key_id ?? null,
     userId: listedUserOf(principal, query.user_id),
-    model: query.model ?? null,
-    provider: query.provider ?? null,
+    model: query.model === undefined ? null : canonicalModel(serving().catalog, query.model),
+    provider: query.provider?.toLowerCase() ?? null,
     outcome: query.outcome ?? null,
     errorType: query.error_type ?? null,
     fromMs,

@@ -38,7 +38,7 @@ export const listGenerations = defineEndpoint({
   body: NOTHING,
   response: pageView(GenerationLine),
   async handle({ query, principal, deps }) {
-    const filter = readGenerationFilter(query, principal, deps.generation.hashIdentity);
+    const filter = readGenerationFilter(query, principal, deps.generation);
     const { records, next } =
       query.id === undefined
         ? await readPage(deps, filter, { before: query.after ?? null, limit: query.limit })

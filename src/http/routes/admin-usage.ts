@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
+import { canonicalModel } from "../../core/catalog/catalog.ts";
 import { addPercentiles } from "../../core/usage/add-percentiles.ts";
 import {
   findUsageNames,
@@ -72,8 +73,9 @@ export const getUsage = defineEndpoint({
       accountId: listedAccountOf(principal, query.account_id),
       userId: listedUserOf(principal, query.user_id),
       keyId: query.key_id ?? null,
-      model: query.model ?? null,
-      provider: query.provider ?? null,
+      model:
+        query.model === undefined ? null : canonicalModel(deps.generation.serving().catalog, query.model),
+      provider: query.provider?.toLowerCase() ?? null,
       tag: query.tag ?? null,
     };
     await deps.generation.recorder.drain();

@@ -53,7 +53,7 @@ export const getGenerationHistogram = defineEndpoint({
     ),
   }),
   async handle({ query, principal, deps }) {
-    const filter = readGenerationFilter(query, principal, deps.generation.hashIdentity);
+    const filter = readGenerationFilter(query, principal, deps.generation);
     const toMs = filter.toMs ?? deps.clock.now();
     const fromMs = filter.fromMs ?? toMs - USUAL_RANGE_MS;
     if (fromMs >= toMs)

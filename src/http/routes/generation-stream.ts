@@ -28,8 +28,7 @@ export const streamGenerations = defineEndpoint({
   events:
     "Events `generations` with `{data: [GenerationLine …], dropped}`: generations that have begun or changed their outcome, at most 250 an event and two events a second. `dropped` is the number of changes that were left out because the client did not keep up. After a reconnection with `Last-Event-ID` what was missed is sent again, or an event `reset` says that the list must be read again.",
   async handle({ query, principal, headers, deps, currentPrincipal }) {
-    const { hashIdentity } = deps.generation;
-    const filter = readGenerationFilter(query, principal, hashIdentity);
+    const filter = readGenerationFilter(query, principal, deps.generation);
     let close = (): void => {};
     const stream = new EventStream({
       clock: deps.clock,
@@ -37,7 +36,7 @@ export const streamGenerations = defineEndpoint({
       async mayContinue() {
         const current = await currentPrincipal();
         // What the principal may see may have changed, too.
-        return current !== null && isSame(readGenerationFilter(query, current, hashIdentity), filter);
+        return current !== null && isSame(readGenerationFilter(query, current, deps.generation), filter);
       },
       onEnd: () => close(),
     });
