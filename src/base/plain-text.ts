@@ -2,13 +2,16 @@
  * Characters that change what a terminal or a page shows of the text around them: controls (C0, DEL, C1), separators of lines, and
  * embeddings, overrides and isolates of the direction of writing.
  */
-const ALL_BUT_LINES = "\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069";
-const CONTROLS = `\\n${ALL_BUT_LINES}`;
+const ALL_BUT_LINES =
+  "\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069";
+const CONTROLS = `\\t\\r\\n${ALL_BUT_LINES}`;
+/** Also a carriage return that ends no line: what follows would be written over what stands there. */
+const NO_LINE_END = `[${ALL_BUT_LINES}]|\\r(?!\\n)`;
 
 const CONTROL = new RegExp(`[${CONTROLS}]`);
 const ALL_CONTROLS = new RegExp(`[${CONTROLS}]+`, "g");
-const CONTROL_BUT_LINE = new RegExp(`[${ALL_BUT_LINES}]`);
-const EACH_BUT_LINE = new RegExp(`[${ALL_BUT_LINES}]`, "g");
+const CONTROL_BUT_LINE = new RegExp(NO_LINE_END);
+const EACH_BUT_LINE = new RegExp(NO_LINE_END, "g");
 const EACH_CONTROL = new RegExp(`[${CONTROLS}]`, "g");
 
 /** Returns whether a text has a character that a name must not have. */

@@ -10,7 +10,8 @@ import { openTestStores } from "../support/test-stores.ts";
 /** Clears a terminal, overrides the direction of text, begins a line of its own, and a sequence with an 8-bit control. */
 const EVIL = "a\u001b[2J\u202eb\r\nforged row\u009b31m\u2066c\u007f";
 /** What a terminal may get besides text: the end of a line. */
-const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+const OBEYED =
+  /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 
 const DAY = 86_400_000;
 let workspace: Workspace;
