@@ -15,9 +15,9 @@ describe("the turns of a request", () => {
   test("turns are unknown while the conversation store fails, and the log has a warning", async () => {
     const warnings: unknown[] = [];
     const turns = new StoredTurns(failingStore, "acct_a", { warn: (_, fields) => warnings.push(fields) });
-    await turns.load(["call_1"]);
+    await turns.load({ prefix: "p", names: ["call_1"] });
     expect(turns.recall("call_1")).toBeNull();
-    turns.remember({ callIds: ["call_1"], reasoning: [], signatures: {} });
+    turns.remember({ keys: ["call_1"], reasoning: [], signatures: {} });
     await Promise.resolve();
     expect(warnings).toEqual([{ detail: "Error: no connection" }, { detail: "Error: no connection" }]);
   });
@@ -32,9 +32,9 @@ describe("the turns of a request", () => {
       },
     };
     const turns = new StoredTurns(store, "acct_a", { warn() {} });
-    await turns.load(["call_1"]);
-    await turns.load(["call_1", "call_2"]);
-    await turns.load(["call_1", "call_2"]);
+    await turns.load({ prefix: "p", names: ["call_1"] });
+    await turns.load({ prefix: "p", names: ["call_1", "call_2"] });
+    await turns.load({ prefix: "p", names: ["call_1", "call_2"] });
     expect(asked).toEqual([["call_1"], ["call_2"]]);
   });
 });

@@ -72,10 +72,9 @@ function encodeBest(
   providers: readonly ProviderTarget[],
 ): MaybePromise<EncodedForCandidate | null> {
   const targets = providers.map((provider) => new CandidateTarget(provider, context));
-  const names = context.call.request.listTurnNames(targets);
-  return names.length === 0
-    ? encodeForTargets(context, targets)
-    : encodeWithTurns(context, targets, context.turns.load(names));
+  const names = context.turns === NO_TURNS ? null : context.call.request.listTurnNames(targets);
+  const loading = names === null ? null : context.turns.load(names);
+  return loading === null ? encodeForTargets(context, targets) : encodeWithTurns(context, targets, loading);
 }
 
 async function encodeWithTurns(

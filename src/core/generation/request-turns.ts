@@ -1,24 +1,32 @@
 import type { Log } from "../../base/log.ts";
 import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
+import type { TurnNames } from "../../wire/client-apis/inference-request.ts";
+import { nameTurn } from "../../wire/client-apis/list-turn-names.ts";
+import { isFreeId } from "../catalog/is-free-id.ts";
+import type { Candidate } from "../routing/plan.ts";
+import { scopeOf } from "../routing/session-key.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 
-/** The remembered turns that one request may use. */
+/** The remembered turns that one request may use at one candidate. */
 export interface RequestTurns {
-  /** Loads the turns known under these names. A store that fails is logged, and the turns count as unknown. */
-  load(names: readonly string[]): Promise<void>;
+  /** Loads the turns of a conversation that are known. A store that fails is logged, and the turns count as unknown. */
+  load(names: TurnNames): Promise<void> | null;
   /** Returns a loaded turn; null if it is unknown or was not loaded. */
   recall(name: string): CalledTurn | null;
-  /** Stores a turn of the answer, without waiting for the store. */
+  /** Stores a turn of the answer, without waiting for the store. Nothing is stored if no conversation was loaded. */
   remember(turn: CalledTurn): void;
 }
 
 /** For requests under zero data retention: nothing is remembered. */
-export const NO_TURNS: RequestTurns = { load: async () => {}, recall: () => null, remember: () => {} };
+export const NO_TURNS: RequestTurns = { load: () => null, recall: () => null, remember: () => {} };
 
-/** The view of a request whose principal owns the turns of `scope`. */
+/** The view of a request whose turns are those of `scope`. */
 export class StoredTurns implements RequestTurns {
   /** Null before any are loaded: most requests look none up. */
   private loaded: Map<string, CalledTurn | null> | null = null;
+  /** What precedes the answer. Null while that is not known. */
+  private prefix: string | null = null;
 
   constructor(
     private readonly store: ConversationStore,
@@ -26,17 +34,12 @@ export class StoredTurns implements RequestTurns {
     private readonly log: Pick<Log, "warn">,
   ) {}
 
-  async load(names: readonly string[]): Promise<void> {
+  load({ prefix, names }: TurnNames): Promise<void> | null {
+    this.prefix = prefix;
     this.loaded ??= new Map();
     const { loaded } = this;
     const missing = names.filter((name) => !loaded.has(name));
-    if (missing.length === 0) return;
-    try {
-      const turns = await this.store.recallTurns(this.scope, missing);
-      for (const name of missing) loaded.set(name, turns.get(name) ?? null);
-    } catch (error) {
-      this.logFailure(error);
-    }
+    return missing.length === 0 ? null : this.recallAll(missing, loaded);
   }
 
   recall(name: string): CalledTurn | null {
@@ -44,7 +47,19 @@ export class StoredTurns implements RequestTurns {
   }
 
   remember(turn: CalledTurn): void {
-    void this.store.rememberTurn(this.scope, turn).catch((error) => this.logFailure(error));
+    const { prefix } = this;
+    if (prefix === null) return;
+    const names = turn.keys.map((key) => nameTurn(prefix, key));
+    void this.store.rememberTurn(this.scope, names, turn).catch((error) => this.logFailure(error));
+  }
+
+  private async recallAll(names: readonly string[], loaded: Map<string, CalledTurn | null>): Promise<void> {
+    try {
+      const turns = await this.store.recallTurns(this.scope, names);
+      for (const name of names) loaded.set(name, turns.get(name) ?? null);
+    } catch (error) {
+      this.logFailure(error);
+    }
   }
 
   private logFailure(error: unknown): void {
@@ -52,4 +67,23 @@ export class StoredTurns implements RequestTurns {
       detail: String(error),
     });
   }
+}
+
+/** Returns the turns of a request at a candidate. */
+export function openTurns(
+  { conversations, hashIdentity, log }: Pick<GenerationDeps, "conversations" | "hashIdentity" | "log">,
+  { principal, request: { api, session, user } }: Pick<GenerationCall, "principal" | "request">,
+  { provider, model, key }: Candidate,
+): RequestTurns {
+  const account = scopeOf(principal);
+  const callerKey = principal.kind === "anonymous" ? null : principal.key.id;
+  const vendorAccount = key.secret === null ? null : hashIdentity("user", "provider-key", key.secret);
+  const vendor = [provider.record.slug, key.byokId, vendorAccount, familyOf(model.id)];
+  const scope = JSON.stringify([account, callerKey, api, session, user, ...vendor]);
+  return new StoredTurns(conversations, scope, log);
+}
+
+/** Returns the model without its free variant, which is the same model. Others do not read each other's reasoning. */
+function familyOf(modelId: string): string {
+  return isFreeId(modelId) ? modelId.slice(0, modelId.lastIndexOf(":")) : modelId;
 }

@@ -5,7 +5,6 @@ import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate } from "../routing/plan.ts";
-import { scopeOf } from "../routing/session-key.ts";
 import { windowOf } from "../routing/window.ts";
 import type { AttemptRecord } from "../usage/records.ts";
 import { CANNOT_RECORD } from "./admit.ts";
@@ -20,7 +19,7 @@ import type { FailureClassification } from "./failure-classification.ts";
 import type { CandidateAnswer, Generation } from "./generation.ts";
 import { recordHealth, reportOf } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
-import { NO_TURNS, type RequestTurns, StoredTurns } from "./request-turns.ts";
+import { NO_TURNS, openTurns, type RequestTurns } from "./request-turns.ts";
 import { listUsableTargets } from "./upstream-target.ts";
 
 /** The encoding to send, and whether another candidate may still follow. */
@@ -40,19 +39,16 @@ export class CandidateLoop {
   private exceededWindow = 0;
   /** The first answer without content, which the client gets if no other candidate answers. */
   private empty: CandidateAnswer | null = null;
-  private readonly turns: RequestTurns;
+  /** The remembered turns for the candidate that is tried. */
+  private turns: RequestTurns = NO_TURNS;
+  private turnsOf: Candidate | null = null;
   private isReadingReleased = false;
 
   constructor(
     private readonly generation: Generation,
     private readonly candidates: readonly Candidate[],
-    { zeroRetention }: { readonly zeroRetention: boolean },
-  ) {
-    const { deps, call } = generation;
-    this.turns = zeroRetention
-      ? NO_TURNS
-      : new StoredTurns(deps.conversations, scopeOf(call.principal), deps.log);
-  }
+    private readonly admission: { readonly zeroRetention: boolean },
+  ) {}
 
   /** Sends the request to the first candidate. Resolves to null if it gives no answer. Rejects with what no other candidate can change. */
   tryFirst(): MaybePromise<GenerationResult | null> {
@@ -299,7 +295,7 @@ export class CandidateLoop {
     { withReasoning, formats }: Pick<Encoding, "withReasoning" | "formats">,
   ): MaybePromise<EncodedForCandidate | null> {
     const { deps, call, allowance, cancellation } = this.generation;
-    const { turns } = this;
+    const turns = this.findTurns(candidate);
     const maxTokens = allowance.boundFor(candidate);
     const context = { deps, call, candidate, cancellation, turns, maxTokens, withReasoning, formats };
     try {
@@ -309,6 +305,15 @@ export class CandidateLoop {
     } catch (error) {
       return this.rejectEncoding(error);
     }
+  }
+
+  /** Returns the remembered turns for a candidate. What another one has made is not for it. */
+  private findTurns(candidate: Candidate): RequestTurns {
+    if (this.turnsOf !== candidate && !this.admission.zeroRetention) {
+      this.turns = openTurns(this.generation.deps, this.generation.call, candidate);
+      this.turnsOf = candidate;
+    }
+    return this.turns;
   }
 
   private async encodeLater(

@@ -14,7 +14,10 @@ const NOTHING: ReadonlyMap<string, CalledTurn> = new Map();
 /** An encrypted turn, found by a name for each of its calls. */
 interface Entry {
   readonly names: readonly string[];
-  readonly sealed: Buffer;
+  /** A keyed hash of the turn, by which another one is told from it. */
+  readonly hash: string;
+  /** Null: several turns have the name, so that it stands for none. */
+  readonly sealed: Buffer | null;
   readonly expiresAt: number;
 }
 
@@ -43,43 +46,68 @@ class MemoryConversationStore implements ConversationStore {
     this.entries = new BoundedMap({ max: options.maxBytes, onEvict: (entry) => this.removeNames(entry) });
   }
 
-  async rememberTurn(scope: string, turn: CalledTurn): Promise<void> {
-    const { clock, random, maxBytes } = this.options;
+  async rememberTurn(scope: string, given: readonly string[], turn: CalledTurn): Promise<void> {
+    const { random, maxBytes } = this.options;
     if (maxBytes === 0) return;
-    const names = [...new Set(turn.callIds)].map((callId) => this.nameOf(scope, callId));
-    for (const name of names) this.remove(this.byName.get(name));
-    const sealed = sealBytes(this.key, random.bytes(NONCE_BYTES), Buffer.from(JSON.stringify(turn)));
-    const bytes = sealed.length + NAME_BYTES * names.length;
-    if (bytes > maxBytes) return;
-    const entry = { names, sealed, expiresAt: clock.now() + TTL_MS };
-    for (const name of names) this.byName.set(name, entry);
-    this.entries.set(entry, null, bytes);
+    const text = JSON.stringify(turn);
+    const hash = this.hash(text);
+    const names = [...new Set(given)].map((name) => this.nameOf(scope, name));
+    const isTaken = (name: string) => {
+      const known = this.find(name);
+      return known !== null && known.hash !== hash;
+    };
+    for (const name of names.filter(isTaken)) this.add({ names: [name], hash: "", sealed: null });
+    const free = names.filter((name) => this.find(name)?.sealed !== null);
+    if (free.length === 0) return;
+    const sealed = sealBytes(this.key, random.bytes(NONCE_BYTES), Buffer.from(text));
+    this.add({ names: free, hash, sealed });
   }
 
-  async recallTurns(scope: string, callIds: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>> {
+  async recallTurns(scope: string, names: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>> {
     if (this.entries.size === 0) return NOTHING;
     const turns = new Map<string, CalledTurn>();
-    for (const callId of callIds) {
-      const turn = this.open(this.byName.get(this.nameOf(scope, callId)));
-      if (turn !== null) turns.set(callId, turn);
+    for (const name of names) {
+      const sealed = this.find(this.nameOf(scope, name))?.sealed ?? null;
+      if (sealed !== null)
+        turns.set(name, JSON.parse(openSealed(this.key, sealed).toString("utf8")) as CalledTurn);
     }
     return turns;
   }
 
-  private open(entry: Entry | undefined): CalledTurn | null {
+  /** Adds an entry in place of those that have its names. One beyond the bound is not kept. */
+  private add(entry: Omit<Entry, "expiresAt">): void {
+    const bytes = (entry.sealed?.length ?? 0) + NAME_BYTES * entry.names.length;
+    for (const name of entry.names) this.removeName(name);
+    if (bytes > this.options.maxBytes) return;
+    const dated = { ...entry, expiresAt: this.options.clock.now() + TTL_MS };
+    for (const name of entry.names) this.byName.set(name, dated);
+    this.entries.set(dated, null, bytes);
+  }
+
+  private find(name: string): Entry | null {
+    const entry = this.byName.get(name);
     if (entry === undefined) return null;
-    if (entry.expiresAt > this.options.clock.now())
-      return JSON.parse(openSealed(this.key, entry.sealed).toString("utf8")) as CalledTurn;
+    if (entry.expiresAt > this.options.clock.now()) return entry;
     this.remove(entry);
     return null;
   }
 
-  private nameOf(scope: string, callId: string): string {
-    return createHmac("sha256", this.key).update(`${scope}\0${callId}`).digest("base64url");
+  private nameOf(scope: string, name: string): string {
+    return this.hash(`${scope}\0${name}`);
   }
 
-  private remove(entry: Entry | undefined): void {
-    if (entry === undefined) return;
+  private hash(text: string): string {
+    return createHmac("sha256", this.key).update(text).digest("base64url");
+  }
+
+  /** Takes a name from its entry, which ends with its last name. */
+  private removeName(name: string): void {
+    const entry = this.byName.get(name);
+    this.byName.delete(name);
+    if (entry?.names.every((own) => this.byName.get(own) !== entry)) this.entries.delete(entry);
+  }
+
+  private remove(entry: Entry): void {
     this.entries.delete(entry);
     this.removeNames(entry);
   }

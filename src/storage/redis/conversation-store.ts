@@ -16,7 +16,7 @@ const MAX_TURNS = 100;
 const MAX_READ_CHARS = 2_000_000;
 /** Turns in one command: rate limits wait for its answer on the same connection. */
 const TURNS_PER_COMMAND = 8;
-const ID_BYTES = 12;
+const TTL = ["PX", String(TTL_MS)] as const;
 const NOTHING: ReadonlyMap<string, CalledTurn> = new Map();
 
 /** Settings of a conversation store on Redis. */
@@ -35,9 +35,12 @@ interface StoredTurn {
   readonly expiresAt: number;
 }
 
+/** The id under a name that several turns have. */
+const AMBIGUOUS = "ambiguous";
+
 /**
- * A `ConversationStore` that several gateways share in Redis. A turn is stored under an id; each of its calls has a key with that id.
- * Turns expire after an hour, and are not stored while Redis is away. All keys of a scope have one hash tag.
+ * A `ConversationStore` that several gateways share in Redis. A turn is stored under an id, which its content decides; each of its names
+ * has a key with that id. Turns expire after an hour, and are not stored while Redis is away. All keys of a scope have one hash tag.
  */
 export function createRedisConversationStore(options: RedisConversationStoreOptions): ConversationStore {
   return new RedisConversationStore(options);
@@ -46,7 +49,7 @@ export function createRedisConversationStore(options: RedisConversationStoreOpti
 class RedisConversationStore implements ConversationStore {
   private readonly nameKey: Buffer;
   private readonly sealKey: Buffer;
-  /** Turns that are being written, by scope and call. A client's next request may be faster than the writes, and waits for them. */
+  /** Turns that are being written, by scope and name. A client's next request may be faster than the writes, and waits for them. */
   private readonly writing = new Map<string, Promise<void>>();
 
   constructor(private readonly options: RedisConversationStoreOptions) {
@@ -54,61 +57,60 @@ class RedisConversationStore implements ConversationStore {
     this.sealKey = deriveKey(options.secret, "contents of turns");
   }
 
-  async rememberTurn(scope: string, turn: CalledTurn): Promise<void> {
-    const written = this.writeTurn(scope, turn);
-    const names = turn.callIds.map((callId) => `${scope}\n${callId}`);
-    for (const name of names) this.writing.set(name, written);
+  async rememberTurn(scope: string, names: readonly string[], turn: CalledTurn): Promise<void> {
+    const written = this.writeTurn(scope, names, turn);
+    const own = names.map((name) => `${scope}\n${name}`);
+    for (const name of own) this.writing.set(name, written);
     try {
       await written;
     } finally {
-      for (const name of names) if (this.writing.get(name) === written) this.writing.delete(name);
+      for (const name of own) if (this.writing.get(name) === written) this.writing.delete(name);
     }
   }
 
-  private async writeTurn(scope: string, turn: CalledTurn): Promise<void> {
+  private async writeTurn(scope: string, given: readonly string[], turn: CalledTurn): Promise<void> {
     const { clock, redis, random } = this.options;
-    const stored: StoredTurn = { turn, expiresAt: clock.now() + TTL_MS };
-    const text = JSON.stringify(stored);
-    if (text.length > MAX_TURN_CHARS || !redis.isAvailable) return;
+    const text = JSON.stringify({ turn, expiresAt: clock.now() + TTL_MS } satisfies StoredTurn);
+    if (!redis.isAvailable) return;
     const tag = this.tagOf(scope);
-    const id = Buffer.from(random.bytes(ID_BYTES)).toString("base64url");
-    const names = [...new Set(turn.callIds)].map((callId) => this.nameOf(tag, callId));
-    const earlier = (await this.readAll(names)).filter((found) => found !== null);
+    const names = [...new Set(given)].map((name) => this.nameOf(tag, name));
+    const id = this.hash(`${names.join()}\0${JSON.stringify(turn)}`);
     const sealed = sealBytes(this.sealKey, random.bytes(NONCE_BYTES), Buffer.from(text), Buffer.from(id));
-    const writes = [
-      ...(earlier.length === 0
-        ? []
-        : [
-            redis.send(
-              "DEL",
-              earlier.map((one) => turnKey(tag, one)),
-            ),
-          ]),
-      redis.send("SET", [turnKey(tag, id), sealed.toString("base64"), "PX", String(TTL_MS)]),
-      ...names.map((name) => redis.send("SET", [name, id, "PX", String(TTL_MS)])),
-    ];
-    await Promise.all(writes);
+    const isStored = text.length <= MAX_TURN_CHARS;
+    await Promise.all([
+      ...(isStored ? [redis.send("SET", [turnKey(tag, id), sealed.toString("base64"), ...TTL])] : []),
+      // A turn that is too large to be stored still makes its names ambiguous.
+      ...names.map((name) => this.claimName(name, id)),
+    ]);
   }
 
-  async recallTurns(scope: string, callIds: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>> {
+  /** Gives a name to a turn, or to none if another turn has it. Whichever of two gateways is the second finds the name taken. */
+  private async claimName(name: string, id: string): Promise<void> {
+    const { redis } = this.options;
+    if ((await redis.send("SET", [name, id, ...TTL, "NX"])) !== null) return;
+    const known = await redis.send("GET", [name]);
+    await redis.send("SET", [name, known === id ? id : AMBIGUOUS, ...TTL]);
+  }
+
+  async recallTurns(scope: string, names: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>> {
     if (!this.options.redis.isAvailable) return NOTHING;
-    await this.finishWrites(scope, callIds);
+    await this.finishWrites(scope, names);
     const tag = this.tagOf(scope);
-    const ids = await this.readAll(callIds.map((callId) => this.nameOf(tag, callId)));
-    const known = [...new Set(ids)].filter((id) => id !== null);
-    const turns = await this.readTurns(tag, known.reverse().slice(0, MAX_TURNS));
+    const ids = await this.readAll(names.map((name) => this.nameOf(tag, name)));
+    const known = [...new Set(ids)].filter((id) => id !== null && id !== AMBIGUOUS) as string[];
+    const turns = await this.readTurns(tag, known.slice(0, MAX_TURNS));
     const recalled = new Map<string, CalledTurn>();
-    callIds.forEach((callId, at) => {
+    names.forEach((name, at) => {
       const turn = turns.get(ids[at] ?? "");
-      if (turn?.callIds.includes(callId) === true) recalled.set(callId, turn);
+      if (turn !== undefined) recalled.set(name, turn);
     });
     return recalled;
   }
 
-  /** Waits for the turns of these calls that are being written. A write that fails is reported by `rememberTurn`. */
-  private async finishWrites(scope: string, callIds: readonly string[]): Promise<void> {
+  /** Waits for the turns of these names that are being written. A write that fails is reported by `rememberTurn`. */
+  private async finishWrites(scope: string, names: readonly string[]): Promise<void> {
     if (this.writing.size === 0) return;
-    await Promise.allSettled(callIds.map((callId) => this.writing.get(`${scope}\n${callId}`)));
+    await Promise.allSettled(names.map((name) => this.writing.get(`${scope}\n${name}`)));
   }
 
   private async readTurns(tag: string, ids: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>> {
@@ -149,8 +151,8 @@ class RedisConversationStore implements ConversationStore {
     return this.hash(scope);
   }
 
-  private nameOf(tag: string, callId: string): string {
-    return `gateway:turn:{${tag}}:call:${this.hash(`${tag}\0${callId}`)}`;
+  private nameOf(tag: string, name: string): string {
+    return `gateway:turn:{${tag}}:call:${this.hash(`${tag}\0${name}`)}`;
   }
 
   private hash(text: string): string {

@@ -1,18 +1,17 @@
-import { hashText } from "../json/hash-nodes.ts";
+import { identifyCall, identifyText } from "../conversation/sent-turns.ts";
 import type { AnswerEvent, PartDelta } from "./answer.ts";
 import { growPart } from "./collect-answer.ts";
-import { mapSame } from "./map-same.ts";
 import type { Part, ReasoningPart, Signature, ToolCallPart } from "./parts.ts";
-import type { ConversationRequest, Message } from "./request.ts";
 
 /**
  * What a vendor wants back of a model's turn that called tools: its reasoning and the signatures of its calls. A signed text is
- * stored as a turn as well, under the name that `nameText` gives it.
+ * stored as a turn of its own. How a request gets it back: restore-turns.
  */
 export interface CalledTurn {
-  readonly callIds: readonly string[];
+  /** Identifies its calls (`identifyCall`), or its text (`identifyText`). */
+  readonly keys: readonly string[];
   readonly reasoning: readonly ReasoningPart[];
-  /** Signatures by call id. */
+  /** Signatures by key. */
   readonly signatures: Readonly<Record<string, Signature>>;
 }
 
@@ -68,13 +67,8 @@ function growText(text: WatchedText | undefined, delta: PartDelta): void {
 }
 
 function describeText({ pieces, signature }: WatchedText): CalledTurn {
-  const name = nameText(pieces.join(""));
-  return { callIds: [name], reasoning: [], signatures: signature === undefined ? {} : { [name]: signature } };
-}
-
-/** Returns the key under which a text is stored, where a turn has no call id. */
-export function nameText(text: string): string {
-  return `text:${hashText(text)}:${text.length}`;
+  const key = identifyText(pieces.join(""));
+  return { keys: [key], reasoning: [], signatures: signature === undefined ? {} : { [key]: signature } };
 }
 
 function isWatched(part: Part): part is ReasoningPart | ToolCallPart {
@@ -84,101 +78,16 @@ function isWatched(part: Part): part is ReasoningPart | ToolCallPart {
 function describeTurn(parts: readonly (ReasoningPart | ToolCallPart)[]): CalledTurn | null {
   const calls = parts.filter((part) => part.kind === "tool-call");
   const reasoning = parts.filter((part) => part.kind === "reasoning");
+  const isWanted = reasoning.some(isVerifiable) || calls.some(({ signature }) => signature !== undefined);
+  if (calls.length === 0 || !isWanted) return null;
+  const keys = calls.map(({ id, name, arguments: args }) => identifyCall(id, name, args));
   const signatures: Record<string, Signature> = {};
-  for (const call of calls) if (call.signature !== undefined) signatures[call.id] = call.signature;
-  const wantsBack = reasoning.some(isVerifiable) || Object.keys(signatures).length > 0;
-  return calls.length > 0 && wantsBack ? { callIds: calls.map(({ id }) => id), reasoning, signatures } : null;
+  for (const [at, { signature }] of calls.entries())
+    if (signature !== undefined) signatures[keys[at] as string] = signature;
+  return { keys, reasoning, signatures };
 }
 
-function isVerifiable({ signature, encrypted }: ReasoningPart): boolean {
+/** Whether the vendor can tell that the reasoning is its own. */
+export function isVerifiable({ signature, encrypted }: ReasoningPart): boolean {
   return signature !== null || encrypted !== null;
-}
-
-/**
- * Restores what the client dropped from earlier turns. What the client did send back is kept; reasoning without its signature, or
- * with the signature and only part of its text, is replaced by the whole. `wantsTexts`: the vendor signs texts as well.
- */
-export function restoreTurns(
-  request: ConversationRequest,
-  recall: Recall,
-  wantsTexts: boolean,
-): ConversationRequest {
-  if (!request.messages.some(({ role }) => role === "assistant")) return request;
-  const last = findLastTurns(request.messages);
-  const restore = (message: Message): Message => {
-    if (message.role !== "assistant") return message;
-    const callId = callOf(message);
-    const turn = callId === null || last.get(callId) !== message ? null : recall(callId);
-    const restored = turn === null ? message : restoreMessage(message, turn);
-    return wantsTexts ? restoreTexts(restored, recall) : restored;
-  };
-  const messages = mapSame(request.messages, restore);
-  return messages === request.messages ? request : { ...request, messages };
-}
-
-type Recall = (callId: string) => CalledTurn | null;
-
-function restoreTexts(message: Message, recall: Recall): Message {
-  const parts = mapSame(message.parts, (part) => {
-    if (part.kind !== "text" || part.text === "" || part.signature !== undefined) return part;
-    const name = nameText(part.text);
-    const signature = recall(name)?.signatures[name];
-    return signature === undefined ? part : { ...part, signature };
-  });
-  return parts === message.parts ? message : { ...message, parts };
-}
-
-/**
- * The maximum number of turns that are looked up for one request, counted from its end: a lookup costs as much as encoding the
- * turn.
- */
-export const MAX_RECALLED = 1_000;
-
-/** Returns the last message of each first call. The store keeps the latest turn of a call, which belongs to one message only. */
-function findLastTurns(messages: readonly Message[]): ReadonlyMap<string, Message> {
-  const last = new Map<string, Message>();
-  for (let at = messages.length - 1; at >= 0 && last.size < MAX_RECALLED; at--) {
-    const message = messages[at] as Message;
-    const callId = callOf(message);
-    if (callId !== null && !last.has(callId)) last.set(callId, message);
-  }
-  return last;
-}
-
-/** Returns the first call of an assistant message; null where it has none. */
-function callOf({ role, parts }: Message): string | null {
-  const call = role === "assistant" ? parts.find((part) => part.kind === "tool-call") : undefined;
-  return call?.id ?? null;
-}
-
-function restoreMessage(message: Message, turn: CalledTurn): Message {
-  const parts = message.parts.map((part) => restoreSignature(part, turn));
-  const sent = message.parts.filter((part) => part.kind === "reasoning").filter(isVerifiable);
-  if (sent.length > 0 && !isDamaged(sent, turn)) return { ...message, parts };
-  return { ...message, parts: [...turn.reasoning, ...parts.filter((part) => part.kind !== "reasoning")] };
-}
-
-/** Whether the client sent the turn's own reasoning incompletely: some libraries lose pieces when they join a stream. */
-function isDamaged(sent: readonly ReasoningPart[], { reasoning }: CalledTurn): boolean {
-  const given = reasoning.filter(isVerifiable);
-  const signatures = new Set(sent.map(signatureKeyOf));
-  const wholes = new Set(sent.map(contentKeyOf));
-  return (
-    given.some((part) => signatures.has(signatureKeyOf(part))) &&
-    !given.every((part) => wholes.has(contentKeyOf(part)))
-  );
-}
-
-function signatureKeyOf({ signature, encrypted }: ReasoningPart): string {
-  return JSON.stringify([signature, encrypted]);
-}
-
-function contentKeyOf({ signature, encrypted, text }: ReasoningPart): string {
-  return JSON.stringify([signature, encrypted, text]);
-}
-
-function restoreSignature(part: Part, { signatures }: CalledTurn): Part {
-  if (part.kind !== "tool-call" || part.signature !== undefined) return part;
-  const signature = signatures[part.id];
-  return signature === undefined ? part : { ...part, signature };
 }

@@ -3,6 +3,7 @@ import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
+import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { parseFields } from "../json/check-fields.ts";
 import type { JsonNode } from "../json/scan.ts";
@@ -13,6 +14,7 @@ import { listTexts } from "../openai-chat/passthrough/list-texts.ts";
 import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { type ScannedChatRequest, scanChatRequest } from "../openai-chat/passthrough/scan-request.ts";
+import { readSentChat } from "../openai-chat/passthrough/sent-turns.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { writeAsMessages } from "./chat-as-messages.ts";
 import { ChatForwarding } from "./chat-forwarding.ts";
@@ -75,6 +77,10 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
 
   listNeeds(): RequestNeeds {
     return listChatNeeds(this.scanned.text, this.scanned.root);
+  }
+
+  readConversation(): SentConversation {
+    return readSentChat(this.scanned);
   }
 
   listPrefix(): readonly JsonNode[] {

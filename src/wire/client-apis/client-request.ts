@@ -1,4 +1,5 @@
 import { type ComposedBytes, ownBytesOf } from "../../base/composed-bytes.ts";
+import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
@@ -9,6 +10,7 @@ import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../conversation/scanned-request.ts";
+import type { SentConversation } from "../conversation/sent-turns.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { isEmpty } from "../json/fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
@@ -23,9 +25,10 @@ import type {
   EncodeJob,
   InferenceRequest,
   OffloadedEncoding,
+  TurnNames,
   UpstreamTarget,
 } from "./inference-request.ts";
-import { listRecalledCalls, listTurnNames, recallTurns } from "./list-turn-names.ts";
+import { NamedTurns } from "./list-turn-names.ts";
 import { decodedBytesOf, heldBytesOf, isQuickToForward, isQuickToTranslate } from "./request-size.ts";
 import type { ReadHeader } from "./session-hints.ts";
 
@@ -45,6 +48,8 @@ export interface ClientRequestParts extends Decoding, Forwarding {
   /** Headers for upstreams of the client's own format, whether the request is forwarded or translated. Null: none. */
   readonly upstreamHeaders: Readonly<Record<string, string>> | null;
   listNeeds(): RequestNeeds;
+  /** Reads what tells the conversation from others, and where its turns are. */
+  readConversation(): SentConversation;
   /** Lists the prefix that identifies a conversation, see `InferenceRequest.hashPrefix`. */
   listPrefix(): readonly JsonNode[];
   listCharges(): RequestCharges;
@@ -133,8 +138,9 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   private readonly answering: OwnAnswers;
   /** Null while they are released. */
   private held: ClientRequestParts | null = null;
-  /** Its `listRecalledCalls`, once they were listed. */
-  private recalled: ReadonlySet<string> | null = null;
+  /** Null before they are read. */
+  private conversation: SentConversation | null = null;
+  private named: NamedTurns | null = null;
   private prefix: string | null = null;
   private charges: RequestCharges | null = null;
   /** Whether the last encoding forwarded the client's bytes. */
@@ -185,7 +191,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     const { parts } = this;
     if (parts.decodeFor === undefined) return null;
     // What is stored of a turn can only be restored in one that was decoded.
-    for (const callId of this.recalledCalls) if (target.recallTurn(callId) !== null) return null;
+    if (this.turns.restore(target).length > 0) return null;
     return parts.decodeFor(target);
   }
 
@@ -218,6 +224,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     // What the charges are computed from is gone later.
     this.listCharges();
     this.held = null;
+    this.conversation = null;
+    this.named = null;
     this.asked = null;
     return this.translation?.release() ?? 0;
   }
@@ -261,15 +269,23 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     );
   }
 
-  listTurnNames(targets: readonly UpstreamTarget[]): readonly string[] {
-    return targets.every((target) => this.isForwarded(target))
-      ? []
-      : listTurnNames(this.parts.scanned, targets, this.recalledCalls);
+  listTurnNames(targets: readonly UpstreamTarget[]): TurnNames | null {
+    if (targets.every((target) => this.isForwarded(target))) return null;
+    return { prefix: this.sent.prefix, names: this.turns.list(targets) };
   }
 
-  private get recalledCalls(): ReadonlySet<string> {
-    this.recalled ??= listRecalledCalls(this.parts.scanned);
-    return this.recalled;
+  restoreTurns(target: UpstreamTarget): ReturnType<NamedTurns["restore"]> {
+    return this.turns.restore(target);
+  }
+
+  private get sent(): SentConversation {
+    this.conversation ??= this.parts.readConversation();
+    return this.conversation;
+  }
+
+  private get turns(): NamedTurns {
+    this.named ??= new NamedTurns(this.sent, this.parts.scanned.text);
+    return this.named;
   }
 
   encode(target: UpstreamTarget): EncodedForUpstream {
@@ -282,7 +298,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     if (isQuickToTranslate(this.parts.scanned)) return null;
     if (targets.some((target) => this.isBestForwarded(target, targets.length === 1))) return null;
     return {
-      describe: () => describeJob(this.parts, targets),
+      describe: () => describeJob(this.parts, targets, this.turns.list(targets)),
       adopt: ({ encoded, answering }) => {
         if (answering === null) this.translation?.forgetTools();
         else this.hub.adopt(answering);
@@ -373,6 +389,7 @@ function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestPart
 function describeJob(
   { api, scanned, answering: { readsThroughHub = false } }: ClientRequestParts,
   targets: readonly UpstreamTarget[],
+  names: readonly string[],
 ): EncodeJob {
   const data = targets.map(({ provider, withReasoning, maxTokens = null, overrides }) => ({
     provider,
@@ -380,7 +397,11 @@ function describeJob(
     maxTokens,
     overrides,
   }));
-  const turns = recallTurns(scanned, targets);
+  const turns = new Map<string, CalledTurn>();
+  for (const name of names) {
+    const turn = targets[0]?.recallTurn(name) ?? null;
+    if (turn !== null) turns.set(name, turn);
+  }
   return { api, body: new Uint8Array(scanned.bytes), targets: data, turns, readsThroughHub };
 }
 

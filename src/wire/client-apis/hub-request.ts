@@ -2,7 +2,6 @@ import { type ComposedBytes, ownBytesOf } from "../../base/composed-bytes.ts";
 import { adoptHostedCalls } from "../canonical/adopt-calls.ts";
 import type { AnswerEvent } from "../canonical/answer.ts";
 import { boundAnswer } from "../canonical/bound-answer.ts";
-import { restoreTurns } from "../canonical/called-turn.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
 import { expressNatives } from "../canonical/express-natives.ts";
 import { createToolRestorer, flattenTools, type RenamedTools } from "../canonical/flatten-tools.ts";
@@ -15,6 +14,7 @@ import { createDocumentReader } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
 import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
+import { type EmptyTurn, type RestoredTurn, restoreTurns } from "../canonical/restore-turns.ts";
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
 import { ANSWER_NOT_JSON, ANSWER_UNREADABLE } from "../conversation/broken-answers.ts";
@@ -50,6 +50,8 @@ export interface Decoding {
   decodeShort?(): Decoded | null;
   /** Decodes only what cannot be written for this target without decoding it, which is faster still; null where nothing can. */
   decodeFor?(target: UpstreamTarget): Decoded | null;
+  /** Returns what is restored for a target in the turns of the conversation, the last one first. Absent: nothing. */
+  restoreTurns?(target: UpstreamTarget): readonly (RestoredTurn | EmptyTurn)[];
 }
 
 /**
@@ -151,16 +153,21 @@ export class HubRequest
   private compose(target: UpstreamTarget): Composition {
     if (this.last?.target !== target) {
       const decoded = this.decoding.decodeFor?.(target) ?? this.decode();
-      this.last = { target, decoded, composed: composeFor(decoded.request, target) };
+      this.last = { target, decoded, composed: this.composeFor(decoded.request, target) };
     }
     return this.last;
+  }
+
+  private composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
+    const turns = this.decoding.restoreTurns?.(target) ?? [];
+    return composeFor(turns.length === 0 ? request : restoreTurns(request, turns), target);
   }
 
   /** Encodes the request without placeholders, where a body with placeholders cannot be printed. */
   private printWhole(target: UpstreamTarget): Buffer {
     const decoded = this.decodeWhole();
     this.decoded = decoded;
-    this.last = { target, decoded, composed: composeFor(decoded.request, target) };
+    this.last = { target, decoded, composed: this.composeFor(decoded.request, target) };
     return printBody(this.last.composed.body);
   }
 }
@@ -183,15 +190,14 @@ interface Composed extends Omit<EncodedForUpstream, "format" | "body" | "heldByt
 }
 
 /**
- * Encodes a request for a target: restores what the client dropped of earlier turns, adopts calls of other formats, repairs tool
- * calls, applies overrides, adapts the request to the provider and encodes it.
+ * Encodes a request for a target: adopts calls of other formats, repairs tool calls, applies overrides, adapts the request to the
+ * provider and encodes it.
  */
 function composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
   const { provider } = target;
   const { model } = provider;
   const format = conversationFormatOf(provider);
-  const restored = restoreTurns(request, (name) => target.recallTurn(name), format === "gemini");
-  const adopted = adoptHostedCalls(restored, format);
+  const adopted = adoptHostedCalls(request, format);
   const { request: repaired, repair } = repairConversation(adopted, provider.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
   const fitted = fitProvider(bounded, target);

@@ -98,10 +98,10 @@ export interface InferenceRequest {
    */
   isBestForwarded?(target: UpstreamTarget, isOnly: boolean): boolean;
   /**
-   * Returns the names of stored turns that `encode` may recall for one of these targets (`UpstreamTarget.recallTurn`). Empty where the
-   * request has none, or where its bytes are forwarded.
+   * Returns the names of stored turns that `encode` may recall for one of these targets (`UpstreamTarget.recallTurn`). Null where its
+   * bytes are forwarded, or where it is no conversation.
    */
-  listTurnNames(targets: readonly UpstreamTarget[]): readonly string[];
+  listTurnNames(targets: readonly UpstreamTarget[]): TurnNames | null;
   /**
    * Encodes the request for an upstream. The client's bytes are not changed.
    * @throws GatewayError `invalid_request` for what the target's format cannot express and must not leave out.
@@ -130,6 +130,14 @@ export interface InferenceRequest {
   releaseBody?(): number;
   /** How answers are read that are forwarded unchanged; `openRelay` and `readAnswer` are then not called. Absent for conversations. */
   readonly forwarded?: ForwardedAnswers;
+}
+
+/** How a conversation's turns are stored (`nameTurn`). */
+export interface TurnNames {
+  /** A hash of the whole conversation, which is what precedes its answer. */
+  readonly prefix: string;
+  /** The names of the turns that it has. */
+  readonly names: readonly string[];
 }
 
 /** Reads answers that are forwarded unchanged, and may be audio or plain text. */
@@ -193,8 +201,8 @@ export interface UpstreamTarget {
   readonly maxTokens?: number | null;
   /** Null: no overrides. */
   readonly overrides: ParameterOverrides | null;
-  /** Returns the stored turn that made a call; null where none is stored. */
-  recallTurn(callId: string): CalledTurn | null;
+  /** Returns the turn that is stored under a name; null where none is. */
+  recallTurn(name: string): CalledTurn | null;
   /** Returns a stable hash that the vendor gets in place of the client's user. */
   hashUser(user: string): string;
 }
@@ -206,7 +214,7 @@ export interface EncodeJob {
   readonly body: Uint8Array<ArrayBuffer>;
   /** The formats of one endpoint. The best one is chosen. */
   readonly targets: readonly Omit<UpstreamTarget, "recallTurn" | "hashUser">[];
-  /** Stored turns by the key that they are looked up with. */
+  /** Stored turns by name. */
   readonly turns: ReadonlyMap<string, CalledTurn>;
   /** The answer is translated even if the client's bytes are forwarded. */
   readonly readsThroughHub: boolean;

@@ -11,12 +11,14 @@ import {
   type ScannedMessagesRequest,
   scanMessagesRequest,
 } from "../anthropic-messages/passthrough/scan-request.ts";
+import { readSentMessages } from "../anthropic-messages/passthrough/sent-turns.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
 import type { AskedFor } from "../canonical/format.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
+import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
@@ -85,6 +87,10 @@ class MessagesParts implements ClientRequestParts {
 
   listNeeds(): RequestNeeds {
     return listMessagesNeeds(this.scanned.text, this.scanned.root);
+  }
+
+  readConversation(): SentConversation {
+    return readSentMessages(this.scanned);
   }
 
   listPrefix(): readonly JsonNode[] {

@@ -3,6 +3,7 @@ import type { AskedFor } from "../canonical/format.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
+import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
@@ -21,6 +22,7 @@ import {
   type ScannedResponsesRequest,
   scanResponsesRequest,
 } from "../openai-responses/passthrough/scan-request.ts";
+import { readSentItems } from "../openai-responses/passthrough/sent-turns.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
 import {
   type ClientRequest,
@@ -91,6 +93,10 @@ class ResponsesParts implements ClientRequestParts {
 
   listNeeds(): RequestNeeds {
     return listResponsesNeeds(this.scanned.text, this.scanned.root);
+  }
+
+  readConversation(): SentConversation {
+    return readSentItems(this.scanned);
   }
 
   listPrefix(): readonly JsonNode[] {

@@ -19,6 +19,6 @@ export const SINGLE_PROMPT: Pick<
   formatOfTools: () => null,
   listCharges: () => NO_CHARGES,
   listLosses: () => [],
-  listTurnNames: () => [],
+  listTurnNames: () => null,
   offload: () => null,
 };

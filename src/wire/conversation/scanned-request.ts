@@ -30,9 +30,4 @@ export interface ScannedRequest extends RoutingParameters {
 export interface RequestOutline {
   /** Returns the messages for tool-call repair; none if none has calls or results. */
   read(): readonly OutlineMessage[];
-  /**
-   * Returns the ids of the first calls of at most `most` messages, from the last one on, in memory of their own. Absent: they are taken
-   * from the messages, which takes longer.
-   */
-  listFirstCalls?(most: number): readonly string[];
 }

@@ -240,8 +240,9 @@ describe("a chat request whose messages are written for Anthropic's API without 
     const reasoning = [
       { ...plainReasoning("Hm."), signature: "signed", origin: REASONING_ORIGINS.anthropic },
     ];
-    const turn = { callIds: ["a"], reasoning, signatures: {} };
-    const recallTurn = (id: string) => (id === "a" ? turn : null);
+    const turn = { keys: ["a"], reasoning, signatures: {} };
+    const [name] = openRequest("chat", CALLED).listTurnNames([TARGET])?.names ?? [];
+    const recallTurn = (asked: string) => (asked === name ? turn : null);
     const { body } = openRequest("chat", CALLED).encode({ ...TARGET, recallTurn });
     expect(JSON.parse(body.toString()).messages[1].content[0]).toMatchObject({
       type: "thinking",

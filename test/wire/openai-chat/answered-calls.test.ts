@@ -69,23 +69,6 @@ function hasCallsInOrder(messages: readonly unknown[]): boolean {
   }
 }
 
-test("the first calls of messages are listed as the outline has them, whatever the conversation is", () => {
-  fc.assert(
-    fc.property(conversation, fc.nat(4), (messages, most) => {
-      try {
-        const scanned = scan(messages);
-        const outlined = scanned.outline
-          .read()
-          .flatMap((outline) => (outline.kind === "assistant" ? outline.callIds.slice(0, 1) : []));
-        const named = outlined.filter((id) => id !== "").reverse();
-        expect(scanned.outline.listFirstCalls?.(most)).toEqual(named.slice(0, most));
-      } catch (error) {
-        if (!(error instanceof GatewayError)) throw error;
-      }
-    }),
-  );
-});
-
 test.each([
   ["no calls", [{ role: "user", content: "u" }]],
   ["calls in parallel whose results are in their order", [assistant("a", "b"), result("a"), result("b")]],

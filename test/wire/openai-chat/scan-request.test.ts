@@ -75,7 +75,6 @@ function read(body: unknown, marks: "own" | "all") {
       scanned,
       compared: {
         ...rest,
-        firstCalls: given.listFirstCalls?.(10),
         calls: isEmpty ? [] : outline.map(({ kind }) => kind),
       },
     };

@@ -17,7 +17,7 @@ export function listMessagesPrefix({ text, root }: ScannedMessagesRequest): Json
   }
   const system: JsonNode[] = [];
   addTexts(system, memberOf(root, "system"));
-  for (const block of system) if (!text.startsWith(BILLING_HEADER, block.start)) prefix.push(block);
+  for (const node of system) if (!text.startsWith(BILLING_HEADER, node.start)) prefix.push(node);
   for (const message of itemsOf(root, "messages")) {
     const role = memberOf(message, "role");
     if (isWord(text, role, "assistant")) continue;
@@ -26,4 +26,10 @@ export function listMessagesPrefix({ text, root }: ScannedMessagesRequest): Json
     if (isWord(text, role, "user")) break;
   }
   return prefix;
+}
+
+/** Whether a block of `system` is the first line of Claude Code, which changes with every request. */
+export function isBillingHeader(text: string, block: JsonNode): boolean {
+  const own = memberOf(block, "text");
+  return own !== undefined && text.startsWith(BILLING_HEADER, own.start);
 }

@@ -1,15 +1,15 @@
 import { allFields, fields, items, LEAF, type Shape } from "../../json/scan.ts";
 
 /** A part of a tool result. Search results have texts of their own. */
-const RESULT_PART = fields({
+const RESULT_PART = allFields({
   type: LEAF,
   text: LEAF,
   source: fields({ type: LEAF }),
   content: items(fields({ text: LEAF })),
 });
 
-/** A content block. `source` is scanned for documents that are text. */
-const BLOCK = fields({
+/** A content block. All its members are found, because cache marks among them must be told from the rest. `source` is scanned for documents that are text. */
+const BLOCK = allFields({
   type: LEAF,
   text: LEAF,
   thinking: LEAF,
@@ -27,7 +27,7 @@ const TOOL = fields({ type: LEAF, name: LEAF, description: LEAF, input_schema: L
 export const MESSAGES_REQUEST_SHAPE: Shape = allFields({
   model: LEAF,
   messages: items(fields({ role: LEAF, content: items(BLOCK) })),
-  system: items(fields({ type: LEAF, text: LEAF })),
+  system: items(allFields({ type: LEAF, text: LEAF })),
   stream: LEAF,
   max_tokens: LEAF,
   temperature: LEAF,

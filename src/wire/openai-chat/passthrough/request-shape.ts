@@ -23,7 +23,12 @@ const PART = marked(
   allFields({ type: LEAF, text: LEAF, image_url: fields({ url: LEAF, detail: LEAF }) }),
 );
 
-const TOOL_CALL = allFields({ id: LEAF, type: LEAF, function: allFields({ name: LEAF, arguments: LEAF }) });
+const TOOL_CALL = allFields({
+  id: LEAF,
+  type: LEAF,
+  function: allFields({ name: LEAF, arguments: LEAF }),
+  custom: allFields({ name: LEAF, input: LEAF }),
+});
 
 /** All members of messages and tools are found: only those with no others are written in another format without decoding them. */
 const MESSAGE = allFields({

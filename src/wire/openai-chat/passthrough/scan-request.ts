@@ -114,23 +114,10 @@ class ChatOutline implements RequestOutline {
     this.outlined ??= this.messages.map((message, at) => outlineMessage(this.text, message, at));
     return this.outlined;
   }
-
-  listFirstCalls(most: number): readonly string[] {
-    const { text, messages } = this;
-    const ids: string[] = [];
-    for (let at = messages.length - 1; at >= 0 && ids.length < most; at--) {
-      const message = messages[at] as JsonNode;
-      const [first] = itemsOf(message, "tool_calls");
-      if (first === undefined || readRole(text, message) !== "assistant") continue;
-      const id = stringOf(text, memberOf(first, "id"));
-      if (id) ids.push(id);
-    }
-    return ids;
-  }
 }
 
 /** The outline of a request without calls and results. */
-const NO_CALLS: RequestOutline = { read: () => [], listFirstCalls: () => [] };
+const NO_CALLS: RequestOutline = { read: () => [] };
 
 function outlineMessage(text: string, message: JsonNode, at: number): OutlineMessage {
   const role = readRole(text, message);

@@ -1,8 +1,9 @@
 import { allFields, fields, items, LEAF, type Shape } from "../../json/scan.ts";
 
-const PART = fields({ type: LEAF, text: LEAF, refusal: LEAF });
+const PART = allFields({ type: LEAF, text: LEAF, refusal: LEAF });
 
-const ITEM = fields({
+/** All members are found: ids and states among them must be told from the rest. */
+const ITEM = allFields({
   type: LEAF,
   role: LEAF,
   id: LEAF,

@@ -1,0 +1,207 @@
+import { ByteOutput } from "../../base/byte-output.ts";
+import { RunningHash, sha256 } from "../../base/hash.ts";
+import { decodeUtf8, type JsonNode, tryStringOf } from "../json/scan.ts";
+
+/**
+ * A conversation as a client sent it, reduced to what tells it from others: instructions, roles, contents, calls and results. What
+ * clients change from turn to turn is left out: the reasoning of earlier turns, cache marks, item ids, and whether a text is a
+ * string or a list of one part.
+ */
+export interface SentConversation {
+  /** A hash of all of it. */
+  readonly prefix: string;
+  /** The turns of the model with calls or texts, the last one first. */
+  readonly turns: readonly SentTurn[];
+}
+
+/** A turn of the model within a conversation. */
+export interface SentTurn {
+  /** A hash of everything before the turn. */
+  readonly prefix: string;
+  readonly calls: readonly SentCall[];
+  /** The positions of its texts that are not empty. */
+  readonly texts: readonly JsonNode[];
+}
+
+export interface SentCall {
+  readonly id: string;
+  /** What `identifyCall` returns for the call. */
+  readonly key: string;
+}
+
+/** A conversation without turns. */
+export const NO_CONVERSATION: SentConversation = { prefix: "", turns: [] };
+
+/**
+ * The maximum number of turns that are looked up for one request, counted from its end: a lookup costs as much as encoding the
+ * turn.
+ */
+export const MAX_RECALLED = 1_000;
+
+/** Identifies a call within its turn: by its id, its name, and its arguments however they are formatted. */
+export function identifyCall(id: string, name: string, args: string): string {
+  return sha256(`call${JSON.stringify([id, name])}${normaliseJson(args)}`, "base64url");
+}
+
+/** Identifies a text within its turn. */
+export function identifyText(text: string): string {
+  return sha256(`text${text}`, "base64url");
+}
+
+/** Returns JSON with sorted members and without white space; other texts unchanged. */
+function normaliseJson(text: string): string {
+  try {
+    return JSON.stringify(sortMembers(JSON.parse(text)));
+  } catch {
+    return text;
+  }
+}
+
+function sortMembers(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sortMembers);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, member]) => [key, sortMembers(member)]));
+}
+
+/** A call whose arguments are read when they are first asked for: most turns are not stored. */
+class LazyCall implements SentCall {
+  private identity: string | null = null;
+
+  constructor(
+    private readonly text: string,
+    readonly id: string,
+    private readonly name: JsonNode,
+    private readonly args: JsonNode | undefined,
+  ) {}
+
+  get key(): string {
+    const { text, id, name, args } = this;
+    this.identity ??= identifyCall(id, tryStringOf(text, name) ?? "", readArguments(text, args));
+    return this.identity;
+  }
+}
+
+/** The nodes of a call. `args`: a string, or an object where the format has one. */
+type CallNodes = Record<"id" | "name" | "args", JsonNode | undefined>;
+
+/** Returns those of the calls that have an id and a name. */
+export function readSentCalls<T>(
+  text: string,
+  calls: readonly T[],
+  nodesOf: (call: T) => CallNodes,
+): readonly SentCall[] {
+  const read: SentCall[] = [];
+  for (const call of calls) {
+    const { id, name, args } = nodesOf(call);
+    const callId = tryStringOf(text, id);
+    if (callId && name?.kind === "string") read.push(new LazyCall(text, callId, name, args));
+  }
+  return read;
+}
+
+function readArguments(text: string, node: JsonNode | undefined): string {
+  if (node === undefined) return "";
+  return node.kind === "string"
+    ? (tryStringOf(text, node) ?? "")
+    : decodeUtf8(text.slice(node.start, node.end));
+}
+
+/** What a value in a conversation is. Characters that JSON does not contain outside of strings, where they would be escaped. */
+const MARKS = {
+  message: "\x01",
+  text: "\x02",
+  part: "\x03",
+  call: "\x04",
+  member: "\x05",
+  end: "\x06",
+} as const;
+
+/** Members that clients move from message to message, or that only repeat what a vendor said of its own answer. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["cache_control", "extra_content", "annotations", "logprobs"]);
+
+/** Hashes a conversation value by value, and keeps what its hash was before each turn of the model. */
+export class ConversationReader {
+  private readonly found: SentTurn[] = [];
+  private readonly hash = new RunningHash();
+
+  constructor(private readonly bytes: Buffer) {
+    output.clear();
+  }
+
+  /** Begins a message or an item. `role` is its role or type. */
+  beginMessage(role: JsonNode | undefined): void {
+    output.appendAscii(MARKS.message);
+    if (role !== undefined) this.copy(role);
+  }
+
+  addText(text: JsonNode): void {
+    if (text.end - text.start <= 2) return;
+    output.appendAscii(MARKS.text);
+    this.copy(text);
+  }
+
+  /** Adds a part by its members, except those named. */
+  addPart(part: JsonNode, without: ReadonlySet<string> = LEFT_OUT): void {
+    output.appendAscii(MARKS.part);
+    if (part.members === null) this.copy(part);
+    else this.addMembers(part, without);
+    output.appendAscii(MARKS.end);
+  }
+
+  /** Begins a part whose members follow one by one, up to `endPart`. */
+  beginPart(): void {
+    output.appendAscii(MARKS.part);
+  }
+
+  endPart(): void {
+    output.appendAscii(MARKS.end);
+  }
+
+  addCall(nodes: readonly (JsonNode | undefined)[]): void {
+    output.appendAscii(MARKS.call);
+    for (const node of nodes) if (node !== undefined) this.copy(node);
+  }
+
+  /** Adds the members of an object that are not null, except those named. */
+  addMembers({ members }: JsonNode, without: ReadonlySet<string>): void {
+    for (const member of members ?? [])
+      if (member.kind !== "null" && !without.has(member.key) && !LEFT_OUT.has(member.key))
+        this.addMember(member);
+  }
+
+  addMember({ keyStart, start, end }: JsonNode): void {
+    output.appendAscii(MARKS.member);
+    output.appendRange(this.bytes, keyStart < 0 ? start : keyStart, end);
+  }
+
+  /** Returns the hash of everything so far. */
+  takePrefix(): string {
+    this.hash.add(output.view());
+    output.clear();
+    return this.hash.read();
+  }
+
+  addTurn(turn: SentTurn): void {
+    if (turn.calls.length > 0 || turn.texts.length > 0) this.found.push(turn);
+  }
+
+  end(): SentConversation {
+    const prefix = this.takePrefix();
+    return { prefix, turns: this.found.slice(-MAX_RECALLED).reverse() };
+  }
+
+  private copy({ start, end }: JsonNode): void {
+    output.appendRange(this.bytes, start, end);
+  }
+}
+
+/** Reading is synchronous, so that all readers share one memory. */
+const output = new ByteOutput();
+
+/** Whether a part has a text and nothing else that counts, so that it stands for its text alone. */
+export function isPlainText({ members }: JsonNode): boolean {
+  for (const { key, kind } of members ?? [])
+    if (key !== "type" && key !== "text" && kind !== "null" && !LEFT_OUT.has(key)) return false;
+  return true;
+}
