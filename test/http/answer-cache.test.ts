@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";
+import { scrape } from "../support/scrape.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
@@ -44,9 +46,11 @@ function createKey(fields: { readonly cache?: number }): Promise<string> {
 function ask(
   body: Readonly<Record<string, unknown>> = {},
   headers: Readonly<Record<string, string>> = {},
+  signal: AbortSignal | null = null,
 ): Promise<Response> {
   return fetch(`${gateway.base}/chat/completions`, {
     method: "POST",
+    signal,
     headers: { authorization: `Bearer ${key}`, ...headers },
     body: JSON.stringify({ model: "acme/model", messages: [{ role: "user", content: "Hello!" }], ...body }),
   });
@@ -131,6 +135,12 @@ describe("a key with a cache", () => {
   });
 });
 
+/** The number of requests that the gateway answers at the moment, after clients that wait are watched. */
+async function countRunning(): Promise<number | null> {
+  clock.advance(50);
+  return (await scrape(gateway)).value("gateway_inflight");
+}
+
 describe("equal requests at the same time", () => {
   test("ask a provider once, and one of them pays", async () => {
     vendor.perform(async (call) => {
@@ -147,6 +157,34 @@ describe("equal requests at the same time", () => {
     expect(did[0]).toBe("miss");
     for (const later of did.slice(1)) expect(["joined", "hit"]).toContain(later as string);
     expect(vendor.calls).toHaveLength(1);
+  });
+
+  test("ask a provider again once if the client of the first one leaves, and again if that of the second does", async () => {
+    vendor.perform(async (call) => {
+      await call.gate();
+      await healthy("Alpha")(call);
+    });
+    const leaders = [new AbortController(), new AbortController()];
+    const left = leaders.map(() => Promise.withResolvers<void>());
+    const begin = (at: number) => {
+      const { signal } = leaders[at] as AbortController;
+      ask({}, {}, signal).catch(() => left[at]?.resolve());
+    };
+    begin(0);
+    await vendor.call(0);
+    begin(1);
+    await eventually("the second request waits", async () => (await countRunning()) === 2);
+    const waiting = Array.from({ length: 10 }, () => ask());
+    await eventually("all requests wait", async () => (await countRunning()) === 12);
+    leaders[0]?.abort();
+    await left[0]?.promise;
+    await vendor.call(1);
+    leaders[1]?.abort();
+    await left[1]?.promise;
+    (await vendor.call(2)).openGate();
+    const answers = await Promise.all(waiting);
+    for (const answer of answers) expect([answer.status, await answer.text()].join()).toContain("Alpha");
+    expect(vendor.calls).toHaveLength(3);
   });
 
   test("ask a provider themselves if the one that they waited for fails", async () => {

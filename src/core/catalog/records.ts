@@ -127,6 +127,8 @@ export interface ProviderQuirks {
   readonly customTools?: true;
   /** Rejects these fields, which clients of other gateways send. */
   readonly refusedFields?: readonly string[];
+  /** Chat format: stores chats unless the request says `store: false`, which it is sent under zero data retention. */
+  readonly storesChats?: true;
   /** Requires the reasoning of earlier turns as `reasoning_content`. */
   readonly wantsReasoningContent?: true;
   /** Chat format: fields that control reasoning instead of `reasoning_effort` or in addition to it. */

@@ -11,6 +11,8 @@ export interface Tiers {
   readonly list: readonly TierRecord[];
   /** Returns the tier with this id, ignoring case. */
   find(id: string): TierRecord | undefined;
+  /** The headers by which tiers choose, in lower case and in their order. */
+  readonly headers: readonly string[];
   /** Whether a model accepts `verbosity` at a provider. Others may reject the field. */
   takesVerbosity(model: ModelRecord, provider: ProviderRecord): boolean;
 }
@@ -25,11 +27,17 @@ export function createTiers({ version, verbosity, tiers }: TierData): Tiers {
   return {
     version,
     list: [...byId.values()],
+    headers: listHeaders([...byId.values()]),
     // Called for every request; most ids are models.
     find: (id) => (TIER_ID.test(id) ? byId.get(id.toLowerCase()) : undefined),
     takesVerbosity: ({ id, supportedParameters }, { quirks }) =>
       quirks.takesVerbosity === true || verbose.has(id) || supportedParameters.includes("verbosity"),
   };
+}
+
+function listHeaders(tiers: readonly TierRecord[]): readonly string[] {
+  const names = tiers.flatMap(({ rule }) => (rule.by === "header" ? rule.header.toLowerCase() : []));
+  return [...new Set(names)].sort();
 }
 
 /** A pick, and a readable description of when it applies. */

@@ -155,6 +155,7 @@ const quirks = z.strictObject({
   thinkingParts: z.literal(true).optional(),
   customTools: z.literal(true).optional(),
   refusedFields: z.array(z.string().min(1)).min(1).optional(),
+  storesChats: z.literal(true).optional(),
   wantsReasoningContent: z.literal(true).optional(),
   reasoning: z
     .strictObject({

@@ -35,14 +35,26 @@ export function admit(
   call: RoutableCall,
   byokKeys: ByokKeys | null,
 ): MaybePromise<Admission> {
-  return chainWith(consider(deps, call, byokKeys), deps, requireAccepted);
+  return chainWith(consider(deps, call, byokKeys), { deps, call }, requireAccepted);
 }
 
 /** @throws GatewayError if the request is rejected, or its record could not be written. */
-function requireAccepted(considered: Consideration, { recorder }: GenerationDeps): Consideration {
+function requireAccepted(
+  considered: Consideration,
+  { deps, call }: { readonly deps: GenerationDeps; readonly call: RoutableCall },
+): Consideration {
   if (considered.rejection !== null) throw new GatewayError(considered.rejection);
-  if (recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
+  if (considered.zeroRetention) rejectStored(call);
+  if (deps.recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
   return considered;
+}
+
+/** @throws GatewayError if a request under zero data retention needs data that a vendor stores. */
+function rejectStored({ request }: RoutableCall): void {
+  const reference = request.readRetention?.().reference ?? null;
+  if (reference === null) return;
+  const { field, message } = reference;
+  throw new GatewayError({ code: "invalid_request", message, metadata: { field } });
 }
 
 /**

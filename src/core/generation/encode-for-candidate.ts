@@ -13,12 +13,14 @@ import { scopeOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { NO_TURNS, type RequestTurns } from "./request-turns.ts";
-import { listUsableTargets } from "./upstream-target.ts";
+import { listUsableTargets, withoutStorage } from "./upstream-target.ts";
 
 /** The variant in which a request is encoded for a candidate. */
 export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTokens"> {
   /** The remembered turns, which complete what this request lacks. */
   readonly turns: RequestTurns;
+  /** The vendor is asked to store nothing. */
+  readonly zeroRetention: boolean;
   /** The formats to choose from; null: all of the candidate's. */
   readonly formats: readonly ProviderFormat[] | null;
 }
@@ -134,14 +136,21 @@ export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate)
 }
 
 /** Remembered turns do not influence the choice of the format. */
-const ANY_ATTEMPT: Encoding = { withReasoning: true, turns: NO_TURNS, formats: null };
+const ANY_ATTEMPT: Encoding = {
+  withReasoning: true,
+  turns: NO_TURNS,
+  zeroRetention: false,
+  formats: null,
+};
 
 function listTargets({
-  call,
+  call: { request },
   candidate,
   formats,
-}: Pick<EncodeContext, "call" | "candidate" | "formats">): readonly ProviderTarget[] {
-  const targets = listUsableTargets(candidate, call.request);
+  zeroRetention,
+}: Pick<EncodeContext, "call" | "candidate" | "formats" | "zeroRetention">): readonly ProviderTarget[] {
+  const usable = listUsableTargets(candidate, request);
+  const targets = zeroRetention ? withoutStorage(usable, request) : usable;
   return formats === null ? targets : selectFormats(targets, formats);
 }
 

@@ -48,6 +48,16 @@ export interface AdmittedGeneration {
   readonly namedRoutes: readonly RouteStep[];
   /** What gets a copy of the request; null for none, also if rules about its data forbid that. */
   readonly shadow: ShadowRoute | null;
+  /**
+   * Describes what the request says besides its body: its API, and the headers that decide what answers it. Equal for a repetition of the
+   * request.
+   */
+  describeRequest(): string;
+  /**
+   * Describes which deployments may answer and with which overrides, whatever that follows from: the name and its routes, headers, balance,
+   * session, policy, catalog. Only equal ones may give the same answer.
+   */
+  describeChoice(): string;
   /** Lists the ids of the requested model or tier, and of the models that may answer. */
   listModels(): readonly string[];
 }

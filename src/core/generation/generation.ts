@@ -5,11 +5,13 @@ import type { Wait } from "../../base/wait-list.ts";
 import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
+import type { Tiers } from "../catalog/tiers.ts";
 import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
 import type { LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { recordFormat, toPlanEntries } from "../routing/plan-entries.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
+import { recordSteps } from "../usage/route-step.ts";
 import { recordWork } from "../usage/work-record.ts";
 import type { Admission, AdmittedRequest } from "./admission.ts";
 import { CANNOT_RECORD } from "./admit.ts";
@@ -86,7 +88,10 @@ export class Generation implements Settling {
     this.warnings = admission.warnings;
     this.zeroRetention = admission.zeroRetention;
     this.record = openRecord(deps, call, admitted);
-    this.extensions = new AttachedExtensions(deps, new ExtendedGeneration(call, this.record, admission));
+    this.extensions = new AttachedExtensions(
+      deps,
+      new ExtendedGeneration(call, this.record, { admission, tiers: deps.serving().tiers }),
+    );
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs, WATCH_MS);
     this.client = new ClientWatch(call, this.cancellation);
     this.beginning = deps.beginnings.begin(Generation.watch, this);
@@ -362,8 +367,12 @@ class ExtendedGeneration implements AdmittedGeneration {
   constructor(
     readonly call: GenerationCall,
     readonly spender: OpenRecord,
-    private readonly admission: Admission,
+    private readonly parts: { readonly admission: Admission; readonly tiers: Tiers },
   ) {}
+
+  private get admission(): Admission {
+    return this.parts.admission;
+  }
 
   get id(): string {
     return this.spender.id;
@@ -382,11 +391,33 @@ class ExtendedGeneration implements AdmittedGeneration {
     return this.call.shadowOf === undefined ? this.admission.shadow : null;
   }
 
+  describeRequest(): string {
+    const { route, headers } = this.call;
+    const names = [...ANSWER_HEADERS, ...this.parts.tiers.headers];
+    return JSON.stringify([route, names.map((name) => [name, headers.get(name)])]);
+  }
+
+  describeChoice(): string {
+    const { requestedId, deployments, namedRoutes } = this.admission;
+    const choice = deployments.map((ofModel) =>
+      ofModel.map(({ model, provider, endpoint, overrides = null }) => [
+        model.id,
+        provider.record.slug,
+        endpoint.name,
+        overrides,
+      ]),
+    );
+    return JSON.stringify([requestedId, recordSteps(namedRoutes), choice]);
+  }
+
   listModels(): readonly string[] {
     const { requestedId, deployments } = this.admission;
     return [requestedId, ...new Set(deployments.flat().map(({ model }) => model.id))];
   }
 }
+
+/** Headers besides those of tiers that may decide what answers a request, or how. */
+const ANSWER_HEADERS = ["x-gateway-organization", "anthropic-beta"];
 
 /** The status in logs and records if the client left before there was an answer; it is never sent. */
 const CLIENT_LEFT = 499;

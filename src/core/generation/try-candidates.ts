@@ -297,7 +297,9 @@ export class CandidateLoop {
     const { deps, call, allowance, cancellation } = this.generation;
     const turns = this.findTurns(candidate);
     const maxTokens = allowance.boundFor(candidate);
-    const context = { deps, call, candidate, cancellation, turns, maxTokens, withReasoning, formats };
+    const { zeroRetention } = this.admission;
+    const encoding = { turns, maxTokens, withReasoning, formats, zeroRetention };
+    const context = { deps, call, candidate, cancellation, ...encoding };
     try {
       this.readAgain();
       const encoded = encodeForCandidate(context);

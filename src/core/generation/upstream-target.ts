@@ -5,6 +5,7 @@ import type {
   ProviderTarget,
 } from "../../wire/client-apis/inference-request.ts";
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
+import { listStoringFields, type RetentionFacts } from "../../wire/conversation/stored-data.ts";
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
@@ -88,6 +89,41 @@ function isUsable(
   return key.address.urlFor(call) !== null;
 }
 
+/** Targets under zero data retention by what they were made of. */
+const storeless = new WeakMap<ProviderTarget, Map<string, ProviderTarget>>();
+
+/** Returns targets that are not asked to store anything of a request. */
+export function withoutStorage(
+  targets: readonly ProviderTarget[],
+  request: Pick<InferenceRequest, "action" | "readRetention">,
+): readonly ProviderTarget[] {
+  const facts = {
+    isImages: request.action === "images",
+    cachesInMemory: request.readRetention?.().cachesInMemory ?? false,
+  };
+  return targets.map((target) => withoutStorageOf(target, facts));
+}
+
+function withoutStorageOf(target: ProviderTarget, facts: RetentionFacts): ProviderTarget {
+  const known = storeless.get(target) ?? new Map<string, ProviderTarget>();
+  storeless.set(target, known);
+  const kind = `${facts.isImages}/${facts.cachesInMemory}`;
+  let storing = known.get(kind);
+  if (storing === undefined) {
+    storing = forbidStorage(target, facts);
+    known.set(kind, storing);
+  }
+  return storing;
+}
+
+function forbidStorage(target: ProviderTarget, facts: RetentionFacts): ProviderTarget {
+  const storingFields = new Set(listStoringFields(target.format, facts));
+  const refusedFields = target.refusedFields.union(storingFields);
+  // It is sent as false.
+  if (target.storesChats === true) refusedFields.delete("store");
+  return { ...target, storingFields, refusedFields, sendsStoreFalse: target.storesChats === true };
+}
+
 function describe(
   { endpoint, model, provider }: Pick<Deployment, "endpoint" | "model" | "provider">,
   format: ProviderFormat,
@@ -118,6 +154,7 @@ function describe(
     takesThinkingParts: quirks.thinkingParts === true,
     takesCustomTools: quirks.customTools === true,
     refusedFields: setOf(quirks.refusedFields) ?? NONE,
+    storesChats: quirks.storesChats === true,
     wantsReasoningContent: quirks.wantsReasoningContent === true,
     noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
     takesReasoningDetails: quirks.takesReasoningDetails === true,

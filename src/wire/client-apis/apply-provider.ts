@@ -4,13 +4,17 @@ import type { JsonNode } from "../json/scan.ts";
 import type { ProviderTarget } from "./inference-request.ts";
 
 /** Returns warnings for fields of the client's body that are removed because the provider rejects them. */
-export function listRejectedFields(root: JsonNode, { refusedFields }: ProviderTarget): readonly Warning[] {
+export function listRejectedFields(
+  root: JsonNode,
+  { refusedFields, storingFields }: ProviderTarget,
+): readonly Warning[] {
   if (refusedFields.size === 0 || root.members === null) return NO_WARNINGS;
   let warnings: Warning[] | null = null;
   for (const { key: field } of root.members) {
-    if (!refusedFields.has(field)) continue;
+    const isStoring = storingFields?.has(field) === true;
+    if (!isStoring && !refusedFields.has(field)) continue;
     warnings ??= [];
-    warnings.push({ field, message: REJECTED });
+    warnings.push({ field, message: isStoring ? STORES : REJECTED });
   }
   return warnings ?? NO_WARNINGS;
 }
@@ -18,6 +22,16 @@ export function listRejectedFields(root: JsonNode, { refusedFields }: ProviderTa
 const NO_WARNINGS: readonly Warning[] = [];
 const NONE: readonly string[] = [];
 const REJECTED = "The provider refuses it; it was left out.";
+const STORES = "It asks the provider to store data; it was left out, because of zero data retention.";
+
+/** Returns warnings for the fields of a body that are left out under zero data retention. */
+export function warnOfStoring(
+  fields: Iterable<string>,
+  { storingFields }: ProviderTarget,
+): readonly Warning[] {
+  if (storingFields === undefined) return NO_WARNINGS;
+  return [...fields].filter((field) => storingFields.has(field)).map((field) => ({ field, message: STORES }));
+}
 
 /** The warning where the format cannot carry encrypted reasoning of earlier turns. */
 export const LOST_REASONING: Warning = {
@@ -37,6 +51,7 @@ export function applyProvider(body: Fields, target: ProviderTarget): Fields {
   }
   if (target.noStreamOptions) delete applied["stream_options"];
   for (const field of target.refusedFields) delete applied[field];
+  if (target.sendsStoreFalse === true) applied["store"] = false;
   for (const [field, value] of Object.entries(target.bodyFields)) {
     if (value === null) delete applied[field];
     else applied[field] = value;

@@ -11,10 +11,11 @@ import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../conversation/scanned-request.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
+import { findStoredReference } from "../conversation/stored-data.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { isEmpty } from "../json/fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
-import { itemsOf, type JsonNode, lookUp, memberOf, type WordTable } from "../json/scan.ts";
+import { isWord, itemsOf, type JsonNode, lookUp, memberOf, type WordTable } from "../json/scan.ts";
 import { listRejectedFields } from "./apply-provider.ts";
 import { weighLosses } from "./choose-target.ts";
 import { countChars } from "./count-chars.ts";
@@ -25,6 +26,7 @@ import type {
   EncodeJob,
   InferenceRequest,
   OffloadedEncoding,
+  RequestRetention,
   TurnNames,
   UpstreamTarget,
 } from "./inference-request.ts";
@@ -233,6 +235,12 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   hashPrefix(): string {
     this.prefix ??= hashNodes(this.parts.scanned.bytes, this.parts.listPrefix());
     return this.prefix;
+  }
+
+  readRetention(): RequestRetention {
+    const { bytes, text, root } = this.parts.scanned;
+    const cachesInMemory = isWord(text, memberOf(root, "prompt_cache_retention"), "in_memory");
+    return { reference: findStoredReference(bytes), cachesInMemory };
   }
 
   listNeeds(): RequestNeeds {

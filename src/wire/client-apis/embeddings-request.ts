@@ -84,14 +84,16 @@ function upstreamOf(format: ProviderFormat): Upstream {
   return upstream;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 function encodeFor(target: UpstreamTarget, request: EmbeddingsRequest): EncodedForUpstream {
-  const { format, model, renames, knownFields, refusedFields } = target.provider;
+  const { format, model, renames, knownFields, refusedFields, storingFields = NONE } = target.provider;
   const { name } = model;
   const { encode } = upstreamOf(format);
   const common = { format, heldBytes: 0, repair: null, carriesReasoning: false };
   if (encode === null) {
     const hashUser = (user: string) => target.hashUser(user);
-    const same = { model: name, renames, knownFields, refusedFields, hashUser };
+    const same = { model: name, renames, knownFields, refusedFields, storingFields, hashUser };
     const warnings = warnOfDropped(listLeftOut(request, same));
     return { ...common, body: encodeEmbeddingsRequest(request, same), warnings };
   }

@@ -5,12 +5,13 @@ import { EMPTY_REQUEST } from "../canonical/request.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
 import { ANSWER_NOT_JSON } from "../conversation/broken-answers.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
-import { type Fields, tryParseFields } from "../json/fields.ts";
+import { type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
 import { decodeFimRequest, type FimRequest } from "../mistral-fim/decode-request.ts";
 import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
+import { warnOfStoring } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { readTags } from "./request-tags.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
@@ -62,14 +63,16 @@ export function parseFimRequest(
 function encodeFim({ fields }: FimRequest, target: UpstreamTarget): EncodedForUpstream {
   const { provider, maxTokens } = target;
   const bound = maxTokens ? { max_tokens: maxTokens } : {};
-  const body = { model: provider.model.name, ...hideUser(fields, (user) => target.hashUser(user)), ...bound };
+  const hidden = hideUser(fields, (user) => target.hashUser(user));
+  const sent = provider.storingFields === undefined ? hidden : omit(hidden, provider.storingFields);
+  const body = { model: provider.model.name, ...sent, ...bound };
   return {
     format: provider.format,
     body: Buffer.from(JSON.stringify(body)),
     heldBytes: 0,
     repair: null,
     carriesReasoning: false,
-    warnings: [],
+    warnings: warnOfStoring(Object.keys(fields), provider),
   };
 }
 

@@ -78,9 +78,9 @@ function toInferenceRequest(
 }
 
 function encodeFor(target: UpstreamTarget, request: ForwardedRequest): EncodedForUpstream {
-  const { format, model, knownFields, refusedFields } = target.provider;
+  const { format, model, knownFields, refusedFields, storingFields = NONE } = target.provider;
   const hashUser = (user: string) => target.hashUser(user);
-  const encoded = request.encode({ model: model.name, knownFields, refusedFields, hashUser });
+  const encoded = request.encode({ model: model.name, knownFields, refusedFields, storingFields, hashUser });
   const { body, headers = {}, leftOut } = encoded;
   return {
     format,
@@ -92,6 +92,8 @@ function encodeFor(target: UpstreamTarget, request: ForwardedRequest): EncodedFo
     warnings: warnOfDropped(leftOut),
   };
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function rejectConversation(): never {
   throw new Error("forwarded answers are read by `forwarded`");

@@ -23,7 +23,7 @@ import type { Warning } from "../conversation/warning.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
-import { applyProvider, LOST_REASONING, limitFields } from "./apply-provider.ts";
+import { applyProvider, LOST_REASONING, limitFields, warnOfStoring } from "./apply-provider.ts";
 import type {
   AnswerContext,
   EncodedForUpstream,
@@ -219,6 +219,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
         ...placed.warnings,
         ...flat.warnings,
         ...warnings,
+        ...warnOfStoring(Object.keys(fields), provider),
         ...limited.warnings,
       ],
       target,

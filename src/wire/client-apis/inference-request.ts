@@ -8,6 +8,7 @@ import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
+import type { StoredReference } from "../conversation/stored-data.ts";
 import type { Warning } from "../conversation/warning.ts";
 
 /** The client APIs by the names that records use. */
@@ -75,6 +76,8 @@ export interface InferenceRequest {
    * are unknown.
    */
   listPromptText(): readonly Uint8Array[];
+  /** Returns what decides whether the request can be sent under zero data retention. Computed on demand. Absent: nothing of it is in the way. */
+  readRetention?(): RequestRetention;
   /** Returns the features and parameters that not every deployment of the model supports. Computed on demand. */
   listNeeds(): RequestNeeds;
   /** Whether the prompt may hold images, files, audio or video. */
@@ -132,6 +135,14 @@ export interface InferenceRequest {
   readonly forwarded?: ForwardedAnswers;
 }
 
+/** What a request asks a vendor to store. */
+export interface RequestRetention {
+  /** What refers to data that a vendor stores, and cannot be left out; null for nothing. */
+  readonly reference: StoredReference | null;
+  /** It asks for a prompt cache in memory, which is not storage. */
+  readonly cachesInMemory: boolean;
+}
+
 /** How a conversation's turns are stored (`nameTurn`). */
 export interface TurnNames {
   /** A hash of the whole conversation, which is what precedes its answer. */
@@ -167,8 +178,14 @@ export interface ProviderTarget {
   readonly takesThinkingParts: boolean;
   /** The provider supports tools of type `custom`. Only used for chat hosts. */
   readonly takesCustomTools: boolean;
-  /** Fields that the provider rejects. */
+  /** Fields that the provider does not get: those that it rejects, and most of `storingFields`. */
   readonly refusedFields: ReadonlySet<string>;
+  /** Under zero data retention: fields that ask for storage. Absent: they are sent. */
+  readonly storingFields?: ReadonlySet<string>;
+  /** The provider stores chats unless the request says `store: false`. */
+  readonly storesChats?: boolean;
+  /** `store: false` is sent, whatever the client sent. Absent: not. */
+  readonly sendsStoreFalse?: boolean;
   /** The provider wants the reasoning of earlier turns in `reasoning_content`. */
   readonly wantsReasoningContent: boolean;
   /** In this format the model supports tools only while it does not reason. */

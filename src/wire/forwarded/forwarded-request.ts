@@ -11,6 +11,8 @@ export interface ForwardingTarget {
   readonly knownFields: ReadonlySet<string> | null;
   /** Fields that the provider rejects. */
   readonly refusedFields: ReadonlySet<string>;
+  /** Fields that would ask the vendor to store something, which are left out under zero data retention. */
+  readonly storingFields: ReadonlySet<string>;
   /** Returns the hash that the provider gets in place of the client's user. */
   readonly hashUser: (user: string) => string;
 }

@@ -50,8 +50,8 @@ export function readJsonBody(bytes: Buffer, { example, usual }: ModelField): Jso
 
 /** Returns the client's bytes with the provider's model name, without fields for the gateway, and with hashes of users. */
 export function encodeJsonBody({ bytes, text, root }: JsonBody, target: ForwardingTarget): ForwardedEncoding {
-  const { knownFields, refusedFields, model, hashUser } = target;
-  const leftOut = [...USER_FIELDS].filter(
+  const { knownFields, refusedFields, storingFields, model, hashUser } = target;
+  const leftOut = [...USER_FIELDS, ...storingFields].filter(
     (field) =>
       memberOf(root, field) !== undefined && (refusedFields.has(field) || knownFields?.has(field) === false),
   );

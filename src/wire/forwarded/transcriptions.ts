@@ -64,7 +64,10 @@ export function decodeTranscription(bytes: Buffer, contentType: string | null): 
     },
     isText: { body: false, answer: isJson || stream },
     encode: (target) => ({
-      body: editForm(form, { set: ["model", target.model], remove: GATEWAY_FIELDS }),
+      body: editForm(form, {
+        set: ["model", target.model],
+        remove: GATEWAY_FIELDS.union(target.storingFields),
+      }),
       headers: { "content-type": form.contentType, ...(stream ? EVENT_HEADERS : { accept: "*/*" }) },
       leftOut: [],
     }),

@@ -8,7 +8,7 @@ import { BYTES_PER_TOKEN } from "../conversation/usage.ts";
 import { parseFields, readText, readWholeNumber, requireText } from "../json/check-fields.ts";
 import { type Fields, omit } from "../json/fields.ts";
 import { requireBodyBytes } from "../json/reject-excess.ts";
-import { fields, type JsonNode, LEAF } from "../json/scan.ts";
+import { allFields, type JsonNode, LEAF } from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
 
 /** The encoding of vectors: arrays of numbers, or base64 of 32-bit floats. */
@@ -32,7 +32,7 @@ export interface EmbeddingsRequest extends RoutingParameters {
 }
 
 /** The fields that the gateway reads; everything else is forwarded unchanged. */
-const SHAPE = fields({
+const SHAPE = allFields({
   model: LEAF,
   input: LEAF,
   dimensions: LEAF,

@@ -14,6 +14,8 @@ export interface EmbeddingsTarget {
   readonly knownFields: ReadonlySet<string> | null;
   /** Fields that the provider rejects. */
   readonly refusedFields: ReadonlySet<string>;
+  /** Fields that would ask the vendor to store something, which are left out under zero data retention. */
+  readonly storingFields: ReadonlySet<string>;
   /** Returns the hash that the provider gets in place of the client's user. */
   readonly hashUser: (user: string) => string;
 }
@@ -24,10 +26,10 @@ const DISPENSABLE = ["user", "input_type"] as const;
 /** Lists the fields that are removed because the vendor would reject the whole request. */
 export function listLeftOut(
   { root }: EmbeddingsRequest,
-  target: Pick<EmbeddingsTarget, "knownFields" | "refusedFields">,
+  target: Pick<EmbeddingsTarget, "knownFields" | "refusedFields" | "storingFields">,
 ): readonly string[] {
-  const { knownFields, refusedFields } = target;
-  return DISPENSABLE.filter(
+  const { knownFields, refusedFields, storingFields } = target;
+  return [...DISPENSABLE, ...storingFields].filter(
     (field) =>
       memberOf(root, field) !== undefined && (refusedFields.has(field) || knownFields?.has(field) === false),
   );

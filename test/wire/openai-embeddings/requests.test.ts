@@ -14,6 +14,7 @@ const TARGET: EmbeddingsTarget = {
   model: "up",
   renames: [],
   knownFields: null,
+  storingFields: new Set(),
   refusedFields: new Set(),
   hashUser: (user) => `hashed(${user})`,
 };

@@ -9,12 +9,11 @@ import type {
   GatedRequest,
 } from "../../generation/extension.ts";
 import type { UsageRecord } from "../../usage/records.ts";
-import { recordSteps } from "../../usage/route-step.ts";
 import { BoundedText } from "../bounded-text.ts";
 import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
 import { type CacheDirectives, readCacheControl } from "./cache-control.ts";
 import { isBinary, replay } from "./replay.ts";
-import { RunningAnswers } from "./running-answers.ts";
+import { type EndedAnswer, RunningAnswers } from "./running-answers.ts";
 
 /** A longer answer is not kept. Bytes. */
 export const MAX_KEPT_BYTES = 1024 * 1024;
@@ -67,19 +66,14 @@ interface CachedGenerationParts extends AnswerCacheDeps {
 class CachedGeneration implements ExtensionPoints {
   /** The answer that it produces for others, too; null if it produces none. */
   private produced: { readonly name: string; readonly text: BoundedText } | null = null;
+  /** The generation has ended, perhaps while it waited here. */
+  private isOver = false;
 
   constructor(private readonly parts: CachedGenerationParts) {}
 
   async beforeRoute({ readBody }: GatedRequest): Promise<GateDecision> {
     const name = nameOf(this.parts.generation, readBody());
-    const found = await this.find(name);
-    if (found !== null) return found;
-    const { running, generation } = this.parts;
-    if (running.find(name) === null) {
-      running.begin(name);
-      this.produced = { name, text: new BoundedText(MAX_KEPT_BYTES, generation.call) };
-    }
-    return { kind: "continue", headers: { [CACHE_HEADER]: "miss" } };
+    return (await this.find(name)) ?? { kind: "continue", headers: { [CACHE_HEADER]: "miss" } };
   }
 
   onText(delta: Uint8Array): void {
@@ -89,59 +83,83 @@ class CachedGeneration implements ExtensionPoints {
   onSettled(record: UsageRecord, failure: Failure | null): void {
     const isWhole =
       record.outcome === "completed" && failure === null && this.produced?.text.isTruncated === false;
-    this.end(isWhole ? record : null);
+    if (isWhole) this.keep(record);
+    else this.end(record.outcome === "cancelled" ? "given up" : "not kept");
   }
 
   onAbandoned(): void {
-    this.end(null);
+    this.end("given up");
   }
 
-  /** Finds a stored answer, or waits for one that is being produced. */
+  /** Finds a stored answer, or waits for one that is being produced. Returns null if a provider is to be asked. */
   private async find(name: string): Promise<GateDecision | null> {
-    const { store, clock, directives, ttlS, running } = this.parts;
-    if (!directives.mayRead) return null;
+    const { store, clock, directives, ttlS } = this.parts;
+    if (!directives.mayRead) {
+      this.begin(name);
+      return null;
+    }
     const kept = await store.findAnswer(name);
     if (kept !== null) {
       const ageS = Math.max(0, Math.floor((clock.now() - kept.createdAt) / 1_000));
       if (ageS <= Math.min(directives.maxAgeS, ttlS))
         return this.give(kept, { [CACHE_HEADER]: "hit", age: String(ageS) });
     }
-    for (let waits = 0; waits < MAX_WAITS; waits++) {
-      const produced = await running.find(name);
-      if (produced === null) continue;
-      return this.give(produced, { [CACHE_HEADER]: "joined" });
+    return this.join(name);
+  }
+
+  /**
+   * Waits for an answer that is being produced. If no request produces it, or the client of the one that did has left, the first that finds
+   * this out produces it, and all others wait on.
+   */
+  private async join(name: string): Promise<GateDecision | null> {
+    for (let waits = 0; waits < MAX_WAITS; ) {
+      const running = this.parts.running.find(name);
+      if (running === null) {
+        this.begin(name);
+        return null;
+      }
+      const ended = await running;
+      if (ended === "not kept") waits++;
+      else if (ended !== "given up") return this.give(ended, { [CACHE_HEADER]: "joined" });
     }
+    this.begin(name);
     return null;
+  }
+
+  /** Begins to produce the answer for others too, unless another request does, or its client has left meanwhile. */
+  private begin(name: string): void {
+    const { running, generation } = this.parts;
+    if (this.isOver || running.find(name) !== null) return;
+    running.begin(name);
+    this.produced = { name, text: new BoundedText(MAX_KEPT_BYTES, generation.call) };
   }
 
   private give(answer: StoredAnswer, headers: Readonly<Record<string, string>>): GateDecision {
     return replay(answer, this.parts.generation.id, headers);
   }
 
-  private end(record: UsageRecord | null): void {
+  private keep({ id: generationId }: UsageRecord): void {
+    const { produced } = this;
+    if (produced === null) return;
+    const { store, clock, ttlS } = this.parts;
+    const answer = { generationId, body: produced.text.toString(), createdAt: clock.now() };
+    this.end(answer);
+    void store.keepAnswer(produced.name, answer, ttlS * 1_000);
+  }
+
+  private end(ended: EndedAnswer): void {
+    this.isOver = true;
     const { produced } = this;
     if (produced === null) return;
     this.produced = null;
-    const { store, clock, running, ttlS } = this.parts;
-    const answer =
-      record === null
-        ? null
-        : { generationId: record.id, body: produced.text.toString(), createdAt: clock.now() };
-    running.end(produced.name, answer);
-    if (answer !== null) void store.keepAnswer(produced.name, answer, ttlS * 1_000);
+    this.parts.running.end(produced.name, ended);
   }
 }
 
-/** Names equal requests: of the same key, to the same route, with the same bytes, and with the same versions of named routes. */
-function nameOf({ call, namedRoutes }: AdmittedGeneration, body: Uint8Array): string {
-  const { principal, route, headers } = call;
+/** Names equal requests: of the same key, with the same bytes and headers, that the same deployments may answer. */
+function nameOf(generation: AdmittedGeneration, body: Uint8Array): string {
+  const { principal } = generation.call;
   const keyId = principal.kind === "anonymous" ? "" : principal.key.id;
-  const about = [
-    keyId,
-    route,
-    headers.get("x-gateway-organization"),
-    headers.get("anthropic-beta"),
-    recordSteps(namedRoutes),
-  ];
+  const about = [keyId, generation.describeRequest(), generation.describeChoice()];
   return sha256(`${JSON.stringify(about)} ${sha256(body, "base64url")}`, "base64url");
 }

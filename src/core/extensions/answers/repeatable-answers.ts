@@ -93,6 +93,8 @@ class RepeatableGeneration implements ExtensionPoints {
   /** The name of its answer. */
   private readonly name: string;
   private text: BoundedText | null = null;
+  /** The generation has ended, perhaps while its key was being claimed. */
+  private isOver = false;
 
   constructor(private readonly parts: RepeatableParts) {
     const { scope, name } = parts.key;
@@ -103,7 +105,7 @@ class RepeatableGeneration implements ExtensionPoints {
     const { key, claims, clock, generation, running } = this.parts;
     if (!isIdempotencyName(key.name)) return { kind: "reject", failure: describeBadName() };
     const { call } = generation;
-    const fingerprint = sha256(`${call.route} ${sha256(readBody(), "hex")}`, "hex");
+    const fingerprint = sha256(`${generation.describeRequest()} ${sha256(readBody(), "hex")}`, "hex");
     const at = clock.now();
     const claim = await claims.claimKey(key, {
       fingerprint,
@@ -113,6 +115,10 @@ class RepeatableGeneration implements ExtensionPoints {
     });
     if (claim.kind === "full") return { kind: "reject", failure: describeTooManyNames() };
     if (claim.kind === "repeated") return this.repeat(claim, fingerprint);
+    if (this.isOver) {
+      await claims.releaseKey(key);
+      return { kind: "continue" };
+    }
     running.begin(this.name);
     this.text = new BoundedText(isBinary(call.request) ? 0 : MAX_KEPT_BYTES, call);
     return { kind: "continue" };
@@ -123,6 +129,7 @@ class RepeatableGeneration implements ExtensionPoints {
   }
 
   onSettled(record: UsageRecord, failure: Failure | null): void {
+    this.isOver = true;
     const { text } = this;
     if (text === null) return;
     const isFree = failure !== null && record.costNanodollars === 0;
@@ -135,10 +142,11 @@ class RepeatableGeneration implements ExtensionPoints {
 
   /** The request has cost nothing, so it may be made again. */
   onAbandoned(): void {
+    this.isOver = true;
     if (this.text === null) return;
     this.text = null;
     const { claims, key, running, onWriting } = this.parts;
-    onWriting(claims.releaseKey(key).finally(() => running.end(this.name, null)));
+    onWriting(claims.releaseKey(key).finally(() => running.end(this.name, "given up")));
   }
 
   private keep({ id, status }: UsageRecord, body: string | null): void {
@@ -148,7 +156,7 @@ class RepeatableGeneration implements ExtensionPoints {
       if (answer !== null) await store.keepAnswer(this.name, answer, DAY_MS);
       await claims.storeResponse(key, { status: status ?? 200, body: JSON.stringify({ generation_id: id }) });
     };
-    onWriting(write().finally(() => running.end(this.name, answer)));
+    onWriting(write().finally(() => running.end(this.name, answer ?? "not kept")));
   }
 
   private async repeat(
@@ -156,7 +164,8 @@ class RepeatableGeneration implements ExtensionPoints {
     expected: string,
   ): Promise<GateDecision> {
     if (fingerprint !== expected) return reject(OTHER_REQUEST);
-    const kept = (await this.parts.running.find(this.name)) ?? (await this.parts.store.findAnswer(this.name));
+    const ended = (await this.parts.running.find(this.name)) ?? "not kept";
+    const kept = typeof ended === "string" ? await this.parts.store.findAnswer(this.name) : ended;
     if (kept !== null) return this.give(kept);
     if (answer === null) return reject(UNKNOWN_OUTCOME);
     const { generation_id: id } = JSON.parse(answer.body ?? "{}") as { readonly generation_id?: string };

@@ -1,11 +1,14 @@
 import type { StoredAnswer } from "./answer-store.ts";
 
+/** What became of an answer: itself, that it cannot be given again, or that the client that asked for it has left. */
+export type EndedAnswer = StoredAnswer | "not kept" | "given up";
+
 /** The answers that are being produced in this process, by name, for others who want the same answer. */
 export class RunningAnswers {
-  private readonly running = new Map<string, PromiseWithResolvers<StoredAnswer | null>>();
+  private readonly running = new Map<string, PromiseWithResolvers<EndedAnswer>>();
 
-  /** Returns the answer that is being produced, null once it turns out that it cannot be given again; null at once if none is. */
-  find(name: string): Promise<StoredAnswer | null> | null {
+  /** Returns what becomes of the answer that is being produced; null if none is. */
+  find(name: string): Promise<EndedAnswer> | null {
     return this.running.get(name)?.promise ?? null;
   }
 
@@ -15,7 +18,7 @@ export class RunningAnswers {
   }
 
   /** Ends what `begin` announced. */
-  end(name: string, answer: StoredAnswer | null): void {
+  end(name: string, answer: EndedAnswer): void {
     this.running.get(name)?.resolve(answer);
     this.running.delete(name);
   }

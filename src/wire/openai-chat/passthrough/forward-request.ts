@@ -12,6 +12,7 @@ import {
   removeMembers,
   replaceName,
   type Splice,
+  setMember,
   spliceBody,
 } from "../../json/splice.ts";
 import { forwardMessages, removeEmptyCalls, renameReasoning } from "./forward-messages.ts";
@@ -28,6 +29,8 @@ export interface ChatProvider {
   readonly refusedFields: ReadonlySet<string>;
   /** The provider wants the reasoning of earlier turns in `reasoning_content`. */
   readonly wantsReasoningContent: boolean;
+  /** `store: false` is sent, whatever the client sent. Absent: not. */
+  readonly sendsStoreFalse?: boolean;
 }
 
 /** How a request is sent to its provider. */
@@ -71,6 +74,7 @@ export function forwardChatRequest(
     else splices.push(replaceName(text, member, json));
   }
   if (typeof target.maxTokens === "number") limitAnswer(root, target, { removed, splices });
+  if (provider.sendsStoreFalse === true) splices.push(setMember(root, "store", "false"));
   addToolParameters(request, splices);
   if (reasoning !== null) {
     removed = removed.union(REASONING_FIELDS);
