@@ -416,6 +416,7 @@ export interface Schemas {
     | "overloaded"
     | "drained"
     | "free_limit"
+    | "model_limit"
     | "no_fallbacks";
   FimRequest: {
     model: string;

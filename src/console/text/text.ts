@@ -140,6 +140,7 @@ export const text = {
       overloaded: "It is overloaded.",
       drained: "The operator has taken it out of routing.",
       free_limit: "The account has used up its limit on free models.",
+      model_limit: "The limit of its model is used up.",
       no_fallbacks: "The request allows no fallbacks.",
       policy: "A policy forbids it.",
       data_collection: "It may train on requests.",

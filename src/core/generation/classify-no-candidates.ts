@@ -10,7 +10,8 @@ export function classifyFreeLimit(
   limitStatus: RateLimitStatus | null = null,
 ): Failure | null {
   if (freeLimit === null || candidates.length > 0) return null;
-  return skipped.every(({ why }) => why === "free_limit") ? freeLimitFailure(freeLimit, limitStatus) : null;
+  const areLimited = skipped.every(({ why }) => why === "free_limit" || why === "model_limit");
+  return areLimited ? freeLimitFailure(freeLimit, limitStatus) : null;
 }
 
 /** Returns the failure of a request whose candidates are all skipped: when to repeat it and, for BYOK keys, why. */

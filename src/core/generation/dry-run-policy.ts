@@ -82,6 +82,7 @@ const SKIPPED: ReadonlySet<string> = new Set<PlanEntry["why"]>([
   "overloaded",
   "drained",
   "free_limit",
+  "model_limit",
   "no_fallbacks",
 ]);
 

@@ -113,8 +113,8 @@ const NO_MEMORY: Failure = {
 
 /** @throws GatewayError `rate_limit_exceeded` if only free models could answer, and the account has used them up. */
 function plan(generation: Generation, { deployments, filteredOut }: Admission): Route {
-  const { deps, call, freeLimit } = generation;
-  const route = routeRequest(deps, call, { deployments, freeLimit });
+  const { deps, call, freeLimit, limitedModels } = generation;
+  const route = routeRequest(deps, call, { deployments, freeLimit, limitedModels });
   const overLimit = classifyFreeLimit(route, generation.limitStatus);
   if (overLimit !== null) throw new GatewayError(overLimit);
   generation.plan(route, filteredOut);

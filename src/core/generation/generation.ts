@@ -40,7 +40,7 @@ import { relayStream } from "./relay.ts";
 import { type Route, recordAffinity } from "./route-request.ts";
 import { type Ending, type Settling, settle, settleWritten, writeFinal } from "./settle.ts";
 import type { RelayContext } from "./stream-accounting.ts";
-import type { TakenLimits } from "./take-limits.ts";
+import { countFallback, type TakenLimits } from "./take-limits.ts";
 import { listProviderTargets } from "./upstream-target.ts";
 import { warnOfBound } from "./warn-of-bound.ts";
 
@@ -73,6 +73,10 @@ export class Generation implements Settling {
   limitStatus: RateLimitStatus | null;
   /** The account's limit on free models before this request; null if the request names none, or if it is not limited. */
   readonly freeLimit: LimitVerdict | null;
+  /** Models whose own limits are used up; null for none. */
+  readonly limitedModels: ReadonlyMap<string, number> | null;
+  /** The model for whose limit the request was counted last. */
+  private countedModel: string;
   readonly zeroRetention: boolean;
 
   constructor(
@@ -85,6 +89,8 @@ export class Generation implements Settling {
     this.id = admitted.id;
     this.limitStatus = limits.limitStatus;
     this.freeLimit = limits.freeLimit;
+    this.limitedModels = limits.limited ?? null;
+    this.countedModel = limits.modelId ?? admission.modelId;
     this.warnings = admission.warnings;
     this.zeroRetention = admission.zeroRetention;
     this.record = openRecord(deps, call, admitted);
@@ -148,6 +154,16 @@ export class Generation implements Settling {
    */
   countFree(candidate: Candidate): MaybePromise<Failure | null> {
     return this.record.usesFreeModel || !countsAsFree(candidate) ? null : this.countFreeRequest();
+  }
+
+  /**
+   * Counts the request for the limit of a model that it falls back to. Returns the failure if that limit is used up, else null. A promise
+   * only for another model than the first, if it has a limit.
+   */
+  countModel({ model }: Candidate): MaybePromise<Failure | null> {
+    if (this.countedModel === model.id || this.call.shadowOf !== undefined) return null;
+    this.countedModel = model.id;
+    return countFallback(this.deps, this.call.principal, model.id);
   }
 
   private async countFreeRequest(): Promise<Failure | null> {

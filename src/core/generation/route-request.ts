@@ -5,7 +5,7 @@ import type { CacheAffinity } from "../routing/affinity.ts";
 import { type Candidate, type Plan, planOnly, planRoute } from "../routing/plan.ts";
 import { sessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import { leaveOutFree } from "./free-models.ts";
+import { type AllowedDeployments, leaveOutFree } from "./free-models.ts";
 
 /** A plan, and what it was based on. */
 export interface Route extends Plan {
@@ -23,6 +23,8 @@ interface AdmittedDeployments {
   readonly deployments: readonly (readonly Deployment[])[];
   /** The account's limit on free models; null if none applies. */
   readonly freeLimit: LimitVerdict | null;
+  /** Models whose own limits are used up, with the milliseconds until they may be asked again; absent or null for none. */
+  readonly limitedModels?: ReadonlyMap<string, number> | null;
 }
 
 /** Plans an admitted request by current health, prices and prompt caches. Calls no provider. */
@@ -33,7 +35,10 @@ export function routeRequest(
 ): Route {
   const { health, drains, affinity, clock } = deps;
   const now = clock.now();
-  const allowed = leaveOutFree(admitted.deployments, admitted.freeLimit);
+  const allowed = leaveOutLimited(
+    leaveOutFree(admitted.deployments, admitted.freeLimit),
+    admitted.limitedModels ?? null,
+  );
   const { deployments, freeLimit } = allowed;
   const only = allowed.skipped.length === 0 ? planOnly(deployments, deps, now) : null;
   if (only !== null)
@@ -55,6 +60,27 @@ export function routeRequest(
   });
   const skipped = allowed.skipped.length === 0 ? plan.skipped : [...allowed.skipped, ...plan.skipped];
   return { candidates: plan.candidates, skipped, session, warm, freeLimit };
+}
+
+/** Removes the deployments of models whose own limits are used up. */
+function leaveOutLimited(
+  allowed: AllowedDeployments,
+  limited: ReadonlyMap<string, number> | null,
+): AllowedDeployments {
+  if (limited === null) return allowed;
+  const isLimited = ([first]: readonly Deployment[]) => first !== undefined && limited.has(first.model.id);
+  const removed = allowed.deployments.filter(isLimited).flat();
+  const skipped = removed.map((deployment) => ({
+    deployment,
+    key: null,
+    why: "model_limit" as const,
+    waitMs: limited.get(deployment.model.id) ?? null,
+  }));
+  return {
+    ...allowed,
+    deployments: allowed.deployments.filter((ofModel) => !isLimited(ofModel)),
+    skipped: [...allowed.skipped, ...skipped],
+  };
 }
 
 /** Returns whether there is more than one candidate. Session keys cost time, and most requests have only one. */

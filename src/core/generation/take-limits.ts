@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { type Failure, GatewayError } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
@@ -22,6 +22,10 @@ export interface TakenLimits {
   readonly limitStatus: RateLimitStatus | null;
   /** The account's limit on free models; null if the request names none, or if it is not limited. */
   readonly freeLimit: LimitVerdict | null;
+  /** The model whose limit the request was counted for. Absent: the first one. */
+  readonly modelId?: string;
+  /** Models whose limits are used up, with the milliseconds until they may be asked again. Absent: none. */
+  readonly limited?: ReadonlyMap<string, number>;
 }
 
 /**
@@ -61,21 +65,72 @@ function countAfter(
   const scopes = deps.listLimits(call.principal, modelId);
   if (scopes.length === 0) return { limitStatus: null, freeLimit };
   const decision = countGeneration(deps, call.request, admitted, scopes);
-  return decision instanceof Promise
-    ? takeLater(decision, modelId, freeLimit)
-    : toTaken(decision, modelId, freeLimit);
+  if (decision instanceof Promise) return takeLater(deps, call, admitted, { decision, freeLimit });
+  return decision.kind === "rejected" && hasOtherModel(admitted, decision)
+    ? takeLater(deps, call, admitted, { decision, freeLimit })
+    : { limitStatus: requireAdmitted(decision, modelId), freeLimit };
 }
 
+/** Whether a request was rejected only by the limit of a model, and names another one. */
+function hasOtherModel({ admission: { deployments } }: AdmittedId, decision: LimitDecision): boolean {
+  return decision.kind === "rejected" && decision.rejection.source === "gateway" && deployments.length > 1;
+}
+
+/** The decision about the first model, and the account's limit on free models. */
+interface FirstCount {
+  readonly decision: MaybePromise<LimitDecision>;
+  readonly freeLimit: TakenLimits["freeLimit"];
+}
+
+/** Counts a generation for the first of its models whose limit is not used up. */
 async function takeLater(
-  decision: Promise<LimitDecision>,
-  modelId: string,
-  freeLimit: TakenLimits["freeLimit"],
+  deps: GenerationDeps,
+  call: GenerationCall,
+  admitted: AdmittedId,
+  { decision: counting, freeLimit }: FirstCount,
 ): Promise<TakenLimits> {
-  return toTaken(await decision, modelId, freeLimit);
+  const { modelId, deployments } = admitted.admission;
+  const first = await counting;
+  if (!hasOtherModel(admitted, first)) return { limitStatus: requireAdmitted(first, modelId), freeLimit };
+  const limited = new Map([[modelId, waitOf(first)]]);
+  for (const [deployment] of deployments) {
+    const id = deployment?.model.id ?? modelId;
+    if (limited.has(id)) continue;
+    const decision = await countGeneration(deps, call.request, admitted, deps.listLimits(call.principal, id));
+    if (decision.kind === "admitted")
+      return { limitStatus: decision.limitStatus, freeLimit, modelId: id, limited };
+    // The limits of the caller count for all models.
+    if (decision.rejection.source !== "gateway")
+      return { limitStatus: requireAdmitted(decision, id), freeLimit };
+    limited.set(id, waitOf(decision));
+  }
+  return { limitStatus: requireAdmitted(first, modelId), freeLimit };
 }
 
-function toTaken(decision: LimitDecision, modelId: string, freeLimit: TakenLimits["freeLimit"]): TakenLimits {
-  return { limitStatus: requireAdmitted(decision, modelId), freeLimit };
+function waitOf(decision: LimitDecision): number {
+  return decision.kind === "rejected" ? decision.rejection.retryAfterMs : 0;
+}
+
+/**
+ * Counts a request that falls back to another model for the requests a minute of that model. Returns the failure if they are used up,
+ * else null. A promise only if the model has a limit.
+ */
+export function countFallback(
+  deps: Pick<GenerationDeps, "rateLimiter" | "clock" | "listLimits">,
+  principal: InferencePrincipal,
+  modelId: string,
+): MaybePromise<Failure | null> {
+  const scopes = deps.listLimits(principal, modelId).filter(({ source }) => source === "gateway");
+  return scopes.length === 0 ? null : countForModel(deps, scopes, modelId);
+}
+
+async function countForModel(
+  { rateLimiter, clock }: Pick<GenerationDeps, "rateLimiter" | "clock">,
+  scopes: readonly LimitScope[],
+  modelId: string,
+): Promise<Failure | null> {
+  const decision = await rateLimiter.count(scopes, clock.now());
+  return decision.kind === "admitted" ? null : describeRejection(decision, modelId);
 }
 
 /** A request that was admitted, and the id of its generation. */
@@ -124,19 +179,27 @@ export async function countRequest(
 }
 
 function requireAdmitted(decision: LimitDecision, modelId: string | null): RateLimitStatus {
-  const { limitStatus } = decision;
-  if (decision.kind === "admitted") return limitStatus;
-  const { rejection } = decision;
+  if (decision.kind === "admitted") return decision.limitStatus;
+  const { rejection, limitStatus } = decision;
+  if (rejection.source === "anonymous") rejectAnonymous(rejection, limitStatus.requests);
+  throw new GatewayError(describeRejection(decision, modelId));
+}
+
+function describeRejection(
+  { rejection, limitStatus }: Extract<LimitDecision, { kind: "rejected" }>,
+  modelId: string | null,
+): Failure {
   const { source, kind, limit } = rejection;
-  if (source === "anonymous") rejectAnonymous(rejection, limitStatus.requests);
   const retryAfterS = Math.max(1, Math.ceil(rejection.retryAfterMs / 1000));
   const owner =
     source === "gateway" ? JSON.stringify(modelId) : source === "key" ? "This key" : "This account";
-  return fail("rate_limit_exceeded", `${owner} ${explain(rejection, retryAfterS)}`, {
+  return {
+    code: "rate_limit_exceeded",
+    message: `${owner} ${explain(rejection, retryAfterS)}`,
     retryAfterS,
     metadata: { limit_source: source, limit_kind: kind, limit },
     headers: limitHeaders(limitStatus),
-  });
+  };
 }
 
 function explain({ kind, limit, isTooLarge }: LimitRejection, retryAfterS: number): string {

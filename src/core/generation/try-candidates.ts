@@ -146,10 +146,19 @@ export class CandidateLoop {
     hasNext: boolean,
   ): MaybePromise<GenerationResult | null> {
     if (encoded === null) return this.generation.endIfCancelled(candidate);
-    const overLimit = this.generation.countFree(candidate);
+    const overLimit = this.countLimits(candidate);
     return overLimit === null
       ? this.send(candidate, encoded, hasNext)
       : this.sendCounted(candidate, { encoded, hasNext }, overLimit);
+  }
+
+  /** Counts the request for limits that depend on the candidate. Returns the failure if one is used up, else null. */
+  private countLimits(candidate: Candidate): MaybePromise<Failure | null> {
+    const { generation } = this;
+    const overLimit = generation.countModel(candidate);
+    return overLimit === null
+      ? generation.countFree(candidate)
+      : Promise.resolve(overLimit).then((failure) => failure ?? generation.countFree(candidate));
   }
 
   private async sendCounted(

@@ -29,6 +29,8 @@ export type SkipReason =
   | "drained"
   /** The account has used up its limit on free models. */
   | "free_limit"
+  /** Its model's limit (`limits.models`, `limits.per_model`) is used up, and another model may answer. */
+  | "model_limit"
   /** `provider.allow_fallbacks` is false. */
   | "no_fallbacks";
 

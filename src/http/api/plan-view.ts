@@ -32,6 +32,7 @@ const EXCLUSIONS: Readonly<Record<SkipReason | FilterName, string>> = {
   overloaded: "the provider is overloaded",
   drained: "the operator has taken it out of routing",
   free_limit: "the account has used its hourly requests to free models",
+  model_limit: "the limit of its model is used up, and another model may answer",
   no_fallbacks: "`provider.allow_fallbacks` is false",
 };
 
