@@ -40,6 +40,7 @@ export interface Configured {
     | "listLimits"
     | "policy"
     | "holdBounds"
+    | "chargesAbandoned"
     | "buyCreditsUrl"
     | "timers"
     | "unread"
@@ -93,6 +94,7 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
         maxAttempts: limits.attempts,
         repeats: limits.repeats,
         pricing: readPricingRules(config.pricing),
+        chargesAbandoned: config.pricing.charge_abandoned,
       },
     };
   };

@@ -81,6 +81,12 @@ export const pricingSchema = z
       .describe(
         "What accounts pay instead of the providers' prices; the first rule that matches applies alone. See docs/pricing.md.",
       ),
+    charge_abandoned: z
+      .boolean()
+      .default(true)
+      .describe(
+        "Charge a client that leaves before an answer that is not streamed: the prompt once the provider has begun to answer, the provider's counts if the answer is complete.",
+      ),
   })
   .prefault({});
 

@@ -79,7 +79,13 @@ describe("a client that disconnects", () => {
     const call = await a.call(0);
     await call.atGate;
     await disconnectWithClockStopped(() => client.disconnect(), call);
-    expect(await settledRecord()).toMatchObject({ outcome: "cancelled", total_cost_nanodollars: 0 });
+    // The vendor has begun to answer, so that it charges the prompt.
+    expect(await settledRecord()).toMatchObject({
+      outcome: "cancelled",
+      tokens_prompt: 11,
+      tokens_completion: 0,
+      total_cost_nanodollars: 11_000,
+    });
   });
 
   test("in the middle of a stream ends the upstream call, and is charged for the output so far", async () => {

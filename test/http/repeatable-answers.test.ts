@@ -28,7 +28,9 @@ afterEach(async () => {
 async function start(again?: { readonly dataDir: string; readonly key: string }): Promise<void> {
   const yaml = `
 providers:
-  mine: {base_url: "${vendor.baseUrl}", api_keys: [k], zero_retention: true, models: [{id: acme/model, context_length: 128000, prices: {prompt: "0.000001", completion: "0.00001"}}]}`;
+  mine: {base_url: "${vendor.baseUrl}", api_keys: [k], zero_retention: true, models: [${["acme/model", "acme/guarded"].map((id) => `{id: ${id}, context_length: 128000, prices: {prompt: "0.000001", completion: "0.00001"}}`).join(", ")}]}
+guardrails:
+  - {name: words, kind: regex, on: answer, action: block, patterns: [Alpha], models: [acme/guarded]}`;
   gateway = await startTestGateway({ clock, yaml, ...again });
 }
 
@@ -144,6 +146,45 @@ test("A request that failed without a cost may be made again with its Idempotenc
     return response.status === 200 ? response : null;
   });
   expect(again.headers.get("idempotent-replayed")).toBeNull();
+});
+
+for (const stream of [false, true])
+  test(`A request that a guardrail has blocked after its answer was charged${stream ? ", with a stream," : ""} is not sent and charged again with its Idempotency-Key.`, async () => {
+    const body = { model: "acme/guarded", stream };
+    const first = await ask("order-blocked", { body });
+    const text = await first.text();
+    expect(text).toContain("content_blocked");
+    const spent = await balance();
+    expect(spent).toBeLessThan(1_000_000_000);
+    const again = await ask("order-blocked", { body });
+    const repeated = await again.text();
+    if (first.status === 200) expect(repeated).toBe(text.replaceAll(idOf(first), idOf(again)));
+    else {
+      expect([again.status, repeated]).toEqual([409, expect.stringContaining(idOf(first))]);
+    }
+    expect(vendor.calls).toHaveLength(1);
+    expect(await balance()).toBe(spent);
+  });
+
+test("A stream that broke off and was charged is given again as it was, and is not charged again.", async () => {
+  vendor.perform(async (call) => {
+    await call.begin();
+    await call.events(...opening("Beta one"), textOf(" two"));
+    await call.gate();
+    call.connection.end();
+  });
+  const first = await ask("order-broken", { body: { stream: true } });
+  (await vendor.call(0)).openGate();
+  const text = await first.text();
+  expect(text).toContain("Beta one");
+  expect(text).toContain("error");
+  const spent = await balance();
+  expect(spent).toBeLessThan(1_000_000_000);
+  const again = await ask("order-broken", { body: { stream: true } });
+  expect(await again.text()).toBe(text.replaceAll(idOf(first), idOf(again)));
+  expect(again.headers.get("idempotent-replayed")).toBe("true");
+  expect(vendor.calls).toHaveLength(1);
+  expect(await balance()).toBe(spent);
 });
 
 test("A request that is rejected for lack of money may be made again with its Idempotency-Key.", async () => {

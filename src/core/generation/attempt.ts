@@ -47,7 +47,8 @@ export type AttemptOutcome =
       /** The host does not have the endpoint of this format; it may have that of another format. */
       readonly lacksEndpoint: boolean;
     }
-  | { readonly kind: "client_left" };
+  /** `hasBegun`: the vendor had begun to answer a request that is not streamed, and may charge it. */
+  | { readonly kind: "client_left"; readonly hasBegun: boolean };
 
 /** Returns whether an answer has finished cleanly without content for a person or agent. */
 export function isEmptyAnswer(outcome: AttemptOutcome): boolean {
@@ -82,6 +83,8 @@ export interface AttemptContext {
   readonly size: PromptSize;
   /** Returns whether the candidate's endpoint is known by now to be failing; null if no other candidate may follow. */
   readonly isOut: (() => boolean) | null;
+  /** How long an answer that is not streamed may be silent. Milliseconds; null if no other candidate may follow. */
+  readonly silentMs: number | null;
 }
 
 /** A call of the upstream whose response head has arrived. */
@@ -96,12 +99,15 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   const { stopwatch } = call;
   const { stream } = call.request;
   if (stream) cancellation.startPhase("first_token", deps.timers.firstTokenMs);
+  else if (context.silentMs !== null) cancellation.startPhase("first_token", context.silentMs);
   else cancellation.endPhase();
   const watch = stream || context.isOut === null ? null : watchEndpoint(context, context.isOut);
   let exchange: Exchange | null = null;
   let status: number | null = null;
   /** When the wait for the upstream began; null while there is none. */
   let waitingFrom: number | null = null;
+  /** Whether an answer that is not streamed has begun. */
+  let hasBegun = false;
   try {
     const opened = openExchange(context);
     exchange = opened instanceof Promise ? await stopwatch.wait(opened) : opened;
@@ -110,8 +116,10 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
     const response = await exchange.response;
     status = response.status;
     const isGood = status >= 200 && status < 300;
+    hasBegun = isGood && !stream;
+    if (hasBegun) cancellation.touch();
     // Head and body of an answer are one wait.
-    const body = isGood && !stream ? await readAnswer(call.request, response) : null;
+    const body = hasBegun ? await readAnswer(call.request, response, cancellation) : null;
     stopwatch.endWait(waitingFrom);
     waitingFrom = null;
     if (body !== null) {
@@ -124,7 +132,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   } catch (error) {
     if (waitingFrom !== null) stopwatch.endWait(waitingFrom);
     exchange?.cancel();
-    return classifyThrown(context, error, status);
+    return classifyThrown(context, error, { status, hasBegun });
   } finally {
     watch?.cancel();
   }
@@ -221,9 +229,11 @@ async function readError(
 function readAnswer(
   { forwarded }: InferenceRequest,
   response: UpstreamResponse,
+  cancellation: Cancellation,
 ): MaybePromise<string | Uint8Array> {
   const text = forwarded === undefined ? response.takeText?.(BOUNDS.answerBytes) : null;
-  return text ?? readBody(response, BOUNDS.answerBytes, "reject");
+  // A vendor that sends something is not silent: some send white space until the answer is there.
+  return text ?? readBody(response, BOUNDS.answerBytes, "reject", () => cancellation.touch());
 }
 
 function readWhole(
@@ -333,10 +343,10 @@ function parseRetryAfter(value: string | null, now: number): number | null {
 function classifyThrown(
   { cancellation, candidate }: AttemptContext,
   error: unknown,
-  status: number | null,
+  { status, hasBegun }: { readonly status: number | null; readonly hasBegun: boolean },
 ): AttemptOutcome {
   if (cancellation.reason === "client_left" || cancellation.reason === "client_stalled")
-    return { kind: "client_left" };
+    return { kind: "client_left", hasBegun };
   if (cancellation.reason !== null)
     return broken(classifyCancellation(cancellation.reason, candidate), status);
   if (error instanceof AuthorizeError) return broken(classifyAuthorizeError(error, candidate), status);

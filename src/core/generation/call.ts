@@ -128,6 +128,8 @@ export interface GenerationDeps {
   readonly tokenCounter: TokenCounter;
   readonly requestEncoder: RequestEncoder;
   readonly timers: GenerationTimers;
+  /** A client that leaves once a vendor has begun an answer that is not streamed pays for it. */
+  readonly chargesAbandoned: boolean;
   /** Answers whose clients do not read at the moment. */
   readonly unread: UnreadAnswers;
   /** The most attempts of one generation. */

@@ -9,6 +9,14 @@ import type { PromptSize } from "./classify-vendor-error.ts";
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import type { Generation } from "./generation.ts";
 import type { RequestTurns } from "./request-turns.ts";
+import { silenceOf } from "./silence-of.ts";
+
+/** Which candidates may still follow. */
+export interface FollowingCandidates {
+  readonly hasNext: boolean;
+  /** One of them is of another endpoint, and the answer is not streamed. */
+  readonly hasOther: boolean;
+}
 
 /**
  * What one attempt of a generation needs. What only failures and tool calls need is made when it is asked for: an ordinary answer needs none
@@ -25,7 +33,7 @@ export class CandidateAttempt implements AttemptContext {
     readonly candidate: Candidate,
     readonly encoded: EncodedForCandidate,
     turns: RequestTurns,
-    private readonly hasNext: boolean,
+    private readonly next: FollowingCandidates,
   ) {
     this.deps = generation.deps;
     this.call = generation.call;
@@ -37,8 +45,13 @@ export class CandidateAttempt implements AttemptContext {
     return new CandidateSize(this.deps, this.candidate);
   }
 
+  get silentMs(): number | null {
+    const { deps, call, candidate } = this;
+    return this.next.hasOther ? silenceOf(call.request, candidate, deps.timers.firstTokenMs) : null;
+  }
+
   get isOut(): AttemptContext["isOut"] {
-    if (!this.hasNext) return null;
+    if (!this.next.hasNext) return null;
     const { health, clock } = this.deps;
     const { provider, model } = healthTargetOf(this.candidate);
     return () => health.endpoint(provider, model, clock.now()).state !== "closed";

@@ -22,6 +22,7 @@ import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts
 import { Cancellation } from "./cancellation.ts";
 import { reportUsage } from "./charge.ts";
 import { chargeComplete, countUsage } from "./charge-answer.ts";
+import type { SeenAnswer } from "./check-usage.ts";
 import { classifyCancellation } from "./classify-failure.ts";
 import { ClientWatch, WATCH_MS } from "./client-watch.ts";
 import { addWarnings } from "./describe-work.ts";
@@ -218,6 +219,31 @@ export class Generation implements Settling {
   }
 
   /**
+   * Ends because the client has left while a candidate was asked. If that had begun an answer that is not streamed, it may charge the
+   * prompt, and so does the gateway unless it is configured not to.
+   */
+  leaveBegun(
+    candidate: Candidate,
+    { hasBegun }: Pick<Extract<AttemptOutcome, { kind: "client_left" }>, "hasBegun">,
+  ): GenerationResult | Promise<GenerationResult> {
+    return hasBegun ? this.leaveCharged(candidate, null, NOTHING_SEEN) : this.leave();
+  }
+
+  /** Ends because the client has left an answer, which is charged by the vendor's counts; by the prompt alone if there are none. */
+  private async leaveCharged(
+    candidate: Candidate,
+    counts: TokenUsage | null,
+    seen: SeenAnswer,
+  ): Promise<GenerationResult> {
+    const { deps, call, allowance, record } = this;
+    if (!deps.chargesAbandoned) return this.leave();
+    const answering = { deps, call, candidate, record, allowance };
+    const charged = chargeComplete(answering, countUsage(answering, counts, seen));
+    const charge = charged instanceof Promise ? await charged : charged;
+    return this.endWithout({ outcome: "cancelled", failure: null, status: CLIENT_LEFT, charge });
+  }
+
+  /**
    * Ends the generation if a timer, the client or a shutdown has ended it; null if it may go on. `candidate` is the one that
    * was being tried, or null.
    */
@@ -243,7 +269,10 @@ export class Generation implements Settling {
     this.releaseBody();
     const { deps, call, cancellation, record, allowance, extensions } = this;
     const { candidate } = answering;
-    if (begun.isOver && this.client.hasLeft()) return this.leave();
+    if (begun.isOver && this.client.hasLeft()) {
+      const { usage, producedBytes, searches } = begun.relay;
+      return this.leaveCharged(candidate, usage, { producedBytes, searches });
+    }
     const context: RelayContext = {
       ...answering,
       deps,
@@ -276,7 +305,8 @@ export class Generation implements Settling {
     answer: Extract<AttemptOutcome, { kind: "answered" }>["answer"],
     metadata: CandidateAnswer["metadata"],
   ): Promise<GenerationResult> {
-    if (this.client.hasLeft()) return this.leave();
+    const seen = { producedBytes: answer.producedBytes, searches: 0 };
+    if (this.client.hasLeft()) return this.leaveCharged(candidate, answer.usage, seen);
     const { filter = null } = identity;
     const ended =
       answer.applyFilter === undefined ? null : await this.applyFilter(candidate, answer.applyFilter);
@@ -284,7 +314,6 @@ export class Generation implements Settling {
     const { deps, call, allowance, extensions } = this;
     const record = withFilterWarnings(this.record, filter, this);
     const answering = { deps, call, candidate, record, allowance };
-    const seen = { producedBytes: answer.producedBytes, searches: 0 };
     const charged = chargeComplete(answering, countUsage(answering, answer.usage, seen));
     const charge = charged instanceof Promise ? await charged : charged;
     if (filter !== null && filter.block !== null)
@@ -336,7 +365,9 @@ export class Generation implements Settling {
     if (session !== null) recordAffinity(this.deps, candidate, { session, usage });
   }
 
-  private endWithout(ending: Pick<Ending, "outcome" | "failure" | "status">): GenerationResult {
+  private endWithout(
+    ending: Pick<Ending, "outcome" | "failure" | "status"> & Partial<Pick<Ending, "charge">>,
+  ): GenerationResult {
     this.end();
     settle(this, this.record, { ...NOTHING, ...ending });
     const { failure } = ending;
@@ -437,6 +468,9 @@ const ANSWER_HEADERS = ["x-gateway-organization", "anthropic-beta"];
 
 /** The status in logs and records if the client left before there was an answer; it is never sent. */
 const CLIENT_LEFT = 499;
+
+/** An answer of which nothing but its beginning has arrived. */
+const NOTHING_SEEN: SeenAnswer = { producedBytes: 0, searches: 0 };
 
 const NOTHING = { charge: null, finish: null, firstTokenAt: null } as const;
 

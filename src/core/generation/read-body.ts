@@ -1,17 +1,19 @@
 import { TransportError, type UpstreamResponse } from "../deployments/transport.ts";
 
 /**
- * Reads a body of at most `maxBytes`. A larger one is truncated, or rejected with a `TransportError`.
+ * Reads a body of at most `maxBytes`, and calls `onPiece` for each piece. A larger one is truncated, or rejected with a `TransportError`.
  * Rejects as `UpstreamResponse.read` does.
  */
 export async function readBody(
   response: UpstreamResponse,
   maxBytes: number,
   onTooLarge: "truncate" | "reject",
+  onPiece?: () => void,
 ): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for (let piece = await response.read(); piece !== null; piece = await response.read()) {
+    onPiece?.();
     pieces.push(piece);
     size += piece.length;
     if (size <= maxBytes) continue;

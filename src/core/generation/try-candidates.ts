@@ -43,12 +43,19 @@ export class CandidateLoop {
   private turns: RequestTurns = NO_TURNS;
   private turnsOf: Candidate | null = null;
   private isReadingReleased = false;
+  /** The candidates of this round in their order, and which of them is tried. */
+  private queue: readonly Candidate[];
+  private position = 0;
+  /** How long candidates were waited for that stayed silent. It does not count as time of failures. Milliseconds. */
+  private silentMs = 0;
 
   constructor(
     private readonly generation: Generation,
     private readonly candidates: readonly Candidate[],
     private readonly admission: { readonly zeroRetention: boolean },
-  ) {}
+  ) {
+    this.queue = candidates;
+  }
 
   /** Sends the request to the first candidate. Resolves to null if it gives no answer. Rejects with what no other candidate can change. */
   tryFirst(): MaybePromise<GenerationResult | null> {
@@ -59,16 +66,16 @@ export class CandidateLoop {
   /** Sends the request to the other candidates after the first one gave no answer. Resolves and rejects as `tryFirst`, but never to null. */
   async tryOthers(): Promise<GenerationResult> {
     // Deferred candidates are appended, and reached by this loop again.
-    let queue = this.candidates;
-    for (let at = 1; at < queue.length; at++) {
-      const candidate = queue[at] as Candidate;
+    for (let at = 1; at < this.queue.length; at++) {
+      this.position = at;
+      const candidate = this.queue[at] as Candidate;
       if (windowOf(candidate.endpoint) <= this.exceededWindow || this.answeredEmpty(candidate)) continue;
       if (at < this.candidates.length && this.hasFailed(candidate)) {
-        queue = [...queue, candidate];
+        this.queue = [...this.queue, candidate];
         continue;
       }
-      if (this.generation.attempts.length > 0 && !(await this.mayTry(candidate))) continue;
-      const result = await this.tryOne(candidate, at < queue.length - 1);
+      if (this.generation.attempts.length > 0 && !(await this.mayTry(candidate, this.silentMs))) continue;
+      const result = await this.tryOne(candidate, at < this.queue.length - 1);
       if (result !== null) return result;
     }
     const result = (await this.giveEmpty()) ?? (await this.retry()) ?? (await this.giveEmpty());
@@ -78,6 +85,7 @@ export class CandidateLoop {
   /** Calls the candidates with transient failures again, after a pause that grows from round to round. */
   private async retry(): Promise<GenerationResult | null> {
     const { deps, call, cancellation } = this.generation;
+    this.position = this.queue.length;
     for (let round = 0; round < deps.repeats; round++) {
       const again = this.transient.splice(0).filter((candidate) => this.hasBudget(candidate));
       if (again.length === 0 || this.empty !== null) return null;
@@ -93,9 +101,12 @@ export class CandidateLoop {
     return null;
   }
 
-  /** Returns whether a further attempt may go to a candidate. A BYOK key may have been removed in the meantime. */
-  private async mayTry(candidate: Candidate): Promise<boolean> {
-    if (!this.hasBudget(candidate)) return false;
+  /**
+   * Returns whether a further attempt may go to a candidate, `extraMs` later than otherwise. A BYOK key may have been removed in the
+   * meantime.
+   */
+  private async mayTry(candidate: Candidate, extraMs = 0): Promise<boolean> {
+    if (!this.hasBudget(candidate, extraMs)) return false;
     const { key, provider } = candidate;
     const { deps, call } = this.generation;
     if (key.byokId === null || call.principal.kind === "anonymous") return true;
@@ -104,12 +115,20 @@ export class CandidateLoop {
   }
 
   /** Returns whether attempts, time and the provider's retry budget allow a further attempt. */
-  private hasBudget({ provider }: Candidate): boolean {
+  private hasBudget({ provider }: Candidate, extraMs = 0): boolean {
     const { deps, attempts, record } = this.generation;
     const now = deps.clock.now();
-    if (attempts.length >= deps.maxAttempts || now >= record.createdAt + deps.timers.failoverMs) return false;
+    const until = record.createdAt + deps.timers.failoverMs + extraMs;
+    if (attempts.length >= deps.maxAttempts || now >= until) return false;
     const { slug } = provider.record;
     return !this.wasAsked(slug) || deps.retryBudget.mayRetry(slug, now);
+  }
+
+  /** Returns whether a candidate of another endpoint follows in this round: further keys of a silent one would be silent, too. */
+  private hasOther({ endpoint }: Candidate): boolean {
+    for (let at = this.position + 1; at < this.queue.length; at++)
+      if (this.queue[at]?.endpoint !== endpoint) return true;
+    return false;
   }
 
   /** Returns whether the candidate's endpoint has a transient failure: another key would probably have the same, so it is deferred. */
@@ -193,15 +212,20 @@ export class CandidateLoop {
     }
     this.recordStart(candidate, startedAt);
     const sent = this.withExtraHeaders(candidate, begun, encoded);
-    const context = new CandidateAttempt(generation, candidate, sent, this.turns, hasNext);
+    const next = {
+      hasNext,
+      hasOther: hasNext && !generation.call.request.stream && this.hasOther(candidate),
+    };
+    const context = new CandidateAttempt(generation, candidate, sent, this.turns, next);
     const outcome = await attempt(context);
     const now = deps.clock.now();
     const times = { beganAt: startedAt, requestedAt: generation.record.createdAt, now };
     recordHealth(deps, candidate, reportOf(outcome, now - startedAt), times);
     generation.recordAttemptEnd(candidate, begun, outcome, now);
     recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
-    if (outcome.kind === "client_left") return generation.leave();
+    if (outcome.kind === "client_left") return generation.leaveBegun(candidate, outcome);
     if (outcome.kind === "failed") {
+      if (generation.cancellation.reason === "first_token") this.silentMs += now - startedAt;
       this.recordFailure(candidate, outcome);
       return this.handleFailure(candidate, outcome, { encoded, hasNext });
     }

@@ -98,6 +98,7 @@ async function callOnce(deps: TryDeps, candidate: Candidate): Promise<AttemptOut
       encoded: encode(request, candidate),
       identity: IDENTITY,
       isOut: null,
+      silentMs: null,
       size: { promptLimit: contextLength, listedWindow: () => contextLength },
     });
   } finally {

@@ -133,11 +133,15 @@ class RepeatableGeneration implements ExtensionPoints {
     const { text } = this;
     if (text === null) return;
     const isFree = failure !== null && record.costNanodollars === 0;
-    // What was charged must not be charged again, also if it broke off.
-    const isGiven =
-      record.outcome !== "cancelled" && !text.isTruncated && !this.parts.generation.zeroRetention;
-    if (isFree) this.onAbandoned();
-    else this.keep(record, isGiven ? text.toString() : null);
+    if (isFree) {
+      this.onAbandoned();
+      return;
+    }
+    // What was charged must not be charged again. A stream that broke off is given again as it was; a failure instead of an answer, such as
+    // that of a guardrail, has no text to give.
+    const isWhole = record.outcome !== "cancelled" && !text.isTruncated;
+    const body = isWhole && !this.parts.generation.zeroRetention ? text.toString() : "";
+    this.keep(record, body === "" ? null : body);
   }
 
   /** The request has cost nothing, so it may be made again. */
