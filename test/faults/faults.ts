@@ -400,7 +400,7 @@ const silence: readonly Fault[] = [
     play: (call) => call.gate(),
     passMs: { streamed: 120_000, whole: 900_000 },
     streamed: failsOver(unavailable(null, "no token came in time", 5)),
-    whole: final(unavailable(null, "the whole request took longer than is allowed", 5)),
+    whole: failsOver(unavailable(null, "the whole request took longer than is allowed", 5)),
   },
   {
     what: "is silent before its first token",
@@ -412,7 +412,7 @@ const silence: readonly Fault[] = [
     },
     passMs: { streamed: 120_000, whole: 900_000 },
     streamed: failsOver(unavailable(null, "no token came in time", 5)),
-    whole: final(unavailable(null, "the whole request took longer than is allowed", 5)),
+    whole: failsOver(unavailable(null, "the whole request took longer than is allowed", 5)),
   },
   {
     what: "sends comments and no token",
@@ -423,7 +423,7 @@ const silence: readonly Fault[] = [
     },
     passMs: { streamed: 120_000, whole: 900_000 },
     streamed: failsOver(unavailable(null, "no token came in time", 5)),
-    whole: final(unavailable(null, "the whole request took longer than is allowed", 5)),
+    whole: failsOver(unavailable(null, "the whole request took longer than is allowed", 5)),
   },
   {
     what: "falls silent after its first token",
@@ -436,7 +436,7 @@ const silence: readonly Fault[] = [
     passMs: { streamed: 60_000, whole: 900_000 },
     speaksFirst: true,
     streamed: final(broken(503, "unavailable")),
-    whole: final(unavailable(null, "the whole request took longer than is allowed", 5)),
+    whole: failsOver(unavailable(null, "the whole request took longer than is allowed", 5)),
   },
 ];
 

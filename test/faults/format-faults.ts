@@ -247,7 +247,7 @@ const silent: readonly FormatFault[] = [
     },
     passMs: { streamed: 120_000, whole: 900_000 },
     streamed: failsOver(OVERLOADED),
-    whole: final(OVERLOADED),
+    whole: failsOver(OVERLOADED),
   },
   {
     what: "falls silent after its first token",
@@ -262,7 +262,7 @@ const silent: readonly FormatFault[] = [
     passMs: { streamed: 60_000, whole: 900_000 },
     speaksFirst: true,
     streamed: final(broken("unavailable")),
-    whole: final(OVERLOADED),
+    whole: failsOver(OVERLOADED),
   },
 ];
 
