@@ -387,3 +387,23 @@ describe("a platform key that the vendor rejects with 400", () => {
     expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "vendor-b"]);
   });
 });
+
+describe("a date in Retry-After of a 429", () => {
+  const inSeconds = (seconds: number) => new Date(vendors.clock.now() + 1_000 * seconds).toUTCString();
+
+  // Dates have whole seconds.
+  test.each([
+    ["in ninety seconds is a wait of as many", 90, 90],
+    ["in an hour and a half is a wait of an hour, which is the most", 5_400, 3_600],
+    ["in some years is a wait of an hour", 100_000_000, 3_600],
+    ["that has passed is a wait of one second", -90, 1],
+  ])("%s", async (_, seconds, expected) => {
+    vendors.clock.leap(1_000 - (vendors.clock.now() % 1_000));
+    const headers = { "retry-after": inSeconds(seconds) };
+    vendors.a.perform((call) => call.respond(429, { error: { message: "slow down" } }, headers));
+    const messages = [{ role: "user", content: PROMPT }];
+    const response = await postChat(vendors.gateway, { model: "acme/alone", messages });
+    await response.text();
+    expect([response.status, response.headers.get("retry-after")]).toEqual([429, String(expected)]);
+  });
+});

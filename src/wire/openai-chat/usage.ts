@@ -19,7 +19,7 @@ const NO_DETAILS: Fields = {};
 
 /** Reads a usage object of any vendor of this format. Returns null if it counts nothing. */
 export function readUsage(usage: Fields): TokenUsage | null {
-  const prompt = readCount(usage["prompt_tokens"]);
+  const prompt = readCount(usage["prompt_tokens"]) ?? sumCached(usage);
   const completion = readCount(usage["completion_tokens"]);
   // Some vendors send zeros until the last event.
   if (!prompt && !completion) return null;
@@ -28,10 +28,14 @@ export function readUsage(usage: Fields): TokenUsage | null {
   const promptTokens = prompt ?? 0;
   const completionTokens = completion ?? 0;
   const reasoningTokens = readCount(completionDetails["reasoning_tokens"]) ?? 0;
-  // xAI does not count reasoning as part of the completion, which shows in its total.
+  const total = readCount(usage["total_tokens"]);
+  // xAI does not count reasoning as part of the completion, which shows in its total. Without a total, more reasoning than completion shows
+  // the same.
   const isSeparate =
     reasoningTokens > 0 &&
-    readCount(usage["total_tokens"]) === promptTokens + completionTokens + reasoningTokens;
+    (total === null
+      ? reasoningTokens > completionTokens
+      : total === promptTokens + completionTokens + reasoningTokens);
   const cached =
     readCount(promptDetails["cached_tokens"]) ??
     readCount(usage["prompt_cache_hit_tokens"]) ??
@@ -51,6 +55,13 @@ export function readUsage(usage: Fields): TokenUsage | null {
     searchContext: readSearchContext(usage["search_context_size"]),
     estimated: false,
   });
+}
+
+/** Returns the prompt of a vendor that only says how much of it was cached and how much was not; null if it says neither. */
+function sumCached(usage: Fields): number | null {
+  const hit = readCount(usage["prompt_cache_hit_tokens"]);
+  const miss = readCount(usage["prompt_cache_miss_tokens"]);
+  return hit === null && miss === null ? null : (hit ?? 0) + (miss ?? 0);
 }
 
 /** Counts searches. Perplexity reports queries, xAI the sources it used, and resellers of Claude count as Anthropic does. */
