@@ -65,11 +65,6 @@ export class ByteOutput {
     this.length = write(this.bytes, this.length, from);
   }
 
-  /** Returns what was appended. Valid until something else is appended or taken. */
-  view(): Uint8Array {
-    return this.bytes.subarray(0, this.length);
-  }
-
   /** Returns a copy of what was appended, with `room` bytes of any content behind it, and begins anew. */
   take(room = 0): Buffer {
     const taken = Buffer.allocUnsafe(this.length + room);

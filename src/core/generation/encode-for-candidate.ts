@@ -180,6 +180,10 @@ class CandidateTarget implements UpstreamTarget {
     return this.context.turns.recall(name);
   }
 
+  get hasTurns(): boolean {
+    return this.context.turns.hasAny;
+  }
+
   hashUser(user: string): string {
     const { deps, call } = this.context;
     return deps.hashIdentity("user", scopeOf(call.principal), user);

@@ -14,12 +14,19 @@ export interface RequestTurns {
   load(names: TurnNames): Promise<void> | null;
   /** Returns a loaded turn; null if it is unknown or was not loaded. */
   recall(name: string): CalledTurn | null;
+  /** Whether a turn was loaded. */
+  readonly hasAny: boolean;
   /** Stores a turn of the answer, without waiting for the store. Nothing is stored if no conversation was loaded. */
   remember(turn: CalledTurn): void;
 }
 
 /** For requests under zero data retention: nothing is remembered. */
-export const NO_TURNS: RequestTurns = { load: () => null, recall: () => null, remember: () => {} };
+export const NO_TURNS: RequestTurns = {
+  load: () => null,
+  recall: () => null,
+  hasAny: false,
+  remember: () => {},
+};
 
 /** The view of a request whose turns are those of `scope`. */
 export class StoredTurns implements RequestTurns {
@@ -34,16 +41,21 @@ export class StoredTurns implements RequestTurns {
     private readonly log: Pick<Log, "warn">,
   ) {}
 
-  load({ prefix, names }: TurnNames): Promise<void> | null {
+  load({ prefix, list }: TurnNames): Promise<void> | null {
     this.prefix = prefix;
+    if (this.store.isEmpty) return null;
     this.loaded ??= new Map();
     const { loaded } = this;
-    const missing = names.filter((name) => !loaded.has(name));
+    const missing = list().filter((name) => !loaded.has(name));
     return missing.length === 0 ? null : this.recallAll(missing, loaded);
   }
 
   recall(name: string): CalledTurn | null {
     return this.loaded?.get(name) ?? null;
+  }
+
+  get hasAny(): boolean {
+    return this.loaded?.values().some((turn) => turn !== null) === true;
   }
 
   remember(turn: CalledTurn): void {

@@ -63,8 +63,12 @@ class MemoryConversationStore implements ConversationStore {
     this.add({ names: free, hash, sealed });
   }
 
+  get isEmpty(): boolean {
+    return this.entries.size === 0;
+  }
+
   async recallTurns(scope: string, names: readonly string[]): Promise<ReadonlyMap<string, CalledTurn>> {
-    if (this.entries.size === 0) return NOTHING;
+    if (this.isEmpty) return NOTHING;
     const turns = new Map<string, CalledTurn>();
     for (const name of names) {
       const sealed = this.find(this.nameOf(scope, name))?.sealed ?? null;

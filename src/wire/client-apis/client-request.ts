@@ -193,7 +193,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     const { parts } = this;
     if (parts.decodeFor === undefined) return null;
     // What is stored of a turn can only be restored in one that was decoded.
-    if (this.turns.restore(target).length > 0) return null;
+    if (this.restoreTurns(target).length > 0) return null;
     return parts.decodeFor(target);
   }
 
@@ -279,11 +279,11 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 
   listTurnNames(targets: readonly UpstreamTarget[]): TurnNames | null {
     if (targets.every((target) => this.isForwarded(target))) return null;
-    return { prefix: this.sent.prefix, names: this.turns.list(targets) };
+    return { prefix: this.sent.prefix, list: () => this.turns.list(targets) };
   }
 
   restoreTurns(target: UpstreamTarget): ReturnType<NamedTurns["restore"]> {
-    return this.turns.restore(target);
+    return target.hasTurns === false ? [] : this.turns.restore(target);
   }
 
   private get sent(): SentConversation {
@@ -306,7 +306,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     if (isQuickToTranslate(this.parts.scanned)) return null;
     if (targets.some((target) => this.isBestForwarded(target, targets.length === 1))) return null;
     return {
-      describe: () => describeJob(this.parts, targets, this.turns.list(targets)),
+      describe: () =>
+        describeJob(this.parts, targets, targets[0]?.hasTurns === false ? [] : this.turns.list(targets)),
       adopt: ({ encoded, answering }) => {
         if (answering === null) this.translation?.forgetTools();
         else this.hub.adopt(answering);

@@ -23,7 +23,8 @@ export function encodeJob(job: EncodeJob, hashUser: (user: string) => string): E
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const request = PARSERS[job.api](bytes, (id) => id);
   const recallTurn = (name: string) => turns.get(name) ?? null;
-  const targets = job.targets.map((target) => ({ ...target, recallTurn, hashUser }));
+  const hasTurns = turns.size > 0;
+  const targets = job.targets.map((target) => ({ ...target, recallTurn, hasTurns, hashUser }));
   const target = chooseTarget(request, targets);
   const encoded = request.encode(target);
   return { encoded, answering: request.describeAnswering(job.readsThroughHub) };

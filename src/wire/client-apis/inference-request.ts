@@ -147,8 +147,8 @@ export interface RequestRetention {
 export interface TurnNames {
   /** A hash of the whole conversation, which is what precedes its answer. */
   readonly prefix: string;
-  /** The names of the turns that it has. */
-  readonly names: readonly string[];
+  /** Returns the names of the turns that it has. */
+  readonly list: () => readonly string[];
 }
 
 /** Reads answers that are forwarded unchanged, and may be audio or plain text. */
@@ -220,6 +220,8 @@ export interface UpstreamTarget {
   readonly overrides: ParameterOverrides | null;
   /** Returns the turn that is stored under a name; null where none is. */
   recallTurn(name: string): CalledTurn | null;
+  /** False: `recallTurn` certainly returns null. Absent: that is not known. */
+  readonly hasTurns?: boolean;
   /** Returns a stable hash that the vendor gets in place of the client's user. */
   hashUser(user: string): string;
 }
@@ -230,7 +232,7 @@ export interface EncodeJob {
   /** A copy of the client's body. */
   readonly body: Uint8Array<ArrayBuffer>;
   /** The formats of one endpoint. The best one is chosen. */
-  readonly targets: readonly Omit<UpstreamTarget, "recallTurn" | "hashUser">[];
+  readonly targets: readonly Omit<UpstreamTarget, "recallTurn" | "hasTurns" | "hashUser">[];
   /** Stored turns by name. */
   readonly turns: ReadonlyMap<string, CalledTurn>;
   /** The answer is translated even if the client's bytes are forwarded. */

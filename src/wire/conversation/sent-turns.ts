@@ -1,4 +1,3 @@
-import { ByteOutput } from "../../base/byte-output.ts";
 import { RunningHash, sha256 } from "../../base/hash.ts";
 import { decodeUtf8, type JsonNode, tryStringOf } from "../json/scan.ts";
 
@@ -107,15 +106,8 @@ function readArguments(text: string, node: JsonNode | undefined): string {
     : decodeUtf8(text.slice(node.start, node.end));
 }
 
-/** What a value in a conversation is. Characters that JSON does not contain outside of strings, where they would be escaped. */
-const MARKS = {
-  message: "\x01",
-  text: "\x02",
-  part: "\x03",
-  call: "\x04",
-  member: "\x05",
-  end: "\x06",
-} as const;
+/** What a value in a conversation is. Bytes that JSON does not contain outside of strings, where they would be escaped. */
+const MARKS = { message: 1, text: 2, part: 3, call: 4, member: 5, end: 6 } as const;
 
 /** Members that clients move from message to message, or that only repeat what a vendor said of its own answer. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["cache_control", "extra_content", "annotations", "logprobs"]);
@@ -124,43 +116,43 @@ const LEFT_OUT: ReadonlySet<string> = new Set(["cache_control", "extra_content",
 export class ConversationReader {
   private readonly found: SentTurn[] = [];
   private readonly hash = new RunningHash();
+  /** Bytes in `scratch`. */
+  private length = 0;
 
-  constructor(private readonly bytes: Buffer) {
-    output.clear();
-  }
+  constructor(private readonly bytes: Buffer) {}
 
   /** Begins a message or an item. `role` is its role or type. */
   beginMessage(role: JsonNode | undefined): void {
-    output.appendAscii(MARKS.message);
-    if (role !== undefined) this.copy(role);
+    this.mark(MARKS.message);
+    if (role !== undefined) this.copy(role.start, role.end);
   }
 
   addText(text: JsonNode): void {
     if (text.end - text.start <= 2) return;
-    output.appendAscii(MARKS.text);
-    this.copy(text);
+    this.mark(MARKS.text);
+    this.copy(text.start, text.end);
   }
 
   /** Adds a part by its members, except those named. */
   addPart(part: JsonNode, without: ReadonlySet<string> = LEFT_OUT): void {
-    output.appendAscii(MARKS.part);
-    if (part.members === null) this.copy(part);
+    this.mark(MARKS.part);
+    if (part.members === null) this.copy(part.start, part.end);
     else this.addMembers(part, without);
-    output.appendAscii(MARKS.end);
+    this.mark(MARKS.end);
   }
 
   /** Begins a part whose members follow one by one, up to `endPart`. */
   beginPart(): void {
-    output.appendAscii(MARKS.part);
+    this.mark(MARKS.part);
   }
 
   endPart(): void {
-    output.appendAscii(MARKS.end);
+    this.mark(MARKS.end);
   }
 
   addCall(nodes: readonly (JsonNode | undefined)[]): void {
-    output.appendAscii(MARKS.call);
-    for (const node of nodes) if (node !== undefined) this.copy(node);
+    this.mark(MARKS.call);
+    for (const node of nodes) if (node !== undefined) this.copy(node.start, node.end);
   }
 
   /** Adds the members of an object that are not null, except those named. */
@@ -171,14 +163,13 @@ export class ConversationReader {
   }
 
   addMember({ keyStart, start, end }: JsonNode): void {
-    output.appendAscii(MARKS.member);
-    output.appendRange(this.bytes, keyStart < 0 ? start : keyStart, end);
+    this.mark(MARKS.member);
+    this.copy(keyStart < 0 ? start : keyStart, end);
   }
 
   /** Returns the hash of everything so far. */
   takePrefix(): string {
-    this.hash.add(output.view());
-    output.clear();
+    this.flush();
     return this.hash.read();
   }
 
@@ -191,13 +182,27 @@ export class ConversationReader {
     return { prefix, turns: this.found.slice(-MAX_RECALLED).reverse() };
   }
 
-  private copy({ start, end }: JsonNode): void {
-    output.appendRange(this.bytes, start, end);
+  private mark(mark: number): void {
+    if (this.length === SCRATCH_BYTES) this.flush();
+    scratch[this.length++] = mark;
+  }
+
+  private copy(start: number, end: number): void {
+    const size = end - start;
+    if (this.length + size > SCRATCH_BYTES) this.flush();
+    if (size > SCRATCH_BYTES) this.hash.add(this.bytes.subarray(start, end));
+    else this.length += this.bytes.copy(scratch, this.length, start, end);
+  }
+
+  private flush(): void {
+    if (this.length > 0) this.hash.add(scratch.subarray(0, this.length));
+    this.length = 0;
   }
 }
 
-/** Reading is synchronous, so that all readers share one memory. */
-const output = new ByteOutput();
+/** Small values are collected here, because each call of the hash takes time. Reading is synchronous, so that all readers share it. */
+const SCRATCH_BYTES = 64 * 1024;
+const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
 /** Whether a part has a text and nothing else that counts, so that it stands for its text alone. */
 export function isPlainText({ members }: JsonNode): boolean {

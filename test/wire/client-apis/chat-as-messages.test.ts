@@ -241,7 +241,7 @@ describe("a chat request whose messages are written for Anthropic's API without 
       { ...plainReasoning("Hm."), signature: "signed", origin: REASONING_ORIGINS.anthropic },
     ];
     const turn = { keys: ["a"], reasoning, signatures: {} };
-    const [name] = openRequest("chat", CALLED).listTurnNames([TARGET])?.names ?? [];
+    const [name] = openRequest("chat", CALLED).listTurnNames([TARGET])?.list() ?? [];
     const recallTurn = (asked: string) => (asked === name ? turn : null);
     const { body } = openRequest("chat", CALLED).encode({ ...TARGET, recallTurn });
     expect(JSON.parse(body.toString()).messages[1].content[0]).toMatchObject({
