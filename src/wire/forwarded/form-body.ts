@@ -27,7 +27,8 @@ const END_OF_HEAD = "\r\n\r\n";
 
 /**
  * Finds the parts of a form without copying them.
- * @throws GatewayError `unsupported_media_type` for another media type; `invalid_request` for a form that is malformed or has too many parts.
+ * @throws GatewayError `unsupported_media_type` for another media type; `invalid_request` for a form that is malformed, has too many parts, or a
+ * field twice.
  */
 export function readForm(bytes: Buffer, contentType: string | null): FormBody {
   const delimiter = `--${readBoundary(contentType)}`;
@@ -36,11 +37,23 @@ export function readForm(bytes: Buffer, contentType: string | null): FormBody {
   if (at < 0) rejectForm("its boundary is not in the body");
   for (;;) {
     const head = at + delimiter.length;
-    if (textAt(bytes, head, 2) === "--") return { bytes, contentType: contentType as string, parts };
+    if (textAt(bytes, head, 2) === "--") {
+      rejectTwice(parts);
+      return { bytes, contentType: contentType as string, parts };
+    }
     if (parts.length === BOUNDS.formParts) rejectForm(`it has more than ${BOUNDS.formParts} parts`);
     const part = readPart(bytes, { at, head, delimiter });
     parts.push(part);
     at = part.to;
+  }
+}
+
+/** Rejects fields that are there twice, because two readers may disagree on which one counts. Only `name[]` is a list. */
+function rejectTwice(parts: readonly FormPart[]): void {
+  const names = new Set<string>();
+  for (const { name } of parts) {
+    if (names.has(name) && !name.endsWith("[]")) rejectField(name, "is there twice; send it once");
+    names.add(name);
   }
 }
 
@@ -85,11 +98,24 @@ function findEnd(bytes: Buffer, from: number, delimiter: string): number {
 }
 
 function readDisposition(head: string): Pick<FormPart, "name" | "isFile"> {
-  const line = head.split(CRLF).find((one) => /^content-disposition:/i.test(one)) ?? "";
-  const name = /[;\s]name="((?:[^"\\]|\\.)*)"/i.exec(line)?.[1] ?? /[;\s]name=([^\s;"]+)/i.exec(line)?.[1];
+  const [line, another] = head.split(CRLF).filter((one) => /^content-disposition:/i.test(one));
+  if (line === undefined) return rejectForm("a part has no name");
+  if (another !== undefined) return rejectForm("a part has two content-disposition lines");
+  const names: string[] = [];
+  let isFile = false;
+  for (const [, parameter = "", quoted, plain = ""] of line.matchAll(PARAMETER)) {
+    const word = parameter.toLowerCase();
+    if (word === "name") names.push(quoted === undefined ? plain : quoted.replace(/\\(.)/g, "$1"));
+    if (word === "name*") return rejectForm("a part has a name in the form name*=, which forms do not have");
+    if (word === "filename" || word === "filename*") isFile = true;
+  }
+  const [name] = names;
   if (name === undefined) return rejectForm("a part has no name");
-  return { name, isFile: /[;\s]filename\*?=/i.test(line) };
+  return names.length === 1 ? { name, isFile } : rejectForm("a part has two names");
 }
+
+/** A parameter of a header: its name, and its value with or without quotes. */
+const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
 
 function textAt(bytes: Buffer, at: number, length: number): string {
   return bytes.toString("latin1", at, at + length);
@@ -97,12 +123,11 @@ function textAt(bytes: Buffer, at: number, length: number): string {
 
 /**
  * Returns the text of a field; null where it is absent.
- * @throws GatewayError `invalid_request` for a field that is a file, is there twice, or is too long.
+ * @throws GatewayError `invalid_request` for a field that is a file, or is too long.
  */
 export function readFormText({ bytes, parts }: FormBody, name: string): string | null {
-  const [part, another] = parts.filter((one) => one.name === name);
+  const part = parts.find((one) => one.name === name);
   if (part === undefined) return null;
-  if (another !== undefined) rejectField(name, "is there twice; send it once");
   if (part.isFile) rejectField(name, "must be a text, not a file");
   if (part.end - part.start > BOUNDS.formTextBytes)
     rejectField(name, `must have at most ${BOUNDS.formTextBytes} bytes`);
@@ -111,12 +136,11 @@ export function readFormText({ bytes, parts }: FormBody, name: string): string |
 
 /**
  * Returns the bytes of a file, which are a view of the form.
- * @throws GatewayError `invalid_request` if there is none, more than one, or an empty one.
+ * @throws GatewayError `invalid_request` if there is none, or an empty one.
  */
 export function requireFormFile({ bytes, parts }: FormBody, name: string): Buffer {
-  const [part, another] = parts.filter((one) => one.name === name);
+  const part = parts.find((one) => one.name === name);
   if (part === undefined || !part.isFile) return rejectField(name, "is required: a part with a filename");
-  if (another !== undefined) return rejectField(name, "is there twice; send one file");
   return part.end > part.start
     ? bytes.subarray(part.start, part.end)
     : rejectField(name, "must not be empty");

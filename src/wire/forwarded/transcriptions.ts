@@ -7,6 +7,7 @@ import { readRoutingParameters } from "../conversation/preferences.ts";
 import { estimateTokens, fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { parseField } from "../json/parse-json.ts";
 import { findDuration } from "./audio-duration.ts";
 import { EventRelay } from "./event-relay.ts";
 import { editForm, type FormBody, readForm, readFormText, requireFormFile } from "./form-body.ts";
@@ -86,9 +87,9 @@ function readFormJson(form: FormBody, name: string): unknown {
   const text = readFormText(form, name);
   if (text === null) return undefined;
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return rejectField(name, "must be JSON");
+    return parseField(text);
+  } catch (error) {
+    return rejectField(name, `must be JSON: ${error instanceof Error ? error.message : "it cannot be read"}`);
   }
 }
 

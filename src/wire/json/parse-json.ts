@@ -2,7 +2,7 @@ import { BOUNDS } from "../../base/bounds.ts";
 import { parseArgumentsExactly, parseWithCalls } from "./exact-numbers.ts";
 import { findSyntaxError } from "./find-syntax-error.ts";
 import { rejectExcess } from "./reject-excess.ts";
-import { JsonBoundError, JsonSyntaxError, LEAF, scanJson } from "./scan.ts";
+import { encodeLatin1, JsonBoundError, JsonSyntaxError, LEAF, scanCounting, scanJson } from "./scan.ts";
 
 /** A shorter text cannot be nested too deep, because each level has two brackets. */
 const MAY_BE_DEEP_CHARS = 2 * BOUNDS.jsonDepth;
@@ -71,6 +71,17 @@ function rejectDeepArguments(id: string, { bound, position }: JsonBoundError): n
 }
 
 const SHOWN_ID_CHARS = 100;
+
+/**
+ * Parses JSON of a request that is not its body, such as a field of a form: within the bounds of bodies, and without members that stand
+ * twice in one object.
+ * @throws JsonSyntaxError, JsonBoundError.
+ */
+export function parseField(text: string): unknown {
+  const latin1 = encodeLatin1(text);
+  scanCounting(latin1, LEAF, BOUNDS.jsonValues);
+  return parseBodyText(text, latin1);
+}
 
 /**
  * Parses the text of a body, or a text derived from it. Errors name the position in `latin1`, the body's bytes as Latin-1, because

@@ -1,6 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { ClosingQuotes } from "./closing-quotes.ts";
 import { ownText } from "./own-text.ts";
+import { UniqueNames } from "./unique-names.ts";
 
 /**
  * A JSON reader that finds the positions of the values that a `Shape` names, in one pass, and skips all others. Scanning a 200 kB
@@ -159,7 +160,8 @@ function continuesNumber(code: number): boolean {
  * JsonBoundError if it is nested too deep.
  */
 export function scanJson(text: string, shape: Shape): JsonNode {
-  return scanCounting(text, shape).root;
+  return new Scanner(text, shape, { maxValues: Number.POSITIVE_INFINITY, closingQuotes: null, names: null })
+    .root;
 }
 
 /** The result of a scan, and an upper bound of the number of values in the whole text. */
@@ -175,7 +177,8 @@ export interface CountedScan {
 }
 
 /**
- * Scans as `scanJson`, and counts values. `bytes` are those of the text; with them, long texts with many strings take less time.
+ * Scans a request as `scanJson`, and counts values. `bytes` are those of the text; with them, long texts with many strings take less time.
+ * No object of the text may have a member twice, at any depth.
  * @throws as `scanJson`; JsonBoundError if there are more than `maxValues`.
  */
 export function scanCounting(
@@ -184,7 +187,21 @@ export function scanCounting(
   maxValues: number = Number.POSITIVE_INFINITY,
   bytes: Uint8Array | null = null,
 ): CountedScan {
-  return new Scanner(text, shape, maxValues, bytes === null ? null : ClosingQuotes.open(bytes));
+  const closingQuotes = bytes === null ? null : ClosingQuotes.open(bytes);
+  const names = new UniqueNames(text, decodeName);
+  return new Scanner(text, shape, { maxValues, closingQuotes, names });
+}
+
+function decodeName(text: string, start: number, end: number): string {
+  return encodeLatin1(decodeString(text, start, end));
+}
+
+interface ScanRules {
+  readonly maxValues: number;
+  /** Null: they are searched for. */
+  readonly closingQuotes: ClosingQuotes | null;
+  /** Null: only members of the shape may not be there twice. */
+  readonly names: UniqueNames | null;
 }
 
 /** Scans a text when it is constructed. It is its own result, because another object would only be taken apart. */
@@ -198,13 +215,18 @@ class Scanner implements CountedScan {
   private at = 0;
   private depth = 0;
 
+  private readonly maxValues: number;
+  private readonly closingQuotes: ClosingQuotes | null;
+  private readonly names: UniqueNames | null;
+
   constructor(
     private readonly text: string,
     shape: Shape,
-    private readonly maxValues: number,
-    /** Null: they are searched for. */
-    private readonly closingQuotes: ClosingQuotes | null,
+    { maxValues, closingQuotes, names }: ScanRules,
   ) {
+    this.maxValues = maxValues;
+    this.closingQuotes = closingQuotes;
+    this.names = names;
     this.root = this.value(shape, "", -1);
     this.next();
     if (this.at < this.text.length) this.fail("unexpected text after the value");
@@ -228,10 +250,12 @@ class Scanner implements CountedScan {
     /** The bits of the names so far. */
     let named = 0;
     this.open();
+    this.names?.open();
     if (this.next() === CLOSE_BRACE) this.at++;
     else
       do named |= this.member(members, fields, others, named);
       while (!this.separator(CLOSE_BRACE));
+    this.names?.close();
     this.depth--;
     return { kind: "object", start, end: this.at, key, keyStart, members, items: null };
   }
@@ -257,9 +281,14 @@ class Scanner implements CountedScan {
       members.push(value);
       return named.bit;
     }
+    this.addName(start, end);
     if (takesOthers) members.push(this.value(LEAF, ownString(text, start, end), start));
     else this.skip(this.next());
     return 0;
+  }
+
+  private addName(start: number, end: number): void {
+    if (this.names?.add(start, end) === false) failTwice(ownString(this.text, start, end), start);
   }
 
   private array(shape: Shape, key: string, keyStart: number): JsonNode {
@@ -297,7 +326,7 @@ class Scanner implements CountedScan {
   /** Skips an object or array and returns the position after it. */
   private endOfNested(start: number): number {
     this.skipsContainers = true;
-    const { text } = this;
+    const { text, names } = this;
     const { length } = text;
     const outer = this.depth;
     let depth = outer;
@@ -306,15 +335,20 @@ class Scanner implements CountedScan {
     while (at < length) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) {
-        at = this.endOfString(at);
+        const end = this.endOfString(at);
+        if (names !== null && isBeforeColon(text, end)) this.addName(at, end);
+        at = end;
         continue;
       }
       at++;
       if (code === COMMA) values++;
       else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
         values++;
+        if (code === OPEN_BRACE) names?.open();
         if (++depth > BOUNDS.jsonDepth) throw new JsonBoundError(LEVELS, BOUNDS.jsonDepth, at - 1);
-      } else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === outer) {
+      } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+        if (code === CLOSE_BRACE) names?.close();
+        if (--depth > outer) continue;
         this.values = values;
         if (values > this.maxValues) this.failTooManyValues();
         return at;
@@ -373,10 +407,25 @@ class Scanner implements CountedScan {
   }
 }
 
-/** Rejects a duplicate member, because two parsers may disagree on which one counts. */
+/** Rejects a duplicate member of the shape. */
 function rejectDuplicate(members: readonly JsonNode[], { key, keyStart }: JsonNode): void {
-  for (const other of members)
-    if (other.key === key) throw new JsonSyntaxError(`"${key}" stands twice in one object`, keyStart);
+  for (const other of members) if (other.key === key) failTwice(key, keyStart);
+}
+
+/** Rejects an object that has a member twice, because two parsers may disagree on which one counts. */
+function failTwice(name: string, position: number): never {
+  const shown = JSON.stringify(name.slice(0, SHOWN_NAME_CHARS));
+  throw new JsonSyntaxError(`${shown} stands twice in one object`, position);
+}
+
+const SHOWN_NAME_CHARS = 100;
+
+/** Whether a colon follows, as it does after the name of a member. */
+function isBeforeColon(text: string, from: number): boolean {
+  let at = from;
+  let code = text.charCodeAt(at);
+  while (isSpace(code)) code = text.charCodeAt(++at);
+  return code === COLON;
 }
 
 /** Longer runs of whitespace are passed by a search. */
