@@ -55,18 +55,26 @@ const CHAT = {
   user: "user-1",
 };
 
-const NEW_ARGUMENTS = '{"type":"T","card":"4111111111111111","small":7,"list":["É\\n"]}';
+const NEW_ARGUMENTS = '{"type":"T","CARD":"4111111111111111","SMALL":7,"LIST":["É\\n"]}';
 
 describe("the texts of a request", () => {
-  test("of chat are contents, arguments and descriptions, and not ids, names, media and reasoning", () => {
+  test("of chat are all strings, names and long numbers but ids, words of the API, images and users", () => {
     expect(read("chat.completions", CHAT).texts).toEqual([
       "s",
+      "anna",
       "u",
+      "r",
+      "find",
       "t",
+      "card",
       "4111111111111111",
+      "small",
+      "list",
       "é\n",
       '{"id":"x"}',
+      "find",
       "d",
+      "e",
     ]);
   });
 
@@ -76,7 +84,14 @@ describe("the texts of a request", () => {
     expected.messages[1].content[0].text = "U";
     expected.messages[2].tool_calls[0].function.arguments = NEW_ARGUMENTS;
     expected.messages[3].content = '{"ID":"X"}';
-    expected.tools[0].function.description = "D";
+    expected.messages[1].name = "ANNA";
+    expected.messages[2].reasoning_content = "R";
+    expected.messages[2].tool_calls[0].function.name = "FIND";
+    expected.tools[0].function = {
+      name: "FIND",
+      description: "D",
+      parameters: { type: "object", properties: { a: { enum: ["E"] } } },
+    };
     expect(replaceAll(read("chat.completions", CHAT))).toEqual(expected);
   });
 
@@ -115,7 +130,8 @@ describe("the texts of a request", () => {
         },
       ],
     };
-    expect(read("messages", body).texts).toEqual(["s", "plain", "t", "n", "k", "i", "o"]);
+    const call = ["find", "n", "k", "deep", "i"];
+    expect(read("messages", body).texts).toEqual(["s", "plain", "t", "r", ...call, "o"]);
   });
 
   test("of Responses are instructions, items, arguments, outputs and variables of a prompt", () => {
@@ -143,15 +159,16 @@ describe("the texts of a request", () => {
         { type: "custom_tool_call", call_id: "call_2", name: "sh", input: "ls" },
       ],
     };
-    expect(read("responses", body).texts).toEqual(["s", "c", "n", "u", "a", "o", "ls"]);
+    const calls = ["find", "a", "o", "sh", "ls"];
+    expect(read("responses", body).texts).toEqual(["s", "2", "c", "n", "u", "data:x", "r", ...calls]);
     expect(read("responses", { model: "m", input: "u" }).texts).toEqual(["u"]);
   });
 
-  test("of text completions, FIM and embeddings are prompts, suffix and inputs", () => {
+  test("of text completions, FIM and embeddings are prompts, suffix, inputs and stop sequences", () => {
     const completion = { model: "m", prompt: ["p", "q"], suffix: "s", stop: ["x"], user: "u" };
-    expect(read("completions", completion).texts).toEqual(["p", "q", "s"]);
+    expect(read("completions", completion).texts).toEqual(["p", "q", "s", "x"]);
     expect(read("completions", { model: "m", prompt: [1, 2] }).texts).toEqual([]);
-    expect(read("fim", { model: "m", prompt: "p", suffix: "s", stop: ["x"] }).texts).toEqual(["p", "s"]);
+    expect(read("fim", { model: "m", prompt: "p", suffix: "s", stop: ["x"] }).texts).toEqual(["p", "s", "x"]);
     expect(read("embeddings", { model: "m", input: ["a", "b"], user: "x" }).texts).toEqual(["a", "b"]);
     expect(read("embeddings", { model: "m", input: [1, 2] }).texts).toEqual([]);
   });
@@ -183,44 +200,29 @@ describe("the texts of a request", () => {
         leaf,
         fc.array(tie("value"), { maxLength: 4 }),
         fc.dictionary(
-          fc.constantFrom("type", "text", "data", "input", "content", "arguments", "id", 'x"y\u00e9'),
+          fc.constantFrom("type", "text", "data", "input", "content", "arguments", "id", 'x"y\u00e9z'),
           tie("value"),
           { maxKeys: 5 },
         ),
       ),
     }));
     fc.assert(
-      fc.property(value, fc.boolean(), fc.string({ unit: "binary" }), (content, isIndented, mask) => {
+      fc.property(value, fc.boolean(), (content, isIndented) => {
         const call = { function: { arguments: JSON.stringify({ v: content }) } };
         const source = { model: "m", messages: [{ content }, { tool_calls: [call] }], tools: [content] };
         const body = read("chat.completions", JSON.stringify(source, null, isIndented ? 1 : undefined));
         const same = body.replace(new Map(body.texts.map((text, index) => [index, text])));
         expect(stripNumbers(JSON.parse(same.toString("utf8")))).toEqual(stripNumbers(source));
-        const masked = body.replace(new Map(body.texts.map((_, index) => [index, mask])));
-        const changed = JSON.parse(masked.toString("utf8"));
+        const masked = body.replace(new Map(body.texts.map((_, index) => [index, "Masked text."])));
         const again = read("chat.completions", masked.toString("utf8"));
-        expect(again.texts.every((text) => text === mask)).toBe(true);
-        expect(shapeOf(changed)).toEqual(shapeOf(source));
+        expect(again.texts.filter((text) => text !== "Masked text.")).toEqual([]);
       }),
       { numRuns: 300 },
     );
   });
 });
 
-/** Whole numbers of nine digits in arguments become strings. */
+/** Whole numbers of nine digits become strings. */
 function stripNumbers(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value).replace(/\\?"(-?\d{9,19})\\?"/g, "$1"));
-}
-
-/** The value with every string and long number replaced. Arguments are opened. */
-function shapeOf(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value), (key, inner) => {
-    if (typeof inner === "number" && /^\d{9,19}$/.test(String(inner))) return "text";
-    if (typeof inner !== "string") return inner;
-    try {
-      const opened = key === "arguments" ? JSON.parse(inner) : null;
-      if (typeof opened === "object" && opened !== null) return shapeOf(opened);
-    } catch {}
-    return "text";
-  });
+  return JSON.parse(JSON.stringify(value).replace(/\\*"(-?\d{9,19})\\*"/g, "$1"));
 }

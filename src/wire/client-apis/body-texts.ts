@@ -1,4 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { BOUNDS } from "../../base/bounds.ts";
+import { unwrapReasoning } from "../canonical/reasoning-envelope.ts";
+import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
+import { readForm } from "../forwarded/form-body.ts";
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -16,79 +20,32 @@ import {
 } from "../json/scan.ts";
 import { rejectInvalidJson } from "../json/scan-body.ts";
 import { applySplices, type Splice } from "../json/splice.ts";
+import { API_WORDS } from "./api-words.ts";
 import type { ClientApi } from "./inference-request.ts";
+import {
+  isBase64Form,
+  isIdForm,
+  isNameText,
+  isNumberText,
+  isOpaqueForm,
+  isPlainName,
+  kindOf,
+  type Mode,
+  modeOf,
+} from "./place-rules.ts";
 
-/**
- * How the strings of a value are read. `content`: contents of messages, without ids, types, media and reasoning. `free`: data of the
- * caller, of which every string is text, and so are whole numbers that may be those of a card or a phone. `descriptions`: only
- * descriptions, as in the definitions of tools.
- */
-type Mode = "content" | "free" | "descriptions";
+/** Numbers with fewer digits are no cards, phones or accounts. */
+const LONG_NUMBER = /\d{9}/;
 
-type Roots = ReadonlyMap<string, Mode>;
-
-/** The members of a body that have texts; null where it is no JSON: a form with a file. */
-const ROOTS: Readonly<Record<ClientApi, Roots | null>> = {
-  "chat.completions": new Map([
-    ["messages", "content"],
-    ["prediction", "content"],
-    ["tools", "descriptions"],
-    ["functions", "descriptions"],
-  ]),
-  messages: new Map([
-    ["system", "content"],
-    ["messages", "content"],
-    ["tools", "descriptions"],
-  ]),
-  responses: new Map([
-    ["instructions", "content"],
-    ["input", "content"],
-    ["prompt", "content"],
-    ["tools", "descriptions"],
-  ]),
-  completions: new Map([
-    ["prompt", "content"],
-    ["suffix", "content"],
-  ]),
-  fim: new Map([
-    ["prompt", "content"],
-    ["suffix", "content"],
-  ]),
-  embeddings: new Map([["input", "content"]]),
-  moderations: new Map([["input", "content"]]),
-  rerank: new Map([
-    ["query", "content"],
-    ["documents", "content"],
-  ]),
-  images: new Map([["prompt", "content"]]),
-  speech: new Map([
-    ["input", "content"],
-    ["instructions", "content"],
-  ]),
-  transcriptions: null,
-};
-
-/** Members of contents that are not text, or that must not be changed because a vendor verifies or parses them. */
-const NO_TEXT: ReadonlySet<string> = new Set([
-  ...["type", "role", "id", "call_id", "tool_call_id", "tool_use_id", "name", "status", "version", "phase"],
-  ...["format", "detail", "media_type", "mime_type", "filename", "url", "image_url", "file_url", "file_data"],
-  ...["file_id", "container_id", "container", "cache_control", "audio", "input_audio"],
-  ...["signature", "thought_signature", "encrypted_content", "encrypted_index", "thinking", "reasoning"],
-  ...["reasoning_content", "reasoning_details", "extra_content", "summary"],
-]);
-
-/** Members of contents that hold data of any form. */
-const FREE: ReadonlySet<string> = new Set(["input", "arguments", "action", "variables"]);
-
-const INTEGER = /^\d{9,19}$/;
-
-/** A text in a body: a string, or a number in data. */
+/** A text in a body: a string, the name of a member or a number. */
 interface Leaf {
   readonly value: string;
   /** Bytes in the body, or in the JSON of `container`. */
   readonly start: number;
   readonly end: number;
   readonly container: Container | null;
+  /** Returns what to write in its place. */
+  readonly write: (text: string) => string;
 }
 
 /** A string of the body that is JSON itself. */
@@ -112,45 +69,89 @@ export class BodyTexts {
 
   /** Returns a copy of the body in which the texts at these indexes are replaced; the body itself if there are none. */
   replace(replacements: ReadonlyMap<number, string>): Buffer {
-    const splices: Splice[] = [];
-    const nested = new Map<Container, Splice[]>();
+    const splices = new SpliceList();
+    const nested = new Map<Container, SpliceList>();
     for (const [index, text] of replacements) {
-      const { start, end, container } = this.leaves[index] as Leaf;
-      const splice = { start, end, insert: JSON.stringify(text) };
-      const list = container === null ? splices : (nested.get(container) ?? []);
-      list.push(splice);
+      const { start, end, container, write } = this.leaves[index] as Leaf;
+      const list = container === null ? splices : (nested.get(container) ?? new SpliceList());
+      list.add({ start, end, insert: write(text) });
       if (container !== null) nested.set(container, list);
     }
     for (const [{ json, start, end }, inner] of nested) {
-      const changed = applySplices(Buffer.from(json, "latin1"), inner).toString("utf8");
-      splices.push({ start, end, insert: JSON.stringify(changed) });
+      const changed = applySplices(Buffer.from(json, "latin1"), inner.list).toString("utf8");
+      splices.add({ start, end, insert: JSON.stringify(changed) });
     }
-    return applySplices(this.bytes, splices);
+    return applySplices(this.bytes, splices.list);
+  }
+}
+
+/** Splices of which none overlap: what was read in two ways is replaced by the first. */
+class SpliceList {
+  readonly list: Splice[] = [];
+  private readonly starts = new Set<number>();
+
+  add(splice: Splice): void {
+    if (this.starts.has(splice.start)) return;
+    this.starts.add(splice.start);
+    this.list.push(splice);
   }
 }
 
 /**
- * Finds the texts of a request: contents of messages, instructions, prompts and inputs, calls of tools and their results, and the
- * descriptions of tools. Left out are media, ids, names and the reasoning of earlier turns.
+ * Finds the texts of a request: all strings, names of members and long numbers, except what `place-rules` says (docs/guardrails.md).
+ * `contentType` is that of a form.
  * @throws GatewayError `invalid_request` if a part of the body that was only skipped before is not JSON.
  */
-export function readRequestTexts(api: ClientApi, body: Uint8Array): BodyTexts {
+export function readRequestTexts(
+  api: ClientApi,
+  body: Uint8Array,
+  contentType: string | null = null,
+): BodyTexts {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const roots = ROOTS[api];
-  if (roots === null) return new BodyTexts(bytes, []);
+  return api === "transcriptions" ? readFormTexts(bytes, contentType) : readJsonTexts(bytes);
+}
+
+/**
+ * Finds the texts of a body or an answer that is JSON, as `readRequestTexts`.
+ * @throws as `readRequestTexts`.
+ */
+export function readJsonTexts(bytes: Buffer): BodyTexts {
   return rejectInvalidJson(() => {
     const finder = new TextFinder(bytes.toString("latin1"), null);
-    finder.roots(roots);
+    finder.body();
     return new BodyTexts(bytes, finder.leaves);
   });
 }
 
-/** Finds the texts of JSON data, such as the arguments of a tool call: all strings, and whole numbers of many digits. Null if it is not JSON. */
+/** Finds the texts of a form: its fields and the names of its files, without what addresses the gateway. */
+function readFormTexts(bytes: Buffer, contentType: string | null): BodyTexts {
+  const leaves: Leaf[] = [];
+  for (const { name, isFile, start, end, fileName } of readForm(bytes, contentType).parts) {
+    if (fileName !== null)
+      leaves.push({ ...leafAt(bytes, fileName), write: (text) => text.replaceAll(/["\r\n]/g, "'") });
+    if (isFile || name === "model" || GATEWAY_FIELDS.has(name)) continue;
+    const leaf = leafAt(bytes, { start, end });
+    if (!API_WORDS.has(leaf.value)) leaves.push({ ...leaf, write: (text) => text });
+  }
+  return new BodyTexts(
+    bytes,
+    leaves.filter(({ value }) => value !== ""),
+  );
+}
+
+function leafAt(bytes: Buffer, { start, end }: { readonly start: number; readonly end: number }) {
+  return { value: bytes.toString("utf8", start, end), start, end, container: null };
+}
+
+/**
+ * Finds the texts of JSON data, such as the arguments of a call that a model wrote. Their names are texts if they are no plain words,
+ * because the others are those of the tool. Null if it is not JSON.
+ */
 export function readDataTexts(json: string): BodyTexts | null {
   const bytes = Buffer.from(json);
   try {
     JSON.parse(json);
-    const finder = new TextFinder(bytes.toString("latin1"), null);
+    const finder = new TextFinder(bytes.toString("latin1"), null, true);
     finder.data();
     return new BodyTexts(bytes, finder.leaves);
   } catch {
@@ -158,12 +159,20 @@ export function readDataTexts(json: string): BodyTexts | null {
   }
 }
 
-/** What is known of an object that is being read. Its `data` is text only if its type is `text`; in other objects it is media. */
+/** What is known of an object that is being read. */
 interface ObjectFrame {
-  /** Null while the type has not been read. */
-  isText: boolean | null;
-  /** The index of the leaf that is its `data`; -1 for none. */
-  dataAt: number;
+  /** Its `type` and `media_type`; "" if it has none. */
+  type: string;
+  mediaType: string;
+  /** Its strings that may be media, which depends on these. */
+  readonly media: Range[];
+  /** Texts that may be credentials, which depends on the type, by index. */
+  readonly credentials: number[];
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Reads JSON once, from its start to its end, and collects texts. */
@@ -175,52 +184,53 @@ class TextFinder {
   constructor(
     private readonly text: string,
     private readonly container: Container | null,
+    private readonly skipsPlainNames = false,
   ) {}
 
-  /** Reads the members of the body that `roots` names. */
-  roots(roots: Roots): void {
-    this.object((key) => this.value(roots.get(key) ?? null, key));
+  /** Reads a body. */
+  body(): void {
+    this.space();
+    if (this.text.charCodeAt(this.at) === OPEN_BRACE) this.members("api");
+    else this.value("free", "", null);
   }
 
   /** Reads data of which every string is text. */
   data(): void {
-    this.value("free", "");
+    this.value("free", "", null);
   }
 
-  /** Reads a value. `mode` null: nothing in it is text. */
-  private value(mode: Mode | null, key: string): void {
+  /** Reads a value. `key` is the name of its member, or of the array that it is in; `frame` its object, null within an array. */
+  private value(mode: Mode, key: string, frame: ObjectFrame | null): void {
     this.space();
     const code = this.text.charCodeAt(this.at);
     if (code === OPEN_BRACE) this.members(mode);
     else if (code === OPEN_BRACKET) this.elements(mode, key);
-    else if (code === QUOTE) this.string(mode, key);
-    else this.literal(mode);
+    else if (code === QUOTE) this.string(mode, key, frame);
+    else this.literal(mode, key);
   }
 
-  private members(mode: Mode | null): void {
-    const frame: ObjectFrame = { isText: null, dataAt: -1 };
+  private members(mode: Mode): void {
+    const isRoot = this.depth === 0 && this.container === null;
+    const frame: ObjectFrame = { type: "", mediaType: "", media: [], credentials: [] };
     this.object((key) => {
-      if (mode !== "content") return this.value(mode, key);
-      if (key === "type") frame.isText = this.text.startsWith('"text"', this.at);
-      if (key === "data") this.mediaOrText(frame);
-      else this.value(modeOf(key), key);
-    });
-    if (frame.dataAt >= 0 && frame.isText !== true) this.leaves.splice(frame.dataAt, 1);
+      const isObject = this.text.charCodeAt(this.at) === OPEN_BRACE;
+      const before = this.leaves.length;
+      const isContainer = isObject || this.text.charCodeAt(this.at) === OPEN_BRACKET;
+      const inner = isContainer || mode === "api" ? modeOf(mode, key, { isObject, isRoot }) : mode;
+      this.value(isContainer || inner === null ? inner : mode, key, frame);
+      if (mode === "api" && CREDENTIALS.has(key))
+        for (let at = before; at < this.leaves.length; at++) frame.credentials.push(at);
+    }, mode);
+    for (const range of frame.media) this.media(range, frame);
+    if (isRemote(frame)) this.drop(frame.credentials);
   }
 
-  private mediaOrText(frame: ObjectFrame): void {
-    const before = this.leaves.length;
-    const mayBeText = frame.isText !== false && this.text.charCodeAt(this.at) === QUOTE;
-    this.value(mayBeText ? "content" : null, "data");
-    if (this.leaves.length > before) frame.dataAt = before;
-  }
-
-  private object(readMember: (key: string) => void): void {
+  private object(readMember: (key: string) => void, mode: Mode): void {
     this.open();
     if (this.endsWith(CLOSE_BRACE)) return;
     do {
       this.space();
-      const key = this.name();
+      const key = this.name(mode);
       this.space();
       if (this.text.charCodeAt(this.at) !== COLON) this.fail('expected ":"');
       this.at++;
@@ -230,29 +240,82 @@ class TextFinder {
     this.depth--;
   }
 
-  private elements(mode: Mode | null, key: string): void {
+  private elements(mode: Mode, key: string): void {
     this.open();
     if (this.endsWith(CLOSE_BRACKET)) return;
-    do this.value(mode, key);
+    do this.value(mode, key, null);
     while (!this.separator(CLOSE_BRACKET));
     this.depth--;
   }
 
-  private name(): string {
+  private name(mode: Mode): string {
     if (this.text.charCodeAt(this.at) !== QUOTE) this.fail("expected a name in double quotes");
     const start = this.at;
     this.at = endOfString(this.text, start);
-    return decode(this.text, start, this.at);
+    const name = decode(this.text, start, this.at);
+    if (isNameText(mode, name) && !(this.skipsPlainNames && isPlainName(name)))
+      this.add(name, { start, end: this.at });
+    return name;
   }
 
-  private string(mode: Mode | null, key: string): void {
+  private string(mode: Mode, key: string, frame: ObjectFrame | null): void {
     const start = this.at;
     this.at = endOfString(this.text, start);
-    if (mode === null || (mode === "descriptions" && key !== "description")) return;
+    const range = { start, end: this.at };
+    if (mode === null) return;
+    if (mode === "free") return this.freeString(key, range);
+    if (frame !== null && key === "type") frame.type = decode(this.text, start, this.at);
+    if (frame !== null && MEDIA_TYPES.has(key)) frame.mediaType = decode(this.text, start, this.at);
+    const kind = kindOf(key);
+    if (kind === "data" && mode === "api") {
+      if (frame === null) this.media(range, { type: "", mediaType: "" });
+      else frame.media.push(range);
+      return;
+    }
+    if (key === "arguments") return this.freeString(key, range);
     const value = decode(this.text, start, this.at);
+    if (kind === "word" && API_WORDS.has(value)) return;
+    if (mode === "api" && kind === "id" && isIdForm(value)) return;
+    if (mode === "api" && kind === "opaque" && isOpaqueForm(value)) return this.envelope(value, range);
+    this.add(value, range);
+  }
+
+  /** Reads a string of data. Arguments of calls are JSON in a string. */
+  private freeString(key: string, { start, end }: Range): void {
+    const value = decode(this.text, start, end);
     const isJson = key === "arguments" && this.container === null;
-    if (isJson && this.nested({ json: encodeLatin1(value), start, end: this.at })) return;
-    if (value !== "") this.leaves.push({ value, start, end: this.at, container: this.container });
+    if (!isJson || !this.nested({ json: encodeLatin1(value), start, end })) this.add(value, { start, end });
+  }
+
+  /** Reads a string that holds media: base64, or a URL. Only what is text is checked. */
+  private media(range: Range, { type, mediaType }: Pick<ObjectFrame, "type" | "mediaType">): void {
+    const value = decode(this.text, range.start, range.end);
+    const [head = "", declared = mediaType] = DATA_URL.exec(value) ?? [];
+    const data = value.slice(head.length);
+    if (type === "text" || (head === "" && !isBase64Form(value))) this.add(value, range);
+    if (type === "text") return;
+    if (head !== "" && !isBase64Form(data)) this.add(value, range);
+    const text = readBase64Text(data, TEXT_TYPE.test(declared));
+    const write = (changed: string) => JSON.stringify(head + Buffer.from(changed).toString("base64"));
+    if (text !== null) this.add(text, range, write);
+  }
+
+  /** Checks that the gateway's own envelope of a signature holds no words. */
+  private envelope(value: string, range: Range): void {
+    const kept = unwrapReasoning(value);
+    if (kept === null) return;
+    const { signature, encrypted, id, origin } = kept;
+    const words = [signature, encrypted, id, origin].filter((text) => text !== null && !isOpaqueForm(text));
+    // Whatever replaces it is no envelope, so that nothing of it reaches a provider.
+    for (const word of words) this.add(word as string, range);
+  }
+
+  private add(value: string, { start, end }: Range, write: Leaf["write"] = JSON.stringify): void {
+    if (value !== "") this.leaves.push({ value, start, end, container: this.container, write });
+  }
+
+  private drop(indexes: readonly number[]): void {
+    for (const index of indexes.toReversed()) this.leaves.splice(index, 1);
   }
 
   /** Reads a string that may be JSON. Returns false if it is not. */
@@ -268,13 +331,15 @@ class TextFinder {
     }
   }
 
-  private literal(mode: Mode | null): void {
+  private literal(mode: Mode, key: string): void {
     const start = this.at;
     while (this.at < this.text.length && !isEnd(this.text.charCodeAt(this.at))) this.at++;
     if (this.at === start) this.fail("expected a value");
-    if (mode !== "free") return;
-    const value = this.text.slice(start, this.at);
-    if (INTEGER.test(value)) this.leaves.push({ value, start, end: this.at, container: this.container });
+    if (!isNumberText(mode, key)) return;
+    const literal = this.text.slice(start, this.at);
+    // Translation may print a number in another way.
+    for (const value of new Set([literal, String(Number(literal))]))
+      if (LONG_NUMBER.test(value)) this.add(value, { start, end: this.at });
   }
 
   private open(): void {
@@ -309,9 +374,32 @@ class TextFinder {
   }
 }
 
-function modeOf(key: string): Mode | null {
-  if (NO_TEXT.has(key)) return null;
-  return FREE.has(key) ? "free" : "content";
+/** Members with the media type of their object. */
+const MEDIA_TYPES: ReadonlySet<string> = new Set(["media_type", "mime_type"]);
+const DATA_URL = /^data:([^,]*);base64,/;
+const TEXT_TYPE = /^\s*(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|yaml))/i;
+
+/** Members with the credentials of a remote tool server, which its vendor does not show to the model. */
+const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "authorization_token", "headers"]);
+
+function isRemote({ type }: ObjectFrame): boolean {
+  return type === "mcp" || type === "url";
+}
+
+/** Returns the text that base64 holds. Null: it does not look like text, and its type does not say that it is. */
+function readBase64Text(data: string, isDeclared: boolean): string | null {
+  if (!isDeclared && !beginsAsText(Buffer.from(data.slice(0, HEAD_CHARS), "base64"))) return null;
+  const bytes = Buffer.from(data, "base64");
+  return isDeclared || isUtf8(bytes) ? bytes.toString("utf8") : null;
+}
+
+const HEAD_CHARS = 4_096;
+
+/** Whether bytes are UTF-8 without control characters, except that the last character may be cut. */
+function beginsAsText(bytes: Buffer): boolean {
+  if (bytes.some((byte) => byte < 32 && byte !== 9 && byte !== 10 && byte !== 13)) return false;
+  for (let cut = 0; cut < 4; cut++) if (isUtf8(bytes.subarray(0, bytes.length - cut))) return true;
+  return false;
 }
 
 function decode(text: string, start: number, end: number): string {

@@ -1,5 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail, rejectField } from "../../base/errors.ts";
+import { decodeUtf8 } from "../json/scan.ts";
 import { applySplices, type Splice } from "../json/splice.ts";
 
 /** One part of a form. Its value is the bytes from `start` to `end`. */
@@ -7,6 +8,8 @@ export interface FormPart {
   readonly name: string;
   /** Whether it is a file. */
   readonly isFile: boolean;
+  /** Where the name of the file stands; null if it has none. */
+  readonly fileName: { readonly start: number; readonly end: number } | null;
   readonly start: number;
   readonly end: number;
   /** The bytes from the part's boundary to the next one. */
@@ -82,8 +85,8 @@ function readPart(bytes: Buffer, { at, head, delimiter }: PartStart): FormPart {
     rejectForm(`the head of a part does not end within ${BOUNDS.formHeadBytes} bytes`);
   const start = head + length + END_OF_HEAD.length;
   const end = findEnd(bytes, start - CRLF.length, delimiter);
-  const { name, isFile } = readDisposition(window.toString("utf8", 0, length));
-  return { name, isFile, start, end: Math.max(start, end), from: at, to: end + CRLF.length };
+  const disposition = readDisposition(window.toString("latin1", 0, length), head);
+  return { ...disposition, start, end: Math.max(start, end), from: at, to: end + CRLF.length };
 }
 
 /** Returns where the line break before the next boundary begins. An empty value has only one line break before it. */
@@ -97,25 +100,34 @@ function findEnd(bytes: Buffer, from: number, delimiter: string): number {
   }
 }
 
-function readDisposition(head: string): Pick<FormPart, "name" | "isFile"> {
-  const [line, another] = head.split(CRLF).filter((one) => /^content-disposition:/i.test(one));
+/** Reads the head of a part, bytes as Latin-1, which begins at `at`. */
+function readDisposition(head: string, at: number): Pick<FormPart, "name" | "isFile" | "fileName"> {
+  const [line, another] = head.matchAll(DISPOSITION);
   if (line === undefined) return rejectForm("a part has no name");
   if (another !== undefined) return rejectForm("a part has two content-disposition lines");
   const names: string[] = [];
   let isFile = false;
-  for (const [, parameter = "", quoted, plain = ""] of line.matchAll(PARAMETER)) {
+  let fileName: FormPart["fileName"] = null;
+  for (const { 1: parameter = "", 2: quoted, 3: plain = "", indices } of line[0].matchAll(PARAMETER)) {
     const word = parameter.toLowerCase();
     if (word === "name") names.push(quoted === undefined ? plain : quoted.replace(/\\(.)/g, "$1"));
     if (word === "name*") return rejectForm("a part has a name in the form name*=, which forms do not have");
-    if (word === "filename" || word === "filename*") isFile = true;
+    if (word !== "filename" && word !== "filename*") continue;
+    isFile = true;
+    const [from, to] = indices?.[2] ?? indices?.[3] ?? [0, 0];
+    fileName = { start: at + line.index + from, end: at + line.index + to };
   }
   const [name] = names;
   if (name === undefined) return rejectForm("a part has no name");
-  return names.length === 1 ? { name, isFile } : rejectForm("a part has two names");
+  return names.length === 1
+    ? { name: decodeUtf8(name), isFile, fileName }
+    : rejectForm("a part has two names");
 }
 
+const DISPOSITION = /^content-disposition:.*$/gim;
+
 /** A parameter of a header: its name, and its value with or without quotes. */
-const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
+const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/dg;
 
 function textAt(bytes: Buffer, at: number, length: number): string {
   return bytes.toString("latin1", at, at + length);

@@ -76,7 +76,7 @@ export class Guardrails implements Extension {
     { masks, about, generation: { call } }: Checked,
     { readAppliedBody }: GatedRequest,
   ): Promise<GateDecision> {
-    const body = readRequestTexts(call.request.api, readAppliedBody());
+    const body = readRequestTexts(call.request.api, readAppliedBody(), call.headers.get("content-type"));
     const checking = checkTexts(guardrails, body.texts, { masks, about, pause: nextTurn });
     const asksService = guardrails.some(({ kind }) => kind === "hook");
     const { findings, masked } = await (asksService ? call.stopwatch.wait(checking) : checking);
