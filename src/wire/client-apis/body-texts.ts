@@ -263,25 +263,27 @@ class TextFinder {
     this.at = endOfString(this.text, start);
     const range = { start, end: this.at };
     if (mode === null) return;
-    if (mode === "free") return this.freeString(key, range);
     if (frame !== null && key === "type") frame.type = decode(this.text, start, this.at);
     if (frame !== null && MEDIA_TYPES.has(key)) frame.mediaType = decode(this.text, start, this.at);
+    if (mode === "free" || key === "arguments") this.dataString(key, range);
+    else if (mode === "schema" || kindOf(key) !== "data") this.apiString(mode, key, range);
+    else if (frame === null) this.media(range, { type: "", mediaType: "" });
+    else frame.media.push(range);
+  }
+
+  /** Reads a string of the API or of a schema, which may be no text by the name of its member. */
+  private apiString(mode: Mode, key: string, range: Range): void {
+    const value = decode(this.text, range.start, range.end);
     const kind = kindOf(key);
-    if (kind === "data" && mode === "api") {
-      if (frame === null) this.media(range, { type: "", mediaType: "" });
-      else frame.media.push(range);
-      return;
-    }
-    if (key === "arguments") return this.freeString(key, range);
-    const value = decode(this.text, start, this.at);
-    if (kind === "word" && API_WORDS.has(value)) return;
-    if (mode === "api" && kind === "id" && isIdForm(value)) return;
-    if (mode === "api" && kind === "opaque" && isOpaqueForm(value)) return this.envelope(value, range);
-    this.add(value, range);
+    const isWord = kind === "word" && API_WORDS.has(value);
+    const isId = mode === "api" && kind === "id" && isIdForm(value);
+    const isOpaque = mode === "api" && kind === "opaque" && isOpaqueForm(value);
+    if (isOpaque) this.envelope(value, range);
+    else if (!isWord && !isId) this.add(value, range);
   }
 
   /** Reads a string of data. Arguments of calls are JSON in a string. */
-  private freeString(key: string, { start, end }: Range): void {
+  private dataString(key: string, { start, end }: Range): void {
     const value = decode(this.text, start, end);
     const isJson = key === "arguments" && this.container === null;
     if (!isJson || !this.nested({ json: encodeLatin1(value), start, end })) this.add(value, { start, end });
