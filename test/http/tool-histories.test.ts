@@ -117,7 +117,56 @@ const WITH_TEXT_BETWEEN: Readonly<Record<Api, Json>> = {
   ),
 };
 
+const LONG = "long ".repeat(100);
+
+/** The same call twice in one turn, and its result twice; `other` is the second result, `path` the argument. */
+const DOUBLED: Readonly<Record<Api, (path: string, result: string, other: string) => Json>> = {
+  "/chat/completions": (path, result, other) =>
+    chat(
+      { role: "assistant", content: null, tool_calls: [chatCall("c1", path), chatCall("c1", path)] },
+      { ...chatResult("c1"), content: result },
+      { ...chatResult("c1"), content: other },
+    ),
+  "/messages": (path, result, other) =>
+    messages(
+      { role: "assistant", content: [1, 2].map(() => ({ ...block("c1"), input: { path } })) },
+      { role: "user", content: [result, other].map((content) => ({ ...blockResult("c1"), content })) },
+    ),
+  "/responses": (path, result, other) =>
+    input(
+      ...[1, 2].map(() => ({ ...item("c1"), arguments: JSON.stringify({ path }) })),
+      ...[result, other].map((output) => ({ ...itemResult("c1"), output })),
+    ),
+};
+
 describe.each(APIS)("a client of %s", (path) => {
+  test.each(FORMAT_NAMES.flatMap((format) => [[format, "short"] as const, [format, LONG] as const]))(
+    "that sends a call and its result twice gets the second ones removed at a vendor of %s: %s",
+    async (format, text) => {
+      const { sent, answer } = await send(
+        path,
+        DOUBLED[path](`of ${text}`, `is ${text}`, `is ${text}`),
+        format,
+      );
+      const json = JSON.stringify(sent);
+      expect([json.split(`of ${text}`).length, json.split(`is ${text}`).length]).toEqual([2, 2]);
+      expect(json).not.toContain(PLACEHOLDER);
+      expect(answer.gateway_metadata?.repairs).toMatchObject({
+        duplicate_calls_removed: 1,
+        orphan_results_removed: 1,
+      });
+    },
+  );
+
+  test.each(FORMAT_NAMES)(
+    "that sends a call twice keeps both where their results differ, at a vendor of %s",
+    async (format) => {
+      const { sent } = await send(path, DOUBLED[path]("a", "one result", "another result"), format);
+      expect(JSON.stringify(sent)).toContain("one result");
+      expect(JSON.stringify(sent)).toContain("another result");
+    },
+  );
+
   test.each(FORMAT_NAMES)(
     "loses no result of calls in adjacent messages at a vendor of %s",
     async (format) => {

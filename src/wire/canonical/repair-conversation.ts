@@ -33,12 +33,16 @@ function outline(messages: readonly Message[]): OutlineMessage[] {
   for (const { role, parts } of messages) {
     if (role === "assistant") outlined.push(outlineTurn(parts));
     else if (role !== "tool") outlined.push(OTHER);
-    else for (const part of parts) if (isResult(part)) outlined.push({ kind: "result", callId: part.callId });
+    else for (const part of parts) if (isResult(part)) outlined.push(outlineResult(part));
   }
   return outlined;
 }
 
 const OTHER: OutlineMessage = { kind: "other" };
+
+function outlineResult({ callId, content }: ToolResultPart): OutlineMessage {
+  return { kind: "result", callId, describeResult: () => JSON.stringify(content) };
+}
 
 function outlineTurn(parts: readonly Part[]): OutlineMessage {
   const calls: ToolCallPart[] = [];

@@ -1,4 +1,4 @@
-import type { OutlineAssistant, OutlineMessage } from "./outline.ts";
+import type { OutlineAssistant, OutlineMessage, OutlineResult } from "./outline.ts";
 
 /** A tool call of a conversation, and its result. */
 export interface Call {
@@ -10,7 +10,7 @@ export interface Call {
   readonly id: string;
   /** The index of the message that answers it; null while there is none. */
   result: number | null;
-  /** It duplicates another call and has no result of its own. */
+  /** It duplicates another call, and has no result of its own, or the same one. */
   isDuplicate: boolean;
   /** The id to send; known after the turns have been determined. */
   sentId: string;
@@ -40,7 +40,8 @@ export interface UnclearResult {
  * id in the same way, or else the only call without a result.
  *
  * Then marks duplicates: calls without a result that have the id of another call of their message, or the id, name and arguments of
- * any other call. If none of several equal calls has a result, the first is not a duplicate.
+ * any other call. If none of several equal calls has a result, the first is not a duplicate. Calls of one turn with the same id, name and
+ * arguments whose results are the same are duplicates too, together with their results.
  */
 export function matchResults(messages: readonly OutlineMessage[]): Matches {
   const matcher = new Matcher();
@@ -49,7 +50,7 @@ export function matchResults(messages: readonly OutlineMessage[]): Matches {
     if (message.kind === "assistant") matcher.addCalls(at, message);
     else if (message.kind === "result") matcher.addResult(at, message.callId);
   }
-  markDuplicates(matcher.calls, messages);
+  markDuplicates(matcher, messages);
   return matcher;
 }
 
@@ -113,7 +114,8 @@ class Matcher implements Matches {
   }
 }
 
-function markDuplicates(calls: readonly Call[], messages: readonly OutlineMessage[]): void {
+function markDuplicates({ calls, answers }: Matcher, messages: readonly OutlineMessage[]): void {
+  const turns = new Turns(messages);
   for (const sameId of groupBy(calls, ({ id }) => id).values()) {
     if (sameId.length === 1 || sameId[0]?.id === "") continue;
     for (const [at, call] of sameId.entries()) {
@@ -122,7 +124,42 @@ function markDuplicates(calls: readonly Call[], messages: readonly OutlineMessag
     const kept = sameId.filter((call) => !call.isDuplicate);
     for (const repeated of groupBy(kept, (call) => describe(call, messages)).values()) {
       markRepeated(repeated);
+      for (const call of listDoubled(repeated, turns)) {
+        call.isDuplicate = true;
+        answers.delete(call.result as number);
+      }
     }
+  }
+}
+
+/** Lists the calls among identical ones that stand in the turn of another one and have the same result. */
+function listDoubled(calls: readonly Call[], { messages, turnOf }: Turns): Call[] {
+  const answered = calls.filter(({ result }) => result !== null);
+  if (answered.length < 2) return [];
+  const seen = new Set<string>();
+  return answered.filter(({ message, result }) => {
+    const content = (messages[result as number] as OutlineResult).describeResult?.();
+    if (content === undefined) return false;
+    const key = `${turnOf(message)} ${content}`;
+    return seen.size === seen.add(key).size;
+  });
+}
+
+/** The turns of a conversation: neighbouring messages of the assistant. */
+class Turns {
+  private turns: readonly number[] | null = null;
+
+  constructor(readonly messages: readonly OutlineMessage[]) {}
+
+  /** Returns the number of a message's turn. */
+  readonly turnOf = (message: number): number => {
+    this.turns ??= this.count();
+    return this.turns[message] as number;
+  };
+
+  private count(): number[] {
+    let turn = 0;
+    return this.messages.map(({ kind }) => (kind === "assistant" ? turn : turn++));
   }
 }
 

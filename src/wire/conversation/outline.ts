@@ -20,6 +20,8 @@ export interface OutlineResult {
   readonly callId: string;
   /** The client's name of the id field; set if the id is empty or missing. */
   readonly field?: string;
+  /** Returns its content as it came. Only used if two equal calls of a turn have results. Absent: it differs from all others. */
+  describeResult?(): string;
 }
 
 /** A message of the repaired conversation and its origin. */

@@ -1,6 +1,6 @@
 import { type ByteRange, ComposedBytes } from "../../base/composed-bytes.ts";
 import type { Fields } from "./fields.ts";
-import { BACKSLASH, isEscaped, type JsonNode, QUOTE } from "./scan.ts";
+import { BACKSLASH, isEscaped, isSameText, type JsonNode, QUOTE } from "./scan.ts";
 
 /**
  * A JSON text whose long strings are replaced by short placeholders. Code that works on it may only test whether a string is blank
@@ -58,13 +58,20 @@ export function replaceLongStrings(
 
 /** Puts placeholders in place of the values of strings. */
 function shorten(text: string, strings: readonly JsonNode[]): string {
+  /** The latest string of each length. */
+  const latest = new Map<number, number>();
   let short = "";
   let from = 0;
-  let number = 0;
-  for (const { start, end } of strings) {
-    short += `${text.slice(from, start + 1)}${MARK}${number}${MARK}`;
-    from = end - 1;
-    number++;
+  for (let at = 0; at < strings.length; at++) {
+    const node = strings[at] as JsonNode;
+    const length = node.end - node.start;
+    const other = latest.get(length);
+    // The same text after another gets its placeholder, so that both are equal.
+    const isSame = other !== undefined && isSameText(text, strings[other] as JsonNode, node);
+    const number = isSame ? other : at;
+    latest.set(length, number);
+    short += `${text.slice(from, node.start + 1)}${MARK}${number}${MARK}`;
+    from = node.end - 1;
   }
   return short + text.slice(from);
 }

@@ -625,6 +625,11 @@ export function itemsOf(node: JsonNode | undefined, key: string): readonly JsonN
   return memberOf(node, key)?.items ?? NO_NODES;
 }
 
+/** Returns a value as it is written; "" where there is none. */
+export function sliceOf(text: string, node: JsonNode | undefined): string {
+  return node === undefined ? "" : text.slice(node.start, node.end);
+}
+
 /** Returns the value of a string; undefined for anything else. */
 export function stringOf(text: string, node: JsonNode | undefined): string | undefined {
   return node?.kind === "string" ? ownString(text, node.start, node.end) : undefined;

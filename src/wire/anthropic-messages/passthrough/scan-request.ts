@@ -14,6 +14,7 @@ import {
   memberOf,
   NO_NODES,
   numberOf,
+  sliceOf,
   stringOf,
   stringViewOf,
   wordTable,
@@ -117,16 +118,15 @@ function outlineTurn(text: string, blocks: readonly JsonNode[]): OutlineMessage 
 }
 
 function describeCall(text: string, call: JsonNode | undefined): string {
-  const sliceOf = (node: JsonNode | undefined) =>
-    node === undefined ? "" : text.slice(node.start, node.end);
-  return `${sliceOf(memberOf(call, "name"))} ${sliceOf(memberOf(call, "input"))}`;
+  return `${sliceOf(text, memberOf(call, "name"))} ${sliceOf(text, memberOf(call, "input"))}`;
 }
 
 function outlineResult(text: string, block: JsonNode, field: string): OutlineResult {
   const callId = stringViewOf(text, memberOf(block, "tool_use_id")) ?? "";
+  const describeResult = () => sliceOf(text, memberOf(block, "content"));
   return callId === ""
-    ? { kind: "result", callId, field: `${field}.tool_use_id` }
-    : { kind: "result", callId };
+    ? { kind: "result", callId, field: `${field}.tool_use_id`, describeResult }
+    : { kind: "result", callId, describeResult };
 }
 
 function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[]): PromptNodes {

@@ -1,5 +1,5 @@
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
-import type { OutlineAssistant, OutlineMessage } from "../../conversation/outline.ts";
+import type { OutlineAssistant, OutlineMessage, OutlineResult } from "../../conversation/outline.ts";
 import { NO_ROUTING, readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
 import type { RequestOutline, ScannedRequest } from "../../conversation/scanned-request.ts";
@@ -12,6 +12,7 @@ import {
   memberOf,
   NO_NODES,
   numberOf,
+  sliceOf,
   stringOf,
   stringViewOf,
 } from "../../json/scan.ts";
@@ -123,15 +124,32 @@ function outlineMessage(text: string, message: JsonNode, at: number): OutlineMes
   const role = readRole(text, message);
   if (role === "tool") {
     const callId = stringViewOf(text, memberOf(message, "tool_call_id")) ?? "";
-    return callId === ""
-      ? { kind: "result", callId, field: `messages[${at}].tool_call_id` }
-      : { kind: "result", callId };
+    return new ResultOutline(text, callId, { at, content: memberOf(message, "content") });
   }
   if (role !== "assistant") return OTHER;
   return new AssistantOutline(text, itemsOf(message, "tool_calls"));
 }
 
 const OTHER: OutlineMessage = { kind: "other" };
+
+class ResultOutline implements OutlineResult {
+  readonly kind = "result";
+  readonly field?: string;
+  private readonly content: JsonNode | undefined;
+
+  constructor(
+    private readonly text: string,
+    readonly callId: string,
+    { at, content }: { readonly at: number; readonly content: JsonNode | undefined },
+  ) {
+    this.content = content;
+    if (callId === "") this.field = `messages[${at}].tool_call_id`;
+  }
+
+  describeResult(): string {
+    return sliceOf(this.text, this.content);
+  }
+}
 
 class AssistantOutline implements OutlineAssistant {
   readonly kind = "assistant";
@@ -151,7 +169,7 @@ class AssistantOutline implements OutlineAssistant {
   describeCall(index: number): string {
     const call = this.calls[index];
     const fn = memberOf(call, "function") ?? call;
-    return fn === undefined ? "" : this.text.slice(fn.start, fn.end);
+    return sliceOf(this.text, fn);
   }
 }
 

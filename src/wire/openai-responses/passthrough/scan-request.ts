@@ -14,6 +14,7 @@ import {
   lookUp,
   memberOf,
   numberOf,
+  sliceOf,
   stringOf,
   stringViewOf,
   wordTable,
@@ -147,9 +148,10 @@ class Turn implements OutlineAssistant {
 
 function outlineResult(text: string, item: JsonNode, at: number): OutlineMessage {
   const callId = callIdOf(text, item);
+  const describeResult = () => sliceOf(text, memberOf(item, "output"));
   return callId === ""
-    ? { kind: "result", callId, field: `input[${at}].call_id` }
-    : { kind: "result", callId };
+    ? { kind: "result", callId, field: `input[${at}].call_id`, describeResult }
+    : { kind: "result", callId, describeResult };
 }
 
 function callIdOf(text: string, item: JsonNode): string {
