@@ -4,7 +4,8 @@ export type FetchedSource = { readonly text: string } | { readonly refused: stri
 /** Fetches a URL. Never throws. */
 export type FetchSource = (url: string) => Promise<FetchedSource>;
 
-const SOURCE_BYTES = 64 * 1024 * 1024;
+/** The largest source. */
+export const SOURCE_BYTES = 64 * 1024 * 1024;
 const SOURCE_TIMEOUT_MS = 30_000;
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 

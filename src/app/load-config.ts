@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import type { z } from "zod";
 import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
 import { type Config, configSchema } from "./config-schema.ts";
@@ -6,7 +6,7 @@ import { applyEnvironment, CONFIG_VARIABLE, variableProblem } from "./environmen
 import { expandReferences, type ReferringValue } from "./expand-references.ts";
 import type { Environment } from "./read-provider-keys.ts";
 import { describeUnknownKey } from "./suggest-key.ts";
-import { parseYaml, type YamlSource } from "./yaml-source.ts";
+import { parseYaml, YAML_BOUNDS, type YamlSource } from "./yaml-source.ts";
 
 export { ConfigError } from "./config-error.ts";
 
@@ -43,6 +43,8 @@ export function readConfigFile(environment: Environment, named?: string): Config
 
 function readSource(file: string): string {
   try {
+    if (statSync(file).size > YAML_BOUNDS.bytes)
+      throw new Error(`it has more than ${YAML_BOUNDS.bytes} bytes, which is the most that a file may have`);
     return readFileSync(file, "utf8");
   } catch (error) {
     throw new ConfigError(`${file} cannot be read: ${(error as Error).message}`);

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { dateOf } from "../base/time.ts";
-import type { FetchedSource, FetchSource } from "./fetch-source.ts";
+import { type FetchedSource, type FetchSource, SOURCE_BYTES } from "./fetch-source.ts";
 
 /** The public list of models that the catalog is refreshed from by default. */
 export const DEFAULT_CATALOG_SOURCE = "https://models.dev/api.json";
@@ -10,6 +10,7 @@ export const DEFAULT_CATALOG_SOURCE = "https://models.dev/api.json";
 export async function readSource(source: string, fetchSource: FetchSource): Promise<FetchedSource> {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source)) return fetchSource(source);
   try {
+    if (statSync(source).size > SOURCE_BYTES) return { refused: `is larger than ${SOURCE_BYTES} bytes` };
     return { text: readFileSync(source, "utf8") };
   } catch (error) {
     return { refused: `cannot be read: ${(error as Error).message}` };

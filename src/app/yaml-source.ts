@@ -1,4 +1,4 @@
-import type { Document } from "yaml";
+import type { Document, LineCounter, Node, YAMLMap } from "yaml";
 import { escapeControls, hasControlsInLines } from "../base/plain-text.ts";
 import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
 
@@ -19,14 +19,20 @@ export function loadYaml(): typeof import("yaml") {
 }
 
 /**
+ * Bounds of a configuration file. The time of the library grows with the square of some of them, so that a file which exceeds one is
+ * rejected before it is parsed. Lines, commas and opening brackets together are at least the number of values.
+ */
+export const YAML_BOUNDS = { bytes: 4_194_304, values: 50_000, levels: 64, aliases: 1_000 } as const;
+
+/**
  * Parses the text of a configuration file. `file` names it in messages.
- * @throws ConfigError with all errors of the syntax, or if it is not a mapping.
+ * @throws ConfigError with all errors of the syntax, if it is not a mapping, or if it exceeds a bound.
  */
 export function parseYaml(text: string, file: string): YamlSource {
   if (text === "") return { file, value: {}, placeOf: () => ({ file, line: 1, column: 1 }) };
-  const { LineCounter, parseDocument } = loadYaml();
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  rejectLarge(text, file);
+  const lines = new (loadYaml().LineCounter)();
+  const document = compose(text, file, lines);
   const placeAt = (offset: number): ConfigPlace => {
     const { line, col } = lines.linePos(offset);
     // Without any text there is no line that begins.
@@ -34,7 +40,7 @@ export function parseYaml(text: string, file: string): YamlSource {
   };
   const problems = [
     ...document.errors.map(({ pos, message }) => at(placeAt(pos[0]), message)),
-    ...findUnknownAliases(document, placeAt),
+    ...findFaults(document, placeAt),
     ...findControls(document, placeAt),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
@@ -46,13 +52,80 @@ function at(place: ConfigPlace, text: string): ConfigProblem {
   return { place, path: [], variable: null, text };
 }
 
-function findUnknownAliases(document: Document, placeAt: (offset: number) => ConfigPlace): ConfigProblem[] {
+function rejectLarge(text: string, file: string): void {
+  if (text.length > YAML_BOUNDS.bytes)
+    rejectExcess(file, 1, { what: "characters", bound: YAML_BOUNDS.bytes });
+  let values = 0;
+  let line = 1;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === NEWLINE) line++;
+    if (code !== NEWLINE && code !== COMMA && code !== BRACKET && code !== BRACE) continue;
+    if (++values > YAML_BOUNDS.values)
+      rejectExcess(file, line, { what: "values", bound: YAML_BOUNDS.values });
+  }
+}
+
+const [NEWLINE, COMMA, BRACKET, BRACE] = [10, 44, 91, 123];
+
+function rejectExcess(
+  file: string,
+  line: number,
+  { what, bound }: { readonly what: string; readonly bound: number },
+): never {
+  const text = `has more than ${bound} ${what}, which is the most that a file may have. Use fewer, or split it.`;
+  throw new ConfigError([at({ file, line, column: 1 }, text)]);
+}
+
+/** Parses a text as the library's `parseDocument` does, and rejects one that is nested too deep while it is read. */
+function compose(text: string, file: string, lines: LineCounter): Document {
+  const { Composer, Lexer, Parser } = loadYaml();
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const tokens = [];
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    // Each level has up to two entries there: the collection and a value of it.
+    if (parser.stack.length > 2 * YAML_BOUNDS.levels)
+      rejectExcess(file, lines.lineStarts.length, { what: "levels of nesting", bound: YAML_BOUNDS.levels });
+  }
+  for (const token of parser.end()) tokens.push(token);
+  // The library compares each key of a mapping with all others.
+  const composer = new Composer({ prettyErrors: false, uniqueKeys: false });
+  const [first, second] = [...composer.compose(tokens, true, text.length)];
+  const document = first as unknown as Document;
+  if (second !== undefined)
+    document.errors.push(
+      new (loadYaml().YAMLParseError)(
+        [...second.range.slice(0, 2)] as [number, number],
+        "MULTIPLE_DOCS",
+        "Source contains multiple documents",
+      ),
+    );
+  return document;
+}
+
+/** Finds keys that stand twice in a mapping, and aliases without an anchor or too many of them. */
+function findFaults(document: Document, placeAt: (offset: number) => ConfigPlace): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
+  const anchors = new Set<string>();
+  let aliases = 0;
   loadYaml().visit(document, {
-    Alias(_, alias) {
-      if (alias.resolve(document) !== undefined) return;
-      const place = placeAt(alias.range?.[0] ?? 0);
-      problems.push(at(place, `unknown alias *${alias.source}: there is no anchor &${alias.source}`));
+    Map: (_, map) => {
+      for (const offset of findDuplicates(map)) problems.push(at(placeAt(offset), "Map keys must be unique"));
+    },
+    Node: (_, node: Node & { readonly anchor?: string }) => {
+      if (node.anchor !== undefined) anchors.add(node.anchor);
+    },
+    Alias(_, { range, source }) {
+      const place = placeAt(range?.[0] ?? 0);
+      if (++aliases > YAML_BOUNDS.aliases) {
+        problems.push(at(place, `has more than ${YAML_BOUNDS.aliases} aliases`));
+        return loadYaml().visit.BREAK;
+      }
+      if (!anchors.has(source))
+        problems.push(at(place, `unknown alias *${source}: there is no anchor &${source}`));
+      return undefined;
     },
   });
   return problems;
@@ -69,6 +142,19 @@ function findControls(document: Document, placeAt: (offset: number) => ConfigPla
     },
   });
   return problems;
+}
+
+/** Returns where keys stand that the mapping has already. */
+function findDuplicates({ items }: YAMLMap): number[] {
+  const { isScalar } = loadYaml();
+  const keys = new Set<unknown>();
+  const offsets: number[] = [];
+  for (const { key } of items) {
+    if (!isScalar(key)) continue;
+    if (keys.has(key.value)) offsets.push(key.range?.[0] ?? 0);
+    keys.add(key.value);
+  }
+  return offsets;
 }
 
 function readMapping(document: Document, file: string): Record<string, unknown> {

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { expandReferences } from "../../src/app/expand-references.ts";
 import { createWorkspace } from "../support/run-gateway.ts";
 import { startVendor } from "../support/vendor.ts";
 
@@ -233,6 +234,57 @@ model_list:
     await expectValid(output, variables);
   });
 
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of references
+  test("texts with ${…} are literals wherever they are written, and only os.environ is a reference", async () => {
+    const secret = pathOf("secret.txt");
+    writeFileSync(secret, "SECRET-OF-A-FILE");
+    const evil = `\${file:${secret}}`;
+    const { config, output } = await convert(
+      "litellm",
+      `
+model_list:
+  - model_name: "name-${evil}"
+    litellm_params: {model: "hosted_vllm/m-${evil}", api_base: "https://x.example/${evil}/v1", api_key: "k-${evil}"}
+  - model_name: "azure-one"
+    litellm_params: {model: "azure/d-${evil}", api_base: "https://y.openai.azure.com", api_version: "v-${evil}", api_key: os.environ/AZURE}
+  - model_name: "\uf8ffHOME\uf8ff"
+    litellm_params: {model: "hosted_vllm/\uf8ffHOME\uf8ff", api_base: "https://z.example/v1"}
+router_settings:
+  model_group_alias: {"other": "name-${evil}"}
+general_settings: {master_key: "sk-master-${evil}"}
+`,
+    );
+    const written = readFileSync(output, "utf8");
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of references
+    expect(written.match(/(?<!\$)\$\{[^}]*\}/g)).toEqual(["${AZURE}"]);
+    const { value, problems } = expandReferences(config, {
+      environment: { AZURE: "a-key" },
+      placeOf: () => ({ file: "", line: 1, column: 1 }),
+    });
+    expect(problems).toEqual([]);
+    expect(JSON.stringify(value)).not.toContain("SECRET-OF-A-FILE");
+    expect(JSON.stringify(value)).toContain(`m-${evil}`);
+    expect(JSON.stringify(value)).toContain(`k-${evil}`);
+  });
+
+  test("a file with more models than are imported is rejected with the number", async () => {
+    const file = pathOf("large.yaml");
+    writeFileSync(
+      file,
+      `model_list:\n${"  - {model_name: a, litellm_params: {model: openai/gpt-4o}}\n".repeat(6_000)}`,
+    );
+    const { stderr, exitCode } = await workspace.run([
+      "import",
+      "litellm",
+      file,
+      "--output",
+      pathOf("none.yaml"),
+    ]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("model_list has more than 5000 entries");
+    expect(existsSync(pathOf("none.yaml"))).toBe(false);
+  });
+
   test("a file that is not YAML is an error with its line, and writes nothing", async () => {
     writeFileSync(pathOf("broken.yaml"), "model_list: [\n");
     const output = pathOf("never.yaml");
@@ -327,6 +379,29 @@ describe("gateway import portkey", () => {
     expect(missing.sort()).toEqual(["cache", "targets.0.override_params.temperature"]);
     expect(printed).not.toContain("sk-hidden");
     await expectValid(output, []);
+  });
+
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of references
+  test("texts with ${…} in it are literals", async () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of references
+    const evil = "${file:/etc/hostname}";
+    const { output } = await convert(
+      "portkey",
+      JSON.stringify({
+        targets: [
+          { provider: "openai", api_key: `k-${evil}`, override_params: { model: `m-${evil}` } },
+          {
+            provider: "openai",
+            custom_host: `https://x.example/${evil}`,
+            override_params: { model: `n-${evil}` },
+          },
+        ],
+        strategy: { mode: "fallback" },
+      }),
+    );
+    const written = readFileSync(output, "utf8");
+    expect(written).toContain("m-$${file:/etc/hostname}");
+    expect(written.match(/(?<!\$)\$\{[^}]*\}/g)).toBeNull();
   });
 
   test("conditions on the model name become routes, and others are named", async () => {

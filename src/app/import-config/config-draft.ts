@@ -3,6 +3,7 @@ import { routeNameSchema } from "../../core/named-routes/route-schema.ts";
 import type { Deployment, ImportedLimits, RouteTarget } from "./deployment.ts";
 import type { ImportReport, SourcePath } from "./import-report.ts";
 import { type ProviderDraft, ProviderPlacer } from "./place-providers.ts";
+import type { References } from "./references.ts";
 
 const MAX_TARGETS = 20;
 const MAX_MODEL_LIMITS = 100;
@@ -56,8 +57,10 @@ export class ConfigDraft {
   constructor(
     catalog: CatalogData,
     private readonly report: ImportReport,
+    private readonly references: References,
   ) {
-    this.providers = new ProviderPlacer(new Map(catalog.providers.map((row) => [row.slug, row])), report);
+    const rows = new Map(catalog.providers.map((row) => [row.slug, row]));
+    this.providers = new ProviderPlacer(rows, report, references);
     this.ids = new Set(catalog.models.map(({ id }) => id));
     for (const model of catalog.models)
       for (const endpoint of model.endpoints)
@@ -86,8 +89,8 @@ export class ConfigDraft {
     this.settings[section] = { ...existing, [key]: value };
   }
 
-  /** Returns the configuration. */
-  finish(): Section {
+  /** Returns the configuration, as it is written. */
+  finish(): Readonly<Section> {
     // Whether a model needs an id of its own depends on all providers.
     for (const { targets } of this.routes)
       for (const { deployment } of targets) this.addDeployment(deployment);
@@ -97,7 +100,7 @@ export class ConfigDraft {
       this.writeNamed(at, name, { kind: "alias", target: target.toLowerCase() });
     if (Object.keys(this.limits).length > 0) this.set("limits", "models", this.limits);
     const { limits, timers, ...rest } = this.settings;
-    return {
+    return this.references.write({
       ...rest,
       ...(limits === undefined ? {} : { limits }),
       ...(timers === undefined ? {} : { timers }),
@@ -106,7 +109,7 @@ export class ConfigDraft {
       providers: Object.fromEntries(
         [...this.providers.drafts].filter(([, draft]) => draft.models?.length !== 0),
       ),
-    };
+    });
   }
 
   private writeRoute({ at, name, targets, fallbacks }: RouteDraft): void {

@@ -1,5 +1,6 @@
 import type { CatalogData } from "../../core/catalog/records.ts";
 import { asFields, asObjects } from "../../wire/json/fields.ts";
+import { ConfigError } from "../config-error.ts";
 import type { YamlSource } from "../yaml-source.ts";
 import { ConfigDraft } from "./config-draft.ts";
 import type { Deployment } from "./deployment.ts";
@@ -20,6 +21,9 @@ const ROUTING = new Set([
   "routing_strategy",
 ]);
 
+/** The most entries of `model_list`. */
+const MAX_MODELS = 5_000;
+
 /** Sections that are read elsewhere. */
 const READ_SECTIONS = new Set(["model_list", "include", "credential_list"]);
 
@@ -36,14 +40,16 @@ class LitellmImport {
   private readonly groups = new Map<string, LitellmEntry[]>();
   private readonly fallbacks = new Map<string, string[]>();
   private readonly defaults: string[] = [];
+  /** The number of entries of `model_list`, in all files. */
+  private models = 0;
 
   constructor(
     private readonly files: readonly YamlSource[],
     catalog: CatalogData,
   ) {
-    this.draft = new ConfigDraft(catalog, this.report);
     const given = files.map(({ value }) => asFields(value["environment_variables"]) ?? {});
     this.references = new References(Object.assign({}, ...given) as Fields);
+    this.draft = new ConfigDraft(catalog, this.report, this.references);
   }
 
   run(): ImportedConfig {
@@ -65,14 +71,25 @@ class LitellmImport {
   private readModels(file: YamlSource): void {
     const list: unknown = file.value["model_list"];
     if (!Array.isArray(list)) return;
+    this.models += list.length;
+    if (this.models > MAX_MODELS)
+      throw new ConfigError(
+        `${file.file}: model_list has more than ${MAX_MODELS} entries. Import it in parts.`,
+      );
     for (const [index, item] of list.entries()) {
       const at = { file, path: ["model_list", index] };
       const { report, references, credentials } = this;
       const entry = readLitellmEntry(item, { at, report, references, credentials });
       if (entry === null || !this.draft.addDeployment(entry.deployment)) continue;
       if (entry.deployment.upstream.includes("*")) this.reportWildcard(entry.deployment);
-      else this.groups.set(entry.name, [...(this.groups.get(entry.name) ?? []), entry]);
+      else this.addToGroup(entry);
     }
+  }
+
+  private addToGroup(entry: LitellmEntry): void {
+    const group = this.groups.get(entry.name);
+    if (group === undefined) this.groups.set(entry.name, [entry]);
+    else group.push(entry);
   }
 
   private reportWildcard({ at, provider, providerName }: Deployment): void {

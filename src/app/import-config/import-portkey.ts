@@ -80,7 +80,7 @@ class PortkeyImport {
     private readonly name: string,
     catalog: CatalogData,
   ) {
-    this.draft = new ConfigDraft(catalog, this.report);
+    this.draft = new ConfigDraft(catalog, this.report, this.references);
   }
 
   run(): ImportedConfig {

@@ -106,7 +106,7 @@ export const LITELLM_SETTINGS: Readonly<Record<string, Readonly<Record<string, S
       write(value, { draft, references }) {
         const key = references.read(value);
         // References are checked when they are expanded.
-        if (key === undefined || !(key.startsWith("${") || /^\S{16,}$/.test(key))) return false;
+        if (key === undefined || !(references.nameAt(key) !== null || /^\S{16,}$/.test(key))) return false;
         draft.settings["admin_key"] = key;
         return true;
       },

@@ -2,6 +2,7 @@ import type { ProviderRecord } from "../../core/catalog/records.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Deployment } from "./deployment.ts";
 import type { ImportReport } from "./import-report.ts";
+import type { References } from "./references.ts";
 
 /** An entry of `providers`, as it is written. */
 export interface ProviderDraft {
@@ -23,6 +24,7 @@ export class ProviderPlacer {
   constructor(
     private readonly catalog: ReadonlyMap<string, ProviderRecord>,
     private readonly report: ImportReport,
+    private readonly references: References,
   ) {}
 
   /** Returns the slug of a deployment's provider; null, with an entry in the report, if there is none. */
@@ -89,7 +91,7 @@ export class ProviderPlacer {
   }
 
   private placeHost(deployment: Deployment, baseUrl: string | null, format: ProviderFormat): string | null {
-    if (baseUrl === null || !/^(https?:\/\/|\$\{)/.test(baseUrl)) {
+    if (baseUrl === null || !(/^https?:\/\//.test(baseUrl) || this.references.nameAt(baseUrl) !== null)) {
       const text = `The provider ${deployment.providerName} has no address here: give api_base, or add it under providers.`;
       this.report.missing(deployment.at, { text });
       return null;
@@ -97,7 +99,7 @@ export class ProviderPlacer {
     const address = trimSlash(baseUrl);
     for (const [slug, draft] of this.drafts)
       if (draft.base_url === address && draft.format === format) return slug;
-    const slug = this.freeSlug(slugOf(address));
+    const slug = this.freeSlug(slugOf(address, this.references.nameAt(address)));
     this.drafts.set(slug, { base_url: address, format, models: [] });
     return slug;
   }
@@ -122,10 +124,9 @@ function trimSlash(url: string): string {
 }
 
 /** Names a host by its address, or by the variable that has it: `FAKE_OPENAI_API_BASE` becomes `fake-openai`. */
-function slugOf(address: string): string {
-  const variable = /^\$\{(\w+)\}/.exec(address)?.[1];
+function slugOf(address: string, variable: string | null): string {
   const name =
-    variable === undefined
+    variable === null
       ? URL.canParse(address)
         ? new URL(address).host
         : "host"

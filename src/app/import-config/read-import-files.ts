@@ -1,10 +1,8 @@
-import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ConfigError } from "../config-error.ts";
 import { readConfigFile } from "../load-config.ts";
 import { parseYaml, type YamlSource } from "../yaml-source.ts";
 
-const MAX_BYTES = 8_388_608;
 const MAX_INCLUDES = 50;
 
 /**
@@ -12,8 +10,6 @@ const MAX_INCLUDES = 50;
  * @throws ConfigError
  */
 export function readImportFile(file: string): YamlSource {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > MAX_BYTES) throw new ConfigError(`${file} has more than ${MAX_BYTES} bytes`);
   return parseYaml(readConfigFile({}, file).source, file);
 }
 

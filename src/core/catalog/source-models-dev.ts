@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { mayBeDeep } from "../../wire/json/parse-json.ts";
+import { JsonBoundError, LEAF, scanJson } from "../../wire/json/scan.ts";
 
 /** A number as its text in the source. */
 const digits = z.string().regex(/^-?\d/);
@@ -53,6 +55,8 @@ export type SourceRead =
 
 /** Parses the list of models.dev. A provider's models are an array or an object by id. */
 export function readModelsDev(text: string): SourceRead {
+  const excess = findExcess(text);
+  if (excess !== null) return { rejected: excess };
   const json = parseKeepingDigits(text);
   if (json === undefined) return { rejected: describeInvalidJson(text) };
   const source = sourceSchema.safeParse(json);
@@ -65,6 +69,23 @@ export function readModelsDev(text: string): SourceRead {
   }));
   if (!providers.some((provider) => provider.models.length > 0)) return { rejected: "lists no models" };
   return { providers, problems };
+}
+
+/** The most objects of a source, of which each model has several; the public list has about 40,000. */
+const MAX_OBJECTS = 200_000;
+
+/** Returns why a source is too large or nested too deep to be parsed; null if it is not. */
+function findExcess(text: string): string | null {
+  let objects = 0;
+  for (let at = text.indexOf("{"); at >= 0; at = text.indexOf("{", at + 1))
+    if (++objects > MAX_OBJECTS)
+      return `has more than ${MAX_OBJECTS} objects, which are more than any list of models has`;
+  try {
+    if (mayBeDeep(text)) scanJson(text, LEAF);
+  } catch (error) {
+    if (error instanceof JsonBoundError) return `has ${error.message}`;
+  }
+  return null;
 }
 
 function readModels(provider: string, entries: readonly unknown[], problems: string[]): SourceModel[] {
