@@ -136,8 +136,8 @@ export function isNumberText(mode: Mode, name: string): boolean {
   return mode === "free" || (mode !== null && !API_WORDS.has(name));
 }
 
-/** What a string of the API is. `drop`: no text. `data`: media in base64. `opaque`: what only its vendor reads. */
-export type StringKind = "text" | "word" | "id" | "data" | "opaque" | "credentials";
+/** What a string of the API is. `data`: media in base64. `opaque`: what only its vendor reads. */
+export type StringKind = "text" | "word" | "id" | "data" | "opaque";
 
 /** Returns what a string is by the name of its member; its value must still have that form. */
 export function kindOf(name: string): StringKind {
@@ -161,7 +161,6 @@ const KINDS: ReadonlyMap<string, StringKind> = new Map([
   ...["signature", "thought_signature", "encrypted_content", "encrypted_index", "encrypted"].map(
     (name) => [name, "opaque"] as const,
   ),
-  ...["authorization", "authorization_token"].map((name) => [name, "credentials"] as const),
 ]);
 
 /** Whether a string has the form of an id, as those that vendors and clients make. */
@@ -181,4 +180,20 @@ const OPAQUE_FORM = /^[\w+/=.:|-]*$/;
 /** Whether a string is base64, also with line breaks. */
 export function isBase64Form(value: string): boolean {
   return /^[\w+/=\r\n-]*$/.test(value);
+}
+
+/** Whether a string in a member of this name is no text: a word of the API, an id, media or something encrypted. */
+export function isNoText(name: string, value: string): boolean {
+  switch (kindOf(name)) {
+    case "word":
+      return API_WORDS.has(value);
+    case "id":
+      return isIdForm(value);
+    case "opaque":
+      return isOpaqueForm(value);
+    case "data":
+      return isBase64Form(value) || /^data:[^,]*;base64,/.test(value);
+    default:
+      return false;
+  }
 }

@@ -1,14 +1,29 @@
 import type { AnswerEvent, PartDelta } from "../../../wire/canonical/answer.ts";
-import type { Citation, Part, ToolCallPart } from "../../../wire/canonical/parts.ts";
+import { mapSame } from "../../../wire/canonical/map-same.ts";
+import type {
+  Citation,
+  Extras,
+  MediaSource,
+  NativePart,
+  Part,
+  ToolCallPart,
+} from "../../../wire/canonical/parts.ts";
 import { readDataTexts } from "../../../wire/client-apis/body-texts.ts";
+import { isNoText } from "../../../wire/client-apis/place-rules.ts";
+import type { Fields } from "../../../wire/json/fields.ts";
 import type { AnswerStage } from "./answer-stage.ts";
 import type { Finding } from "./describe-findings.ts";
 import type { SearchGuardrail } from "./guardrail.ts";
+import { type Channel, distribute, EventQueue, type Segment } from "./held-texts.ts";
 import type { Masks } from "./masks.ts";
 import type { DecidedText, StreamSearch } from "./search-stream.ts";
 
 type TextDelta = Extract<PartDelta, { readonly text: string }>;
 type PartEvent = Extract<AnswerEvent, { readonly at: number }>;
+type FinishEvent = Extract<AnswerEvent, { readonly kind: "finish" }>;
+
+/** The texts of a choice that are searched as one. */
+const SHARED = ["text", "refusal", "transcript"] as const;
 
 /** A guardrail that searches answers. */
 export interface AnswerGuardrail extends SearchGuardrail {
@@ -17,20 +32,28 @@ export interface AnswerGuardrail extends SearchGuardrail {
 
 /** A part whose text is checked while it streams, or arguments that are collected until they are complete. */
 type OpenPart =
-  | { readonly kind: "text"; readonly delta: "text" | "arguments"; readonly search: StreamSearch }
+  | {
+      readonly kind: "text";
+      readonly delta: "text" | "arguments";
+      readonly channel: Channel;
+      readonly isShared: boolean;
+    }
   | { readonly kind: "arguments"; readonly pieces: string[] };
 
 const NOTHING: readonly AnswerEvent[] = [];
 
 /**
- * Applies one guardrail to the events of an answer. Text that may become part of a match is held back, unless the guardrail only warns.
- * Arguments are held back until they are complete: only then their JSON can be read, and changed without breaking it.
+ * Applies one guardrail to the events of an answer. Text that may become part of a match is held back, and what follows it, unless the
+ * guardrail only warns. The texts of a choice are searched as one, whatever is between them, because clients join them. Arguments are held
+ * back until they are complete: only then their JSON can be read, and changed without breaking it.
  */
 export class SearchStage implements AnswerStage {
   hasDropped = false;
   private matches = 0;
   private readonly kinds = new Set<string>();
   private readonly open = new Map<string, OpenPart>();
+  private readonly channels = new Map<string, Channel>();
+  private readonly queues = new Map<number, EventQueue>();
   /** Changes nothing, so that nothing has to be held back. */
   private readonly isObserver: boolean;
 
@@ -53,67 +76,195 @@ export class SearchStage implements AnswerStage {
   }
 
   step(event: AnswerEvent): readonly AnswerEvent[] {
+    if (!("choice" in event)) return [event.kind === "extras" ? this.checkExtras(event) : event];
+    const queue = this.queueOf(event.choice);
     switch (event.kind) {
       case "part-start":
-        return this.start(event, event.part);
+        this.start(queue, event, event.part);
+        break;
       case "part-delta":
-        return this.grow(event, event.delta);
+        this.grow(queue, event, event.delta);
+        break;
       case "part-end":
-        return this.end(event);
+        this.end(queue, event);
+        break;
       case "logprobs":
         this.hasDropped ||= !this.isObserver;
-        return this.isObserver ? [event] : NOTHING;
+        if (this.isObserver) queue.add(event);
+        break;
+      case "finish":
+        this.finish(queue, event);
+    }
+    return queue.flush();
+  }
+
+  private queueOf(choice: number): EventQueue {
+    const known = this.queues.get(choice);
+    if (known !== undefined) return known;
+    const queue = new EventQueue();
+    this.queues.set(choice, queue);
+    return queue;
+  }
+
+  private channelOf(choice: number, name: string): Channel {
+    const key = `${choice} ${name}`;
+    const known = this.channels.get(key);
+    if (known !== undefined) return known;
+    const channel: Channel = { search: this.guardrail.beginSearch(), segments: [] };
+    this.channels.set(key, channel);
+    return channel;
+  }
+
+  private start(queue: EventQueue, event: PartEvent, part: Part): void {
+    switch (part.kind) {
+      case "tool-call":
+        return this.startCall(queue, event, part);
+      case "text":
+      case "refusal":
+        return this.startText(queue, event, {
+          part,
+          channel: this.channelOf(event.choice, part.kind),
+          isShared: true,
+        });
+      case "reasoning": {
+        const channel: Channel = { search: this.guardrail.beginSearch(), segments: [] };
+        return this.startText(queue, event, { part, channel, isShared: false });
+      }
       default:
-        return [event];
+        return this.startWhole(queue, event, part);
     }
   }
 
-  private start(event: PartEvent, part: Part): readonly AnswerEvent[] {
-    const key = keyOf(event);
-    if (part.kind === "tool-call") return this.startCall(event, part);
-    if (part.kind !== "text" && part.kind !== "refusal" && part.kind !== "reasoning") return [event];
-    this.open.set(key, { kind: "text", delta: "text", search: this.guardrail.beginSearch() });
-    const started = startWithoutText(event, this.checkCitations(part));
-    return [started, ...this.grow(event, { kind: "text", text: part.text })];
+  private startText(
+    queue: EventQueue,
+    event: PartEvent,
+    {
+      part,
+      channel,
+      isShared,
+    }: { readonly part: Part; readonly channel: Channel; readonly isShared: boolean },
+  ): void {
+    this.open.set(keyOf(event), { kind: "text", delta: "text", channel, isShared });
+    this.add(queue, startWithoutText(event, this.checkExtrasOf(this.checkCitations(part))));
+    this.grow(queue, event, { kind: "text", text: (part as { readonly text: string }).text });
   }
 
-  private startCall(event: PartEvent, part: ToolCallPart): readonly AnswerEvent[] {
+  private startCall(queue: EventQueue, event: PartEvent, part: ToolCallPart): void {
+    const channel: Channel = { search: this.guardrail.beginSearch(), segments: [] };
     const opened: OpenPart =
       part.tool === "function"
         ? { kind: "arguments", pieces: [] }
-        : { kind: "text", delta: "arguments", search: this.guardrail.beginSearch() };
+        : { kind: "text", delta: "arguments", channel, isShared: false };
     this.open.set(keyOf(event), opened);
-    const started = startWithoutText(event, part);
-    return [started, ...this.grow(event, { kind: "arguments", text: part.arguments })];
+    const named = { ...part, name: this.checkWhole(part.name) };
+    this.add(queue, startWithoutText(event, this.checkExtrasOf(named)));
+    this.grow(queue, event, { kind: "arguments", text: part.arguments });
   }
 
-  private grow(event: PartEvent, delta: PartDelta): readonly AnswerEvent[] {
+  /** Starts a part that comes whole: media, or a block that only one format has. What is spoken is searched as one text. */
+  private startWhole(queue: EventQueue, event: PartEvent, part: Part): void {
+    const { choice, at } = event;
+    const start = (changed: Part): AnswerEvent => ({ kind: "part-start", choice, at, part: changed });
+    const transcript = part.kind === "native" ? part.value["transcript"] : null;
+    if (part.kind !== "native" || typeof transcript !== "string" || transcript === "")
+      return this.add(queue, start(this.checkPart(part)));
+    const { transcript: _spoken, ...others } = part.value;
+    const rest = this.checkPart({ ...part, value: others }) as NativePart;
+    const encode = (text: string) => [start({ ...rest, value: { ...rest.value, transcript: text } })];
+    this.search(queue, this.channelOf(choice, "transcript"), { text: transcript, isWhole: true, encode });
+    if (this.isObserver) queue.add(start(part));
+  }
+
+  private checkPart(part: Part): Part {
+    const checked = this.checkExtrasOf(part);
+    if (checked.kind === "native") {
+      // Others are the calls of the vendor's own tools, with their results.
+      if (checked.format !== "openai-chat") return checked;
+      return { ...checked, value: this.checkValue(checked.value, "") as Fields };
+    }
+    if (!("source" in checked)) return checked;
+    const { source, name } = checked;
+    return {
+      ...checked,
+      source: this.checkSource(source),
+      ...(name === undefined ? {} : { name: this.checkWhole(name) }),
+    };
+  }
+
+  private checkSource(source: MediaSource): MediaSource {
+    if (source.kind === "url") return { ...source, url: this.checkValue(source.url, "url") as string };
+    return source.kind === "text" ? { ...source, text: this.checkWhole(source.text) } : source;
+  }
+
+  private grow(queue: EventQueue, event: PartEvent, delta: PartDelta): void {
     const open = this.open.get(keyOf(event));
     const changed: AnswerEvent = { kind: "part-delta", choice: event.choice, at: event.at, delta };
     if (delta.kind === "citation")
-      return [{ ...changed, delta: { ...delta, citation: this.checkCitation(delta.citation) } }];
-    if (open === undefined || !("text" in delta)) return [changed];
-    if (delta.text === "") return NOTHING;
-    if (open.kind === "arguments") {
-      open.pieces.push(delta.text);
-      return this.isObserver ? [changed] : NOTHING;
+      return this.add(queue, {
+        ...changed,
+        delta: { ...delta, citation: this.checkCitation(delta.citation) },
+      });
+    if (open === undefined || !("text" in delta)) return this.add(queue, changed);
+    if (delta.text === "") return;
+    if (this.isObserver) queue.add(changed);
+    if (open.kind === "arguments") open.pieces.push(delta.text);
+    else {
+      const encode = (text: string) => textEvents(event, { kind: open.delta, text });
+      this.search(queue, open.channel, { text: delta.text, isWhole: false, encode });
     }
-    const text = this.check(open.search.push(delta.text));
-    return this.isObserver ? [changed] : textEvents(event, { kind: open.delta, text });
   }
 
-  private end(event: PartEvent): readonly AnswerEvent[] {
+  /** Searches more of a text, and adds it to the events unless the guardrail only observes. */
+  private search(
+    queue: EventQueue,
+    channel: Channel,
+    { text, isWhole, encode }: Pick<Segment, "text" | "isWhole" | "encode">,
+  ): void {
+    if (!this.isObserver) {
+      const segment: Segment = { left: text.length, text: "", isWhole, encode };
+      channel.segments.push(segment);
+      queue.add(segment);
+    }
+    this.decide(channel, channel.search.push(text));
+  }
+
+  private decide(channel: Channel, decided: DecidedText): void {
+    if (this.isObserver) this.check(decided);
+    else if (this.guardrail.action === "mask") {
+      distribute(channel, decided, (text, matches) => this.check({ text, matches }));
+    } else distribute(channel, { text: this.check(decided), matches: [] }, (text) => text);
+  }
+
+  private end(queue: EventQueue, event: PartEvent): void {
     const key = keyOf(event);
     const open = this.open.get(key);
     this.open.delete(key);
-    if (open === undefined) return [event];
-    const delta: TextDelta =
-      open.kind === "arguments"
-        ? { kind: "arguments", text: this.checkArguments(open.pieces.join("")) }
-        : { kind: open.delta, text: this.check(open.search.end()) };
-    if (this.isObserver) return [event];
-    const last = textEvents(event, delta);
-    return this.isBlocking ? last : [...last, event];
+    if (open?.kind === "arguments") {
+      const text = this.checkArguments(open.pieces.join(""));
+      if (!this.isObserver)
+        for (const delta of textEvents(event, { kind: "arguments", text })) queue.add(delta);
+    } else if (open?.isShared === false) this.decide(open.channel, open.channel.search.end());
+    this.add(queue, event);
+  }
+
+  private finish(queue: EventQueue, event: FinishEvent): void {
+    for (const name of SHARED) {
+      const channel = this.channels.get(`${event.choice} ${name}`);
+      if (channel !== undefined && !this.isBlocking) this.decide(channel, channel.search.end());
+      this.channels.delete(`${event.choice} ${name}`);
+    }
+    const { native, stopSequence } = event.finish;
+    const finish = {
+      ...event.finish,
+      native: this.checkWhole(native),
+      stopSequence: stopSequence === null ? null : this.checkWhole(stopSequence),
+    };
+    this.add(queue, this.checkExtrasOf({ ...event, finish }));
+  }
+
+  /** Adds an event, unless the answer ends before it. */
+  private add(queue: EventQueue, event: AnswerEvent): void {
+    if (!this.isBlocking) queue.add(event);
   }
 
   /** Records the matches of a text. Returns what of it may be sent. */
@@ -147,6 +298,33 @@ export class SearchStage implements AnswerStage {
     return changed.size === 0 ? text : data.replace(changed).toString("utf8");
   }
 
+  private checkExtras(event: Extract<AnswerEvent, { readonly kind: "extras" }>): AnswerEvent {
+    return this.checkExtrasOf(event);
+  }
+
+  /** Checks the fields that only one format has. */
+  private checkExtrasOf<T extends { readonly extras?: Extras }>(owner: T): T {
+    if (owner.extras === undefined) return owner;
+    const fields = this.checkValue(owner.extras.fields, "") as Fields;
+    return fields === owner.extras.fields ? owner : { ...owner, extras: { ...owner.extras, fields } };
+  }
+
+  /** Checks all strings of a value except ids, media and what is encrypted. Returns the value itself if nothing changed. */
+  private checkValue(value: unknown, name: string): unknown {
+    if (typeof value === "string")
+      return value === "" || isNoText(name, value) ? value : this.checkWhole(value);
+    if (Array.isArray(value)) return mapSame(value, (one) => this.checkValue(one, name));
+    if (typeof value !== "object" || value === null) return value;
+    let changed: Record<string, unknown> | null = null;
+    for (const [key, member] of Object.entries(value)) {
+      const checked = this.checkValue(member, key);
+      if (checked === member) continue;
+      changed ??= { ...value };
+      changed[key] = checked;
+    }
+    return changed ?? value;
+  }
+
   private checkCitations(part: Part): Part {
     if (part.kind !== "text" || part.citations === undefined) return part;
     return { ...part, citations: part.citations.map((citation) => this.checkCitation(citation)) };
@@ -156,9 +334,11 @@ export class SearchStage implements AnswerStage {
   private checkCitation(citation: Citation): Citation {
     const title = citation.title && this.checkWhole(citation.title);
     const text = citation.text && this.checkWhole(citation.text);
-    if (this.isObserver || (title === citation.title && text === citation.text)) return citation;
+    const url = citation.url && this.checkWhole(citation.url);
+    const isSame = title === citation.title && text === citation.text && url === citation.url;
+    if (this.isObserver || isSame) return this.checkExtrasOf(citation);
     const { extras: _own, ...rest } = citation;
-    return { ...rest, title, text };
+    return { ...rest, title, text, url };
   }
 }
 
