@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addAccountWithKey, findLedgerProblems, manage } from "../support/money.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 import { chunkOf, closing, documentOf, startVendor, type Vendor } from "../support/vendor.ts";
 
 const SECRET = "sk-abcdefghij0123456789";
@@ -26,8 +27,8 @@ providers:
     format: anthropic-messages
     models: [{id: acme/counted, context_length: 128000}, {id: acme/watched, context_length: 128000}]
 guardrails:
-  - {name: no-secrets, kind: regex, on: answer, action: block, patterns: ["sk-[a-z0-9]{20,}"], models: [acme/block]}
-  - {name: hide, kind: regex, on: answer, action: mask, patterns: ["sk-[a-z0-9]{20,}"], models: [acme/mask]}
+  - {name: no-secrets, kind: regex, on: answer, action: block, patterns: ["sk-[a-z0-9]{20,}"], models: ["acme/block*"]}
+  - {name: hide, kind: regex, on: answer, action: mask, patterns: ["sk-[a-z0-9]{20,}"], models: ["acme/mask*"]}
   - {name: watch, kind: regex, action: warn, patterns: [tulip], models: ["acme/*"]}`,
   });
   key = await addAccountWithKey(gateway, { id: "user_1" }, {});
@@ -230,6 +231,106 @@ describe("a guardrail on whole answers", () => {
     playWhole(make(SECRET));
     const text = await (await post("/chat/completions", { model: "acme/mask" })).text();
     expect(text).not.toContain("abcdefghij");
+  });
+});
+
+describe("a guardrail on endpoints that are forwarded", () => {
+  let forms: RecordingVendor;
+  let site: TestGateway;
+
+  beforeAll(async () => {
+    forms = startRecordingVendor();
+    site = await startTestGateway({
+      yaml: `
+providers:
+  alpha:
+    base_url: ${forms.baseUrl}
+    api_keys: [sk-alpha-0123456789]
+    models:
+      - {id: acme/block-ear, output: transcription}
+      - {id: acme/mask-ear, output: transcription}
+      - {id: acme/strict-ear, output: transcription}
+      - {id: acme/block-image, output: image}
+      - {id: acme/mask-rank, output: rerank}
+guardrails:
+  - {name: no-secrets, kind: regex, on: answer, action: block, patterns: ["sk-[a-z0-9]{20,}"], models: ["acme/block*"]}
+  - {name: hide, kind: regex, on: answer, action: mask, patterns: ["sk-[a-z0-9]{20,}"], models: ["acme/mask*"]}
+  - {name: strict, kind: regex, action: block, patterns: ["sk-[a-z0-9]{20,}"], models: ["acme/strict*"]}`,
+    });
+  });
+  afterAll(() => Promise.all([site.stop(), forms.stop()]));
+
+  const headers = () => ({ authorization: `Bearer ${site.key}` });
+
+  function transcribe(
+    model: string,
+    fields: Readonly<Record<string, string>>,
+    fileName = "a.wav",
+  ): Promise<Response> {
+    const form = new FormData();
+    form.append("file", new File(["RIFF"], fileName));
+    for (const [name, value] of Object.entries({ model, ...fields })) form.append(name, value);
+    return fetch(`${site.base}/audio/transcriptions`, { method: "POST", headers: headers(), body: form });
+  }
+
+  const JSON_ANSWER = () => Response.json({ text: `say ${SECRET}`, segments: [{ text: SECRET }] });
+  const TEXT_ANSWER = () => new Response(`say ${SECRET}`, { headers: { "content-type": "text/plain" } });
+  const EVENTS = [
+    ...["say ", HEAD, TAIL, " now"].map((delta) => ({ type: "transcript.text.delta", delta })),
+    { type: "transcript.text.done", text: `say ${SECRET} now`, usage: { input_tokens: 1, output_tokens: 1 } },
+  ];
+  const EVENT_ANSWER = () =>
+    new Response(EVENTS.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""), {
+      headers: { "content-type": "text/event-stream" },
+    });
+
+  test("blocks a transcript, as JSON, as text and streamed", async () => {
+    forms.reset(JSON_ANSWER);
+    expect((await transcribe("acme/block-ear", {})).status).toBe(403);
+    forms.reset(TEXT_ANSWER);
+    expect((await transcribe("acme/block-ear", { response_format: "text" })).status).toBe(403);
+    forms.reset(EVENT_ANSWER);
+    const text = await (await transcribe("acme/block-ear", { stream: "true" })).text();
+    expect(text).toContain("content_blocked");
+    expect(text).not.toContain("fghij");
+  });
+
+  test("masks a transcript, as JSON, as text and streamed", async () => {
+    forms.reset(JSON_ANSWER);
+    expect(await (await transcribe("acme/mask-ear", {})).json()).toMatchObject({
+      text: "say [HIDE_1]",
+      segments: [{ text: "[HIDE_1]" }],
+    });
+    forms.reset(TEXT_ANSWER);
+    expect(await (await transcribe("acme/mask-ear", { response_format: "text" })).text()).toBe(
+      "say [HIDE_1]",
+    );
+    forms.reset(EVENT_ANSWER);
+    const text = await (await transcribe("acme/mask-ear", { stream: "true" })).text();
+    const deltas = [...text.matchAll(/"delta":"([^"]*)"/g)].map(([, delta]) => delta);
+    expect(deltas.join("")).toBe("say [HIDE_1] now");
+    expect(text).toContain('"text":"say [HIDE_1] now"');
+    expect(text).toContain('"cost"');
+  });
+
+  test("checks the fields and the name of the file of a transcription request", async () => {
+    forms.reset(() => Response.json({ text: "x" }));
+    expect((await transcribe("acme/strict-ear", { prompt: SECRET })).status).toBe(403);
+    expect((await transcribe("acme/strict-ear", {}, `${SECRET}.wav`)).status).toBe(403);
+    expect((await transcribe("acme/strict-ear", { some_field: SECRET })).status).toBe(403);
+    expect(forms.requests).toHaveLength(0);
+    expect((await transcribe("acme/strict-ear", { prompt: "fine" })).status).toBe(200);
+  });
+
+  test("checks the texts of images and of reranked documents", async () => {
+    const ask = (path: string, body: object) =>
+      fetch(`${site.base}${path}`, { method: "POST", headers: headers(), body: JSON.stringify(body) });
+    forms.reset(() => Response.json({ data: [{ b64_json: "AAAA" }, { revised_prompt: SECRET }] }));
+    const drawn = await ask("/images/generations", { model: "acme/block-image", prompt: "x" });
+    expect(drawn.status).toBe(403);
+    forms.reset(() => Response.json({ results: [{ index: 0, document: { text: SECRET } }] }));
+    const ranked = await ask("/rerank", { model: "acme/mask-rank", query: "x", documents: ["y"] });
+    expect(await ranked.text()).toContain('"text":"[HIDE_1]"');
   });
 });
 

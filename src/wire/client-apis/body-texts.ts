@@ -123,6 +123,17 @@ export function readJsonTexts(bytes: Buffer): BodyTexts {
   });
 }
 
+/** Finds the texts of an answer, or of an event of one, that is JSON. Anything else has none. Names that are plain words are not texts. */
+export function readAnswerTexts(bytes: Buffer): BodyTexts {
+  try {
+    const finder = new TextFinder(bytes.toString("latin1"), null, true);
+    finder.body();
+    return new BodyTexts(bytes, finder.leaves);
+  } catch {
+    return new BodyTexts(bytes, []);
+  }
+}
+
 /** Finds the texts of a form: its fields and the names of its files, without what addresses the gateway. */
 function readFormTexts(bytes: Buffer, contentType: string | null): BodyTexts {
   const leaves: Leaf[] = [];

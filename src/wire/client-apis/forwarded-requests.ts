@@ -1,11 +1,15 @@
+import { nextTurn } from "../../base/next-turn.ts";
 import { warnOfDropped } from "../canonical/embeddings.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
+import { EventRelay } from "../forwarded/event-relay.ts";
 import type { ForwardedRequest } from "../forwarded/forwarded-request.ts";
 import { decodeImages } from "../forwarded/images.ts";
 import { decodeModerations } from "../forwarded/moderations.ts";
 import { decodeRerank } from "../forwarded/rerank.ts";
 import { decodeSpeech } from "../forwarded/speech.ts";
 import { decodeTranscription } from "../forwarded/transcriptions.ts";
+import { type Filtering, filterDocuments, filterPlainText } from "./filter-documents.ts";
 import type {
   EncodedForUpstream,
   ForwardedApi,
@@ -71,10 +75,55 @@ function toInferenceRequest(
     readAnswer: rejectConversation,
     forwarded: {
       isText,
-      openRelay: (head, identity) => request.openRelay(head, identity),
-      readAnswer: (body, head, identity) => request.readAnswer(body, head, identity),
+      openRelay: (head, identity) => filterRelay(request.openRelay(head, identity), identity),
+      readAnswer(body, head, identity) {
+        const read = (bytes: Buffer) => request.readAnswer(bytes, head, identity);
+        return filterAnswer(body, read, identity);
+      },
     },
   };
+}
+
+/** Filters the events of a stream, which then wait for its end. Audio has no texts. */
+function filterRelay(relay: AnswerRelay, { filter = null }: RelayIdentity): AnswerRelay {
+  if (filter !== null && relay instanceof EventRelay)
+    relay.filterWith(async (documents) => {
+      const filtered = await filterDocuments(documents, { filter, pause: nextTurn });
+      return filter.block === null ? filtered : null;
+    });
+  return relay;
+}
+
+/** Filters a whole answer, which is then read again. */
+function filterAnswer(
+  body: Buffer,
+  read: (body: Buffer) => WholeAnswer<Buffer>,
+  { filter = null }: RelayIdentity,
+): WholeAnswer<Buffer> {
+  const answer = read(body);
+  if (filter === null || answer.kind === "error") return answer;
+  const { mediaType } = answer;
+  let filtered: WholeAnswer<Buffer> = answer;
+  return {
+    ...answer,
+    applyFilter: async (pause) => {
+      filtered = read(await filterBody(body, mediaType, { filter, pause }));
+    },
+    encode(end) {
+      if (filtered.kind === "error") throw new Error("a filtered answer cannot be read");
+      return filtered.encode(end);
+    },
+  };
+}
+
+async function filterBody(
+  body: Buffer,
+  mediaType: string | undefined,
+  filtering: Filtering,
+): Promise<Buffer> {
+  if (mediaType !== undefined) return Buffer.from(await filterPlainText(body.toString("utf8"), filtering));
+  const [filtered = body] = await filterDocuments([body], filtering);
+  return filtered;
 }
 
 function encodeFor(target: UpstreamTarget, request: ForwardedRequest): EncodedForUpstream {

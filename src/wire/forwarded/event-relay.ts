@@ -1,6 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { AnswerEnd, StreamError } from "../canonical/format.ts";
 import type { AnswerRelay, RelayEnding } from "../canonical/relay.ts";
+import { answerTooLarge } from "../conversation/broken-answers.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import {
   brokenAnswer,
@@ -42,6 +43,10 @@ export class EventRelay implements AnswerRelay {
   /** The data of the last event that completes, bytes as Latin-1, and its name. */
   private held: { readonly data: string; readonly name: string } | null = null;
   private out = "";
+  /** The events that wait until all are filtered; null if they are not. */
+  private kept: { readonly data: string; readonly name: string }[] | null = null;
+  private keptBytes = 0;
+  release?: () => Promise<string>;
 
   constructor(private readonly rules: EventRules) {}
 
@@ -51,6 +56,20 @@ export class EventRelay implements AnswerRelay {
 
   get usage(): TokenUsage {
     return this.rules.readUsage(this.usages);
+  }
+
+  /** Holds all events back until the stream is complete, and passes on what `filter` makes of their data. Null: it blocks them. */
+  filterWith(filter: (documents: readonly Buffer[]) => Promise<readonly Buffer[] | null>): void {
+    this.kept = [];
+    this.release = async () => {
+      const kept = this.kept ?? [];
+      const all = this.held === null ? kept : [...kept, this.held];
+      const filtered = await filter(all.map(({ data }) => Buffer.from(data, "latin1")));
+      if (filtered === null) return "";
+      const events = all.map(({ name }, at) => ({ data: (filtered[at] as Buffer).toString("latin1"), name }));
+      if (this.held !== null) this.held = events.pop() ?? null;
+      return events.map(({ data, name }) => encodeEvent(data, name)).join("");
+    };
   }
 
   step(piece: string): string {
@@ -105,13 +124,22 @@ export class EventRelay implements AnswerRelay {
     const type = this.readType(data, name);
     if (type === null) return;
     this.sawToken = true;
-    if (type !== this.rules.last) {
+    if (type !== this.rules.last) this.give(data, name);
+    else {
+      if (this.held !== null) this.give(this.held.data, this.held.name);
+      this.held = { data, name };
+    }
+  };
+
+  private give(data: string, name: string): void {
+    if (this.kept === null) {
       this.out += encodeEvent(data, name);
       return;
     }
-    if (this.held !== null) this.out += encodeEvent(this.held.data, this.held.name);
-    this.held = { data, name };
-  };
+    this.kept.push({ data, name });
+    this.keptBytes += data.length;
+    if (this.keptBytes > BOUNDS.answerBytes) this.error ??= answerTooLarge(BOUNDS.answerBytes);
+  }
 
   /** Returns the type of an event; null if it is an error or none. Data of an image is not parsed. */
   private readType(data: string, name: string): string | null {

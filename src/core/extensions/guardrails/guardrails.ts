@@ -151,7 +151,7 @@ function subjectOf({ id, call: { principal, request } }: AdmittedGeneration): Ho
   };
 }
 
-/** Whether an answer has texts that can be checked: not vectors, and not what is forwarded as it is. */
-function hasReadableAnswer({ action, forwarded }: AdmittedGeneration["call"]["request"]): boolean {
-  return action !== "embeddings" && forwarded === undefined;
+/** Whether an answer has texts: vectors and speech have none. */
+function hasReadableAnswer({ action }: AdmittedGeneration["call"]["request"]): boolean {
+  return action !== "embeddings" && action !== "speech";
 }

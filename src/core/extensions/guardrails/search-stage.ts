@@ -116,23 +116,14 @@ export class SearchStage implements AnswerStage {
   }
 
   private start(queue: EventQueue, event: PartEvent, part: Part): void {
-    switch (part.kind) {
-      case "tool-call":
-        return this.startCall(queue, event, part);
-      case "text":
-      case "refusal":
-        return this.startText(queue, event, {
-          part,
-          channel: this.channelOf(event.choice, part.kind),
-          isShared: true,
-        });
-      case "reasoning": {
-        const channel: Channel = { search: this.guardrail.beginSearch(), segments: [] };
-        return this.startText(queue, event, { part, channel, isShared: false });
-      }
-      default:
-        return this.startWhole(queue, event, part);
-    }
+    if (part.kind === "tool-call") this.startCall(queue, event, part);
+    else if (part.kind === "text" || part.kind === "refusal") {
+      const channel = this.channelOf(event.choice, part.kind);
+      this.startText(queue, event, { part, channel, isShared: true });
+    } else if (part.kind === "reasoning") {
+      const channel: Channel = { search: this.guardrail.beginSearch(), segments: [] };
+      this.startText(queue, event, { part, channel, isShared: false });
+    } else this.startWhole(queue, event, part);
   }
 
   private startText(
@@ -166,13 +157,13 @@ export class SearchStage implements AnswerStage {
     const { choice, at } = event;
     const start = (changed: Part): AnswerEvent => ({ kind: "part-start", choice, at, part: changed });
     const transcript = part.kind === "native" ? part.value["transcript"] : null;
-    if (part.kind !== "native" || typeof transcript !== "string" || transcript === "")
-      return this.add(queue, start(this.checkPart(part)));
-    const { transcript: _spoken, ...others } = part.value;
-    const rest = this.checkPart({ ...part, value: others }) as NativePart;
-    const encode = (text: string) => [start({ ...rest, value: { ...rest.value, transcript: text } })];
-    this.search(queue, this.channelOf(choice, "transcript"), { text: transcript, isWhole: true, encode });
-    if (this.isObserver) queue.add(start(part));
+    if (part.kind === "native" && typeof transcript === "string" && transcript !== "") {
+      const { transcript: _spoken, ...others } = part.value;
+      const rest = this.checkPart({ ...part, value: others }) as NativePart;
+      const encode = (text: string) => [start({ ...rest, value: { ...rest.value, transcript: text } })];
+      this.search(queue, this.channelOf(choice, "transcript"), { text: transcript, isWhole: true, encode });
+      if (this.isObserver) queue.add(start(part));
+    } else this.add(queue, start(this.checkPart(part)));
   }
 
   private checkPart(part: Part): Part {
@@ -197,20 +188,27 @@ export class SearchStage implements AnswerStage {
   }
 
   private grow(queue: EventQueue, event: PartEvent, delta: PartDelta): void {
+    const { choice, at } = event;
+    const changed = (other: PartDelta): AnswerEvent => ({ kind: "part-delta", choice, at, delta: other });
     const open = this.open.get(keyOf(event));
-    const changed: AnswerEvent = { kind: "part-delta", choice: event.choice, at: event.at, delta };
     if (delta.kind === "citation")
-      return this.add(queue, {
-        ...changed,
-        delta: { ...delta, citation: this.checkCitation(delta.citation) },
-      });
-    if (open === undefined || !("text" in delta)) return this.add(queue, changed);
-    if (delta.text === "") return;
-    if (this.isObserver) queue.add(changed);
-    if (open.kind === "arguments") open.pieces.push(delta.text);
+      this.add(queue, changed({ ...delta, citation: this.checkCitation(delta.citation) }));
+    else if (open === undefined || !("text" in delta)) this.add(queue, changed(delta));
+    else if (delta.text !== "") {
+      if (this.isObserver) queue.add(changed(delta));
+      this.growText(queue, event, { open, text: delta.text });
+    }
+  }
+
+  private growText(
+    queue: EventQueue,
+    event: PartEvent,
+    { open, text }: { readonly open: OpenPart; readonly text: string },
+  ): void {
+    if (open.kind === "arguments") open.pieces.push(text);
     else {
-      const encode = (text: string) => textEvents(event, { kind: open.delta, text });
-      this.search(queue, open.channel, { text: delta.text, isWhole: false, encode });
+      const encode = (checked: string) => textEvents(event, { kind: open.delta, text: checked });
+      this.search(queue, open.channel, { text, isWhole: false, encode });
     }
   }
 
