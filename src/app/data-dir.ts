@@ -1,4 +1,3 @@
-import { SQLiteError } from "bun:sqlite";
 import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Log } from "../base/log.ts";
@@ -64,7 +63,6 @@ export function explainDiskFailure(error: unknown, dataDir: string): unknown {
 
 function findDiskFailure(error: unknown, folder: string): Error | null {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if (at instanceof SQLiteError && DISK_CODES.test(at.code ?? "")) return at;
     const { code, path, syscall } = at as NodeJS.ErrnoException;
     if (code === undefined || !DISK_CODES.test(code)) continue;
     // Listening on a forbidden port, and files elsewhere, have the same codes.

@@ -5,68 +5,55 @@ import type { UsageStore } from "../core/usage/usage-store.ts";
 import { createFileCatalogStore } from "../storage/files/catalog-store.ts";
 import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
-import { SqliteAccountStore } from "../storage/sqlite/account-store.ts";
-import { SqliteAuditStore } from "../storage/sqlite/audit-store.ts";
-import { SqliteBudgetStore } from "../storage/sqlite/budget-store.ts";
-import { SqliteConsoleSessionStore } from "../storage/sqlite/console-session-store.ts";
 import { isDataDirLocked } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
-import { SqliteDrainStore } from "../storage/sqlite/drain-store.ts";
 import { FileLeases } from "../storage/sqlite/file-leases.ts";
-import { createSqliteIdentityStore } from "../storage/sqlite/identity-store.ts";
-import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
-import { SqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
-import { SqliteNamedRouteStore } from "../storage/sqlite/named-route-store.ts";
-import { SqlitePromptLogStore } from "../storage/sqlite/prompt-log-store.ts";
-import { SqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { repeatWhileBusy } from "../storage/sqlite/repeat-busy.ts";
-import { SqliteRetention } from "../storage/sqlite/retention.ts";
-import { SqliteRollUp } from "../storage/sqlite/roll-up.ts";
-import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
-import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
-import { SqliteTierStore } from "../storage/sqlite/tier-store.ts";
-import { SqliteUsageStore } from "../storage/sqlite/usage-store.ts";
+import { createSqliteStores, type SqliteStores } from "../storage/sqlite/stores.ts";
+import { createThreadedStores } from "../storage/sqlite/threads/threaded-stores.ts";
 import type { StoreConfig } from "./open-catalog-store.ts";
 import { journalDirOf, type StorePlatform, type Stores } from "./stores.ts";
 
-/** Opens the stores of a data directory. Creates what does not exist. */
+/** Opens the stores of a data directory: in threads if the platform has them, else in this one. Creates what does not exist. */
 export function openSqliteStores(
   { data_dir: dataDir }: Pick<StoreConfig, "data_dir">,
-  { clock, random }: StorePlatform,
+  platform: StorePlatform,
 ): Stores {
-  const database = openDatabase(dataDir);
+  const { clock, random } = platform;
+  const { stores, close } = open(dataDir, platform);
   const repeat = repeatWhileBusy(clock);
-  const guard = <Store extends object>(store: Store): Store => guardStore(store, repeat);
-  const usage = guard(new SqliteUsageStore(database));
+  const guarded = Object.fromEntries(
+    Object.entries(stores).map(([name, store]) => [name, guardStore(store, repeat)]),
+  ) as unknown as SqliteStores;
   return {
-    ...soleGateway(usage),
-    keys: guard(new SqliteKeyStore(database)),
-    accounts: guard(new SqliteAccountStore(database)),
-    answers: guard(createSqliteStoredResponseStore(database)),
-    budgets: guard(new SqliteBudgetStore(database)),
-    audit: guard(new SqliteAuditStore(database)),
-    identities: guard(createSqliteIdentityStore(database)),
-    consoleSessions: guard(new SqliteConsoleSessionStore(database)),
+    ...guarded,
+    ...soleGateway(guarded.usage),
     catalog: createFileCatalogStore(dataDir),
     leases: guardStore(new FileLeases(dataDir, clock)),
-    ledger: guard(new SqliteLedgerStore(database)),
-    namedRoutes: guard(new SqliteNamedRouteStore(database)),
-    promptLog: guard(new SqlitePromptLogStore(database)),
-    providerKeys: guard(new SqliteProviderKeyStore(database)),
-    retention: guard(new SqliteRetention(database)),
-    rollUp: guard(new SqliteRollUp(database)),
-    usage,
-    settings: guard(createSqliteSettingsStore(database)),
-    drains: guard(new SqliteDrainStore(database)),
-    tiers: guard(new SqliteTierStore(database)),
     clock,
     random,
     ids: createIdSource(clock, random),
     listDamagedLines: () => listDamagedLines(journalDirOf(dataDir)),
     isGatewayRunning: async () => isDataDirLocked(dataDir),
     location: dataDir,
-    close: async () => database.close(),
+    close,
   };
+}
+
+/** Open stores, and what closes them. */
+interface OpenStores {
+  readonly stores: SqliteStores;
+  close(): Promise<void>;
+}
+
+function open(
+  dataDir: string,
+  { clock, databaseClock = clock, startStoreThread }: StorePlatform,
+): OpenStores {
+  if (startStoreThread !== undefined)
+    return createThreadedStores({ dataDir, clock: databaseClock, start: startStoreThread });
+  const database = openDatabase(dataDir);
+  return { stores: createSqliteStores(database), close: async () => database.close() };
 }
 
 /** What is trivial in the stores of one gateway. */

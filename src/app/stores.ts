@@ -25,6 +25,7 @@ import type { GenerationList } from "../core/usage/generation-list.ts";
 import type { DamagedLines } from "../core/usage/journal.ts";
 import type { UsageRetention, UsageRollUp } from "../core/usage/retention.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../core/usage/usage-store.ts";
+import type { StartStoreThread } from "../storage/sqlite/threads/store-thread.ts";
 
 /** The stores behind the ports. */
 export interface Stores extends KeyStores {
@@ -71,6 +72,8 @@ export interface StorePlatform {
   readonly random: Random;
   /** Measures how long calls of a database take, for tests that control `clock`. Defaults to `clock`. */
   readonly databaseClock?: Clock;
+  /** Starts the threads of SQLite. Absent: its statements run in the thread of the caller, as in commands, which serve nobody else. */
+  readonly startStoreThread?: StartStoreThread;
 }
 
 /** The folder of the journal in a data directory. */

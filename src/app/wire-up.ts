@@ -45,6 +45,8 @@ import type { HttpDeps } from "../http/context/context.ts";
 import { prepareModelLists } from "../http/routes/models.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
+import { startStoreWorker } from "../storage/sqlite/threads/start-store-worker.ts";
+import type { StartStoreThread } from "../storage/sqlite/threads/store-thread.ts";
 import { TextWebhook, type TextWebhookConfig } from "../telemetry/webhooks/text-webhook.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import { type Configured, createConfiguredBuilder } from "./build-configured.ts";
@@ -100,6 +102,8 @@ export interface Platform {
   readonly reloadAll?: (options: ReloadOptions) => Promise<ConfigReload>;
   /** Measures how long calls of a database take, for tests that control `clock`. Defaults to `clock`. */
   readonly databaseClock?: Clock;
+  /** Replaces the threads of SQLite in tests. */
+  readonly startStoreThread?: StartStoreThread;
   /** The other processes that share the port; absent for a process that runs alone. */
   readonly processes?: ProcessGroup;
   /** Replaces the network in tests. */
@@ -365,10 +369,10 @@ async function openResources(config: Config, platform: Platform, upstreams: Upst
 
 /** Opens the stores with the tables of this version. Waits for PostgreSQL. */
 function openStoresAtStart(config: Config, platform: Platform): Promise<Stores> {
-  const { clock, log } = platform;
+  const { clock, log, startStoreThread = startStoreWorker } = platform;
   const open = async () => {
     await migrateStores(config, platform);
-    return openStores(config, platform);
+    return openStores(config, { ...platform, startStoreThread });
   };
   return waitForDatabase(open, { clock, log, maxWaitMs: config.database.start_wait_ms });
 }

@@ -6,6 +6,7 @@ import type { Platform } from "../../src/app/wire-up.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
+import { startInlineThread } from "./inline-store-thread.ts";
 import { copyMigratedDatabase } from "./sqlite-template.ts";
 import { makeTempFolder } from "./temp-folder.ts";
 import { databaseVariables, dropDatabases } from "./test-databases.ts";
@@ -83,6 +84,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const gateway = await startGateway(prepareConfig({ ...options, readYaml: undefined }, environment), {
     clock: options.clock ?? systemClock,
     databaseClock: systemClock,
+    ...(options.clock === undefined ? {} : { startStoreThread: startInlineThread }),
     random: options.random ?? createSystemRandom(),
     log,
     environment,

@@ -1,4 +1,3 @@
-import { SQLiteError } from "bun:sqlite";
 import type { Clock } from "../../base/clock.ts";
 
 /** The pause between two attempts. Milliseconds. */
@@ -22,5 +21,5 @@ export function repeatWhileBusy(clock: Clock): (error: unknown, failures: number
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof SQLiteError && (error.code ?? "").startsWith("SQLITE_BUSY");
+  return ((error as { readonly code?: unknown } | null)?.code ?? "").toString().startsWith("SQLITE_BUSY");
 }

@@ -1,0 +1,79 @@
+import type { Database } from "bun:sqlite";
+import type { AccountStore } from "../../core/accounts/account-store.ts";
+import type { BudgetStore } from "../../core/accounts/budget-store.ts";
+import type { KeyStore } from "../../core/accounts/key-store.ts";
+import type { AuditStore } from "../../core/audit/audit-store.ts";
+import type { TierStore } from "../../core/catalog/tier-store.ts";
+import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
+import type { IdentityStore } from "../../core/console/identity-store.ts";
+import type { PromptLogStore } from "../../core/extensions/prompt-log/prompt-log-store.ts";
+import type { StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
+import type { LedgerStore } from "../../core/ledger/ledger-store.ts";
+import type { NamedRouteStore } from "../../core/named-routes/named-route-store.ts";
+import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
+import type { DrainStore } from "../../core/routing/drain-store.ts";
+import type { SettingsStore } from "../../core/settings/settings-store.ts";
+import type { GenerationList } from "../../core/usage/generation-list.ts";
+import type { UsageRetention, UsageRollUp } from "../../core/usage/retention.ts";
+import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/usage-store.ts";
+import { SqliteAccountStore } from "./account-store.ts";
+import { SqliteAuditStore } from "./audit-store.ts";
+import { SqliteBudgetStore } from "./budget-store.ts";
+import { SqliteConsoleSessionStore } from "./console-session-store.ts";
+import { SqliteDrainStore } from "./drain-store.ts";
+import { createSqliteIdentityStore } from "./identity-store.ts";
+import { SqliteKeyStore } from "./key-store.ts";
+import { SqliteLedgerStore } from "./ledger-store.ts";
+import { SqliteNamedRouteStore } from "./named-route-store.ts";
+import { SqlitePromptLogStore } from "./prompt-log-store.ts";
+import { SqliteProviderKeyStore } from "./provider-key-store.ts";
+import { SqliteRetention } from "./retention.ts";
+import { SqliteRollUp } from "./roll-up.ts";
+import { createSqliteSettingsStore } from "./settings-store.ts";
+import { createSqliteStoredResponseStore } from "./stored-response-store.ts";
+import { SqliteTierStore } from "./tier-store.ts";
+import { SqliteUsageStore } from "./usage-store.ts";
+
+/** The stores that are in the database of a data directory. */
+export interface SqliteStores {
+  readonly accounts: AccountStore;
+  readonly answers: StoredResponseStore;
+  readonly audit: AuditStore;
+  readonly budgets: BudgetStore;
+  readonly consoleSessions: ConsoleSessionStore;
+  readonly drains: DrainStore;
+  readonly identities: IdentityStore;
+  readonly keys: KeyStore;
+  readonly ledger: LedgerStore;
+  readonly namedRoutes: NamedRouteStore;
+  readonly promptLog: PromptLogStore;
+  readonly providerKeys: ProviderKeyStore;
+  readonly retention: UsageRetention;
+  readonly rollUp: UsageRollUp;
+  readonly settings: SettingsStore;
+  readonly tiers: TierStore;
+  readonly usage: UsageStore & UsageReports & UsageTimeStore & GenerationList;
+}
+
+/** Creates all stores over one connection. */
+export function createSqliteStores(database: Database): SqliteStores {
+  return {
+    accounts: new SqliteAccountStore(database),
+    answers: createSqliteStoredResponseStore(database),
+    audit: new SqliteAuditStore(database),
+    budgets: new SqliteBudgetStore(database),
+    consoleSessions: new SqliteConsoleSessionStore(database),
+    drains: new SqliteDrainStore(database),
+    identities: createSqliteIdentityStore(database),
+    keys: new SqliteKeyStore(database),
+    ledger: new SqliteLedgerStore(database),
+    namedRoutes: new SqliteNamedRouteStore(database),
+    promptLog: new SqlitePromptLogStore(database),
+    providerKeys: new SqliteProviderKeyStore(database),
+    retention: new SqliteRetention(database),
+    rollUp: new SqliteRollUp(database),
+    settings: createSqliteSettingsStore(database),
+    tiers: new SqliteTierStore(database),
+    usage: new SqliteUsageStore(database),
+  };
+}

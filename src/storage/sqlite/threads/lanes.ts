@@ -1,0 +1,154 @@
+import type { SqliteStores } from "../stores.ts";
+
+/**
+ * The threads of a database, by what they do. `write` has the only connection that changes the database. `lookup` answers what requests
+ * wait for: single rows, and what the gateway reads twice a second. `list` reads pages, `report` sums of usage, and `check` the whole
+ * ledger, so that none of them waits for one that takes longer.
+ */
+export type Lane = "write" | "lookup" | "list" | "report" | "check";
+
+/**
+ * A method that changes a record by a function, which cannot be sent to a thread: the record is read with `find`, changed here, and written
+ * if the stored one is still the same.
+ */
+export interface ChangeMethod {
+  readonly find: string;
+}
+
+/** How a method of a store is called: in which lane, or as a change. */
+export type Call = Lane | ChangeMethod;
+
+type StoreCalls<Store> = { readonly [Method in keyof Store]: Call };
+
+/** How each method of each store is called. */
+export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteStores[Name]> } = {
+  accounts: {
+    insertAccount: "write",
+    changeAccount: { find: "findAccount" },
+    findAccount: "lookup",
+    findAccountNames: "list",
+    listAccounts: "list",
+    putMember: "write",
+    removeMember: "write",
+    findMember: "lookup",
+    listMembers: "list",
+    listMemberships: "lookup",
+    accountRevision: "lookup",
+  },
+  answers: { claimKey: "write", storeResponse: "write", releaseKey: "write" },
+  audit: {
+    appendAudit: "write",
+    beginChange: "write",
+    commitChange: "write",
+    abortChange: "write",
+    settleChanges: "write",
+    listAudit: "list",
+    readAudit: "list",
+  },
+  budgets: {
+    listBudgets: "lookup",
+    listAllBudgets: "list",
+    findBudget: "lookup",
+    insertBudget: "write",
+    changeBudget: { find: "findBudget" },
+    deleteBudget: "write",
+    sumBudget: "list",
+    claimMark: "write",
+    mergeDays: "write",
+  },
+  consoleSessions: {
+    insertSession: "write",
+    findSession: "lookup",
+    findSessionByHash: "lookup",
+    listSessions: "list",
+    touchSession: "write",
+    deleteSession: "write",
+    insertCode: "write",
+    takeCode: "write",
+  },
+  drains: { drainRevision: "lookup", listDrains: "lookup", putDrain: "write", deleteDrain: "write" },
+  identities: {
+    findIdentity: "lookup",
+    addIdentity: "write",
+    listIdentities: "list",
+    removeIdentity: "write",
+  },
+  keys: {
+    insertKey: "write",
+    findKey: "lookup",
+    findKeyByHash: "lookup",
+    findKeyNames: "list",
+    listKeys: "list",
+    listExpiringKeys: "list",
+    changeKey: { find: "findKey" },
+    revokeKey: "write",
+    recordKeyUses: "write",
+    keyRevision: "lookup",
+  },
+  ledger: {
+    addTransfer: "write",
+    findTransfer: "lookup",
+    listRefunds: "list",
+    findBalance: "lookup",
+    listCreditChanges: "lookup",
+    listTransfers: "list",
+    sumTransfers: "list",
+    addRefund: "write",
+    findGrantsLeft: "lookup",
+    listEndedGrants: "lookup",
+    expireGrant: "write",
+    sumSpending: "lookup",
+    findDifferences: "check",
+    findUnmatchedUsage: "check",
+  },
+  namedRoutes: {
+    namedRouteRevision: "lookup",
+    listNamedRoutes: "lookup",
+    listNamedRouteVersions: "list",
+    putNamedRoute: "write",
+    deleteNamedRoute: "write",
+  },
+  promptLog: {
+    addEntries: "write",
+    findEntry: "list",
+    hasEntry: "list",
+    deleteExpired: "write",
+    listSealedByOthers: "list",
+    reseal: "write",
+    listMasterKeysInUse: "list",
+  },
+  providerKeys: {
+    insertProviderKey: "write",
+    updateProviderKey: "write",
+    removeProviderKey: "write",
+    findProviderKey: "lookup",
+    listProviderKeys: "lookup",
+    providerKeyRevision: "lookup",
+    recordKeyUses: "write",
+    listSealedByOthers: "lookup",
+    reseal: "write",
+    listMasterKeysInUse: "lookup",
+  },
+  retention: { dropUsage: "write" },
+  rollUp: { rollUpHours: "write" },
+  settings: { findSetting: "lookup", addSetting: "write", putSetting: "write" },
+  tiers: { tierRevision: "lookup", listTiers: "lookup", putTier: "write", deleteTier: "write" },
+  usage: {
+    saveUsage: "write",
+    quarantineUsage: "write",
+    listQuarantined: "list",
+    findUsage: "lookup",
+    findOpenUsage: "lookup",
+    findAbandonedUsage: "lookup",
+    findAnonymousSince: "lookup",
+    findFreeSince: "lookup",
+    sumUsage: "report",
+    addTimes: "write",
+    readTimes: "report",
+    listGenerations: "list",
+    findGenerations: "list",
+    findByRequest: "list",
+    listStates: "list",
+    countGenerations: "list",
+  },
+};

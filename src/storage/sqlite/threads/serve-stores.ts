@@ -1,0 +1,75 @@
+import type { Database } from "bun:sqlite";
+import { RejectedRecordError } from "../../../base/store-error.ts";
+import { openDatabase } from "../database.ts";
+import { createSqliteStores, type SqliteStores } from "../stores.ts";
+import { CALLS, type Call } from "./lanes.ts";
+import {
+  type CallFailure,
+  type CallMessage,
+  type OpenMessage,
+  type ThreadAnswer,
+  type ThreadMessage,
+  unpackArguments,
+} from "./messages.ts";
+
+type Method = (...args: readonly unknown[]) => Promise<unknown>;
+
+interface OpenStores {
+  readonly database: Database;
+  readonly stores: SqliteStores;
+}
+
+/** Returns a function that does what messages say, one after the other, and posts the answers. This is what a thread of a database does. */
+export function serveStores(post: (answer: ThreadAnswer) => void): (message: ThreadMessage) => Promise<void> {
+  let opening: (() => OpenStores) | null = null;
+  let open: OpenStores | null = null;
+  return async (message) => {
+    switch (message.kind) {
+      case "open":
+        // With the first call, which then says why it fails.
+        opening = () => openStores(message);
+        break;
+      case "call":
+        try {
+          open ??= opening?.() ?? null;
+          if (open === null) throw new Error("the thread has no database");
+          post({ kind: "result", id: message.id, result: await call(open.stores, message) });
+        } catch (error) {
+          post({ kind: "failure", id: message.id, failure: describeFailure(error) });
+        }
+        break;
+      case "close":
+        open?.database.close();
+        post({ kind: "closed" });
+    }
+  };
+}
+
+function openStores({ dataDir, isReader }: OpenMessage): OpenStores {
+  const database = openDatabase(dataDir);
+  if (isReader) database.exec("PRAGMA query_only = true");
+  return { database, stores: createSqliteStores(database) };
+}
+
+function call(stores: SqliteStores, { store, method, args }: CallMessage): Promise<unknown> {
+  const target = stores[store as keyof SqliteStores] as unknown as Record<string, Method>;
+  const kind = (CALLS[store as keyof SqliteStores] as Record<string, Call>)[method];
+  const run = target[method]?.bind(target);
+  if (kind === undefined || run === undefined) throw new Error(`there is no ${store}.${method}`);
+  if (typeof kind === "string") return run(...unpackArguments(store, method, args));
+  const [id, before, after] = args;
+  return run(id, (stored: unknown) => {
+    if (!Bun.deepEquals(stored, before)) throw new ChangedRecordError();
+    return after;
+  });
+}
+
+/** The stored record is not the one that was changed. */
+class ChangedRecordError extends Error {}
+
+function describeFailure(error: unknown): CallFailure {
+  if (error instanceof ChangedRecordError) return { kind: "changed", message: "", code: undefined };
+  const isRejected = error instanceof RejectedRecordError;
+  const { message, code } = (isRejected ? error.cause : error) as NodeJS.ErrnoException;
+  return { kind: isRejected ? "rejected" : "failed", message, code };
+}

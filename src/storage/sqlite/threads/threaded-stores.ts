@@ -1,0 +1,91 @@
+import type { Clock } from "../../../base/clock.ts";
+import { StoreError } from "../../../base/store-error.ts";
+import type { SqliteStores } from "../stores.ts";
+import { CALLS, type Call, type ChangeMethod, type Lane } from "./lanes.ts";
+import {
+  ChangedMeanwhileError,
+  type StartStoreThread,
+  StoreThread,
+  type StoreThreadLimits,
+} from "./store-thread.ts";
+
+/** What stores in threads are made of. */
+export interface ThreadedStoresParts {
+  readonly dataDir: string;
+  /** Measures how long callers wait. */
+  readonly clock: Clock;
+  readonly start: StartStoreThread;
+}
+
+/** Stores whose statements run in threads. */
+export interface ThreadedStores {
+  readonly stores: SqliteStores;
+  close(): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+
+/** The bounds of the threads. What few callers need has a thread only while they do. */
+const LIMITS: Readonly<Record<Lane, StoreThreadLimits>> = {
+  write: { sent: 32, waiting: 1_000, waitMs: 20_000, idleMs: null },
+  lookup: { sent: 32, waiting: 2_000, waitMs: 10_000, idleMs: null },
+  list: { sent: 1, waiting: 200, waitMs: 20_000, idleMs: MINUTE_MS },
+  report: { sent: 1, waiting: 100, waitMs: MINUTE_MS, idleMs: MINUTE_MS },
+  check: { sent: 1, waiting: 10, waitMs: 30 * MINUTE_MS, idleMs: MINUTE_MS },
+};
+
+/** How often a change is tried again because the record was changed since it was read. */
+const MAX_TRIES = 20;
+
+/** Creates the stores of a data directory, whose database must have the tables of this version. */
+export function createThreadedStores({ dataDir, clock, start }: ThreadedStoresParts): ThreadedStores {
+  const threads = new Map<Lane, StoreThread>(
+    Object.entries(LIMITS).map(([name, limits]) => {
+      const isReader = name !== "write";
+      return [name as Lane, new StoreThread({ dataDir, isReader, limits, clock, start })];
+    }),
+  );
+  const threadOf = (lane: Lane) => threads.get(lane) as StoreThread;
+  const stores = Object.entries(CALLS).map(([store, calls]) => [store, createStore(store, calls, threadOf)]);
+  return {
+    stores: Object.fromEntries(stores) as unknown as SqliteStores,
+    async close() {
+      const { write, ...readers } = Object.fromEntries(threads) as Record<Lane, StoreThread>;
+      await Promise.all(Object.values(readers).map((reader) => reader.close()));
+      // The last connection writes the rest of the write-ahead log into the database.
+      await write.close();
+    },
+  };
+}
+
+type Method = (...args: readonly unknown[]) => Promise<unknown>;
+type ThreadOf = (lane: Lane) => StoreThread;
+
+function createStore(
+  store: string,
+  calls: Readonly<Record<string, Call>>,
+  threadOf: ThreadOf,
+): Readonly<Record<string, Method>> {
+  const methods = Object.entries(calls).map(([method, call]): [string, Method] => {
+    if (typeof call !== "string") return [method, createChange(store, method, call, threadOf("write"))];
+    const thread = threadOf(call);
+    return [method, (...args) => thread.call({ store, method, args })];
+  });
+  return Object.fromEntries(methods);
+}
+
+/** Returns a method that changes a record by a function, as often as another change comes in between. */
+function createChange(store: string, method: string, { find }: ChangeMethod, thread: StoreThread): Method {
+  return async (id, change) => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const before = await thread.call({ store, method: find, args: [id] });
+      const after = before === null ? null : (change as (record: unknown) => unknown)(before);
+      try {
+        return await thread.call({ store, method, args: [id, before, after] });
+      } catch (error) {
+        if (!(error instanceof ChangedMeanwhileError)) throw error;
+      }
+    }
+    throw new StoreError(`the record was changed ${MAX_TRIES} times while it was changed`);
+  };
+}
