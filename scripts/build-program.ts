@@ -1,5 +1,5 @@
 /**
- * Builds the gateway from the sources into one file with its code parsed in advance, which starts in half the time: `npm ci` does it,
+ * Builds the gateway, and the threads of SQLite, from the sources into files with their code parsed in advance, which starts in half the time: `npm ci` does it,
  * and `npm run build:program`. `bin/gateway` runs the result until one of the sources is newer, and the sources otherwise.
  */
 import { rename, rm } from "node:fs/promises";
@@ -18,11 +18,14 @@ const builder = Bun.spawn({
     process.execPath,
     "build",
     join(ROOT, "src", "main.ts"),
+    // The threads that every start needs.
+    join(ROOT, "src", "storage", "sqlite", "threads", "store-worker.ts"),
     "--target=bun",
-    // The only format whose code Bun parses in advance. It has the paths of the sources in it: threads and the console are loaded from there.
+    // The only format whose code Bun parses in advance. It has the paths of the sources in it: other threads and the console are loaded from there.
     "--format=cjs",
     `--tsconfig-override=${join(ROOT, "tsconfig.program.json")}`,
     "--bytecode",
+    "--entry-naming=[name].[ext]",
     `--outdir=${DRAFT}`,
   ],
   stdin: "ignore",

@@ -94,7 +94,7 @@ function startAll({ source, registry, exporters }: Started, parts: ObservedParts
         log,
         minutes: config.metrics.ledger_check_minutes,
         isLeader: () => parts.gateways.isLeader(),
-        countDifferences: createLedgerCheck(parts.stores, config.data_dir, clock),
+        countDifferences: createLedgerCheck(parts.stores),
         onChecked: source.onLedgerChecked,
       }),
     );

@@ -4,15 +4,12 @@ import { MINUTE_MS } from "../base/time.ts";
 import { checkLedger } from "../core/ledger/check-ledger.ts";
 import { METRICS } from "../core/telemetry/metric-declarations.ts";
 import type { MetricRegistry } from "../core/telemetry/metric-registry.ts";
-import type { LedgerCheckAnswer } from "./ledger-check-worker.ts";
 import type { Stores } from "./stores.ts";
 
 /** The delay of the first check, so that a start is not slowed down. Milliseconds. */
 const FIRST_MS = MINUTE_MS;
 /** A check that took a time is followed by a pause of at least so many times that. */
 const PAUSE_FACTOR = 100;
-/** The longest duration of a check in a thread. Milliseconds. */
-const MAX_CHECK_MS = 30 * MINUTE_MS;
 
 /** What regular ledger checks need. */
 export interface LedgerWatch {
@@ -85,25 +82,11 @@ async function check(watch: LedgerWatch, last: LastCheck): Promise<void> {
   }
 }
 
-/** Returns a function that checks the ledger: in a thread for SQLite, which would block the event loop. */
-export function createLedgerCheck(stores: Stores, dataDir: string, clock: Clock): () => Promise<number> {
-  if (!stores.isShared) return () => checkInThread(dataDir, clock);
-  return async () => (await checkLedger(stores.ledger, stores.usage, stores.listDamagedLines())).length;
-}
-
-function checkInThread(dataDir: string, clock: Clock): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL("./ledger-check-worker.ts", import.meta.url));
-    worker.unref();
-    const end = (answer: LedgerCheckAnswer): void => {
-      timer.cancel();
-      worker.terminate();
-      if ("differences" in answer) resolve(answer.differences);
-      else reject(new Error(answer.problem));
-    };
-    const timer = clock.after(MAX_CHECK_MS, () => end({ problem: "the check has taken too long" }));
-    worker.onmessage = ({ data }: MessageEvent<LedgerCheckAnswer>) => end(data);
-    worker.onerror = (event) => end({ problem: event.message });
-    worker.postMessage(dataDir);
-  });
+/** Returns a function that checks the ledger, and returns how many inconsistencies it has. */
+export function createLedgerCheck({
+  ledger,
+  usage,
+  listDamagedLines,
+}: Pick<Stores, "ledger" | "usage" | "listDamagedLines">): () => Promise<number> {
+  return async () => (await checkLedger(ledger, usage, listDamagedLines())).length;
 }

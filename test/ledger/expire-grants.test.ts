@@ -96,6 +96,35 @@ test("only a request that runs when a grant expires may still spend it, and the 
   expect(await store.findDifferences()).toEqual([]);
 });
 
+test("what a generation has spent of an expired grant is not taken back if it ends while the grant is", async () => {
+  /** Costs that the journal has and the store does not. */
+  const unsaved: Parameters<LedgerStore["addTransfer"]>[0][] = [];
+  const drain = async () => {
+    for (const transfer of unsaved.splice(0)) await store.addTransfer(transfer);
+  };
+  const plain = store;
+  store = Object.assign(Object.create(plain) as LedgerStore, {
+    async findGrantsLeft(accountId: string) {
+      const left = await plain.findGrantsLeft(accountId);
+      unsaved.push({
+        ...{ id: "gen_1", kind: "usage", from: "user_a", to: PLATFORM_ACCOUNT, amount: 70 },
+        ...{ createdAt: clock.now(), note: null, expiresAt: null },
+      });
+      ledger.settle("gen_1", 70);
+      return left;
+    },
+  });
+  const holdBook = new MemoryHoldBook({ store, drain });
+  ledger = new Ledger({ store, holdBook, recorder: { drain }, clock, holdMs: 3_600_000 });
+  await give("short", 100, 1);
+  await give("long", 30, null);
+  expect(await hold("gen_1", 80)).toBe("held");
+  clock.leap(DAY_MS);
+  await ledger.expireGrants();
+  expect(await store.findTransfer("expiry:short")).toMatchObject({ amount: 30 });
+  expect(await ledger.balanceOf("user_a")).toEqual({ balance: 30, held: 0 });
+});
+
 test("the rest of an expired grant is taken back once, by several gateways and sweeps at the same time", async () => {
   await give("a", 50, 1);
   await give("b", 50, 2);

@@ -60,7 +60,7 @@ export class GrantSweeper {
   }
 
   private async expire(grantId: string, accountId: string, now: number): Promise<void> {
-    const { store, holdBook } = this.parts;
+    const { store, holdBook, recorder } = this.parts;
     const reserve = RESERVE + grantId;
     const amount = (await store.findGrantsLeft(accountId)).find(({ id }) => id === grantId)?.left ?? 0;
     holdBook.settle(reserve, 0);
@@ -70,6 +70,8 @@ export class GrantSweeper {
     const waitFor = (this.earlier.get(grantId) ?? running).filter((id) => running.includes(id));
     this.earlier.set(grantId, waitFor);
     if (waitFor.length > 0) return;
+    // What those cost that have ended since the drain before may not be in the store yet.
+    await recorder.drain();
     await store.expireGrant(grantId, now);
     await holdBook.refresh(now);
     holdBook.settle(reserve, 0);

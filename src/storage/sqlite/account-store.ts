@@ -15,6 +15,7 @@ import {
   OPEN_POLICY,
   type Policy,
 } from "../../core/accounts/records.ts";
+import { describeConditions } from "./describe-conditions.ts";
 import { findNames } from "./find-names.ts";
 import { Revision } from "./revision.ts";
 
@@ -100,22 +101,18 @@ export class SqliteAccountStore implements AccountStore {
     return findNames(this.database, "accounts", ids);
   }
 
-  async listAccounts(query: AccountQuery) {
-    const { kind, email, externalId, alias, afterId, limit } = query;
-    const conditions = [
-      ...(kind === undefined ? [] : ["kind = $kind"]),
-      ...(email === undefined ? [] : ["email = $email"]),
-      ...(externalId === undefined ? [] : ["external_id = $externalId"]),
-      ...(alias === undefined ? [] : [`(${HAS_ALIAS})`]),
-      ...(afterId == null ? [] : ["id < $afterId"]),
-    ];
-    const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  async listAccounts({ kind, email, externalId, alias, afterId, limit }: AccountQuery) {
+    const { where, values } = describeConditions({
+      "kind = $kind": kind,
+      "email = $email": email,
+      "external_id = $externalId": externalId,
+      "(email = lower($alias) OR external_id = $alias OR lower(name) = lower($alias))": alias,
+      "id < $afterId": afterId,
+    });
     const page = this.database.query<AccountRow, Record<string, string | number>>(
       `SELECT * FROM accounts ${where} ORDER BY id DESC LIMIT $limit`,
     );
-    const given = { kind, email, externalId, alias, aliasEmail: alias?.toLowerCase(), afterId, limit };
-    const used = Object.entries(given).filter(([, value]) => value != null) as [string, string | number][];
-    return page.all(Object.fromEntries(used)).map(readAccount);
+    return page.all({ ...values, limit }).map(readAccount);
   }
 
   async putMember(record: MemberRecord): Promise<Exclude<OwnerVerdict, "unknown">> {
@@ -205,9 +202,6 @@ export class SqliteAccountStore implements AccountStore {
       );
   }
 }
-
-const HAS_ALIAS =
-  "email = $aliasEmail OR external_id = $alias OR name = $alias OR lower(name) = lower($alias)";
 
 const REVOKE_KEYS = `UPDATE api_keys SET revoked_at = ?1
   WHERE account_id = ?2 AND user_id = ?3 AND revoked_at IS NULL RETURNING hash`;

@@ -3,6 +3,7 @@ import { createTurnLine } from "../../base/next-turn.ts";
 import type { KeyQuery, KeyStore, KeyUse } from "../../core/accounts/key-store.ts";
 import type { KeyRateLimit } from "../../core/accounts/rate-limit.ts";
 import type { KeyRecord } from "../../core/accounts/records.ts";
+import { describeConditions } from "./describe-conditions.ts";
 import { findNames } from "./find-names.ts";
 import { Revision } from "./revision.ts";
 
@@ -60,28 +61,17 @@ export class SqliteKeyStore implements KeyStore {
   }
 
   async listKeys({ accountId, userId, name, afterId, limit }: KeyQuery = {}) {
-    type Page = {
-      accountId: string | null;
-      userId: string | null;
-      name: string | null;
-      afterId: string | null;
-      limit: number;
-    };
-    // Ids rise with time. SQLite reads a limit of -1 as none.
-    const page = this.database.query<KeyRow, Page>(
-      `SELECT * FROM api_keys WHERE ($accountId IS NULL OR account_id = $accountId)
-       AND ($userId IS NULL OR user_id = $userId)
-       AND ($name IS NULL OR name = $name OR lower(name) = lower($name))
-       AND ($afterId IS NULL OR id < $afterId) ORDER BY id DESC LIMIT $limit`,
-    );
-    const rows = page.all({
-      accountId: accountId ?? null,
-      userId: userId ?? null,
-      name: name ?? null,
-      afterId: afterId ?? null,
-      limit: limit ?? -1,
+    const { where, values } = describeConditions({
+      "account_id = $accountId": accountId,
+      "user_id = $userId": userId,
+      "lower(name) = lower($name)": name,
+      "id < $afterId": afterId,
     });
-    return rows.map(readKey);
+    // Ids rise with time. SQLite reads a limit of -1 as none.
+    const page = this.database.query<KeyRow, Record<string, string | number>>(
+      `SELECT * FROM api_keys ${where} ORDER BY id DESC LIMIT $limit`,
+    );
+    return page.all({ ...values, limit: limit ?? -1 }).map(readKey);
   }
 
   async listExpiringKeys(after: number, until: number, limit: number) {

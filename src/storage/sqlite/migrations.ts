@@ -535,6 +535,14 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (budget_id, value, since, level)
   ) STRICT, WITHOUT ROWID;
   `,
+  // What lists of keys and accounts are read by, so that none of them reads the whole table.
+  `
+  CREATE INDEX accounts_kind ON accounts (kind, id);
+  CREATE INDEX accounts_name ON accounts (lower(name));
+  CREATE INDEX api_keys_name ON api_keys (lower(name));
+  CREATE INDEX api_keys_user ON api_keys (user_id, id) WHERE user_id IS NOT NULL;
+  CREATE INDEX api_keys_expiry ON api_keys (expires_at, id) WHERE expires_at IS NOT NULL;
+  `,
 ];
 
 function listBuckets(name: string): string {

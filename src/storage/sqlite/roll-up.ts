@@ -3,7 +3,7 @@ import type { StepReport, UsageRollUp } from "../../core/usage/retention.ts";
 import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../usage-sql/columns.ts";
 import { describeHoursSearch, describeMerge } from "../usage-sql/roll-up.ts";
 
-/** Rows that one step merges: few, because the process waits for the database. */
+/** Rows that one step merges: few, because saved groups wait for it. */
 const STEP = 250;
 
 /** Merges sums of hours in SQLite. */
@@ -33,7 +33,7 @@ export class SqliteRollUp implements UsageRollUp {
 function describeStep(table: SumTable<never, never>) {
   const keys = table.keys.join(", ");
   const rows = (columns: string) => `SELECT ${columns} FROM ${table.name} WHERE day = ?1 AND hour >= 0
-    ORDER BY hour, ${keys} LIMIT ${STEP}`;
+    ORDER BY ${table.byHour.join(", ")} LIMIT ${STEP}`;
   return {
     merge: describeMerge(table, `(${rows("*")})`),
     remove: `DELETE FROM ${table.name} WHERE (${keys}) IN (${rows(keys)})`,

@@ -49,6 +49,8 @@ export interface SumTable<Value, Key extends UsageSumKey = UsageSumKey> {
   readonly name: "usage_sums" | "usage_times" | "usage_tags";
   /** The columns of its primary key. */
   readonly keys: readonly string[];
+  /** The same in the order of the index by day and hour. */
+  readonly byHour: readonly string[];
   /** Returns the values of these columns. */
   readonly readKey: (key: Key) => readonly (string | number)[];
   /** The columns that are added up. */
@@ -59,11 +61,13 @@ export interface SumTable<Value, Key extends UsageSumKey = UsageSumKey> {
 
 const KEY_NAMES = Object.keys(KEY_COLUMNS) as (keyof UsageSumKey)[];
 const keys = Object.values(KEY_COLUMNS);
+const byHour = ["day", "hour", "account_id", "key_id", "user_id", "model", "provider", "outcome"];
 const readKey = (key: UsageSumKey) => KEY_NAMES.map((name) => key[name]);
 
 export const USAGE_SUMS: SumTable<UsageCounters> = {
   name: "usage_sums",
   keys,
+  byHour,
   readKey,
   columns: Object.values(COUNTER_COLUMNS),
   read: (counters) => COUNTERS.map((name) => counters[name]),
@@ -74,12 +78,14 @@ export const USAGE_TAGS: SumTable<UsageCounters, TagSumKey> = {
   ...USAGE_SUMS,
   name: "usage_tags",
   keys: [...keys, "tag"],
+  byHour: ["day", "hour", "account_id", "tag", "key_id", "user_id", "model", "provider", "outcome"],
   readKey: (key) => [...readKey(key), key.tag],
 };
 
 export const USAGE_TIMES: SumTable<UsageTimes> = {
   name: "usage_times",
   keys,
+  byHour,
   readKey,
   columns: [...LATENCY_COLUMNS, ...DURATION_COLUMNS],
   read: ({ latency, duration }) => [...latency, ...duration],

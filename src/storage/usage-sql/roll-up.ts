@@ -14,14 +14,15 @@ export function describeMerge(table: SumTable<never, never>, hours: string): str
 
 /**
  * Returns a statement that finds the first day with sums of hours before a day, its parameter. It looks up each day that has sums in an
- * index, and reads no sums. `mark` begins a parameter: `?` in SQLite, `$` in PostgreSQL.
+ * index, and its latest hour, and reads no sums. `mark` begins a parameter: `?` in SQLite, `$` in PostgreSQL.
  */
 export function describeHoursSearch({ name }: SumTable<never, never>, mark: "?" | "$"): string {
+  // Not EXISTS: SQLite makes a join of it, which reads all rows of every day.
   return `WITH RECURSIVE days (day) AS (
       SELECT min(day) FROM ${name}
       UNION ALL SELECT (SELECT min(day) FROM ${name} WHERE day > days.day) FROM days WHERE day < ${mark}1
     )
     SELECT day FROM days WHERE day < ${mark}1
-      AND EXISTS (SELECT 1 FROM ${name} AS sums WHERE sums.day = days.day AND hour > ${WHOLE_DAY})
+      AND (SELECT max(hour) FROM ${name} AS sums WHERE sums.day = days.day) > ${WHOLE_DAY}
     ORDER BY day LIMIT 1`;
 }

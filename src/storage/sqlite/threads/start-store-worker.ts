@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { ThreadAnswer } from "./messages.ts";
 import type { StartStoreThread } from "./store-thread.ts";
 
 /** Starts a thread of a database as a worker. */
 export const startStoreWorker: StartStoreThread = ({ onAnswer, onBroken }) => {
-  const worker = new Worker(new URL("./store-worker.ts", import.meta.url));
+  const worker = createWorker();
   worker.unref();
   worker.onmessage = ({ data }: MessageEvent<ThreadAnswer>) => {
     onAnswer(data);
@@ -17,3 +19,18 @@ export const startStoreWorker: StartStoreThread = ({ onAnswer, onBroken }) => {
     stop: () => worker.terminate(),
   };
 };
+
+function createWorker(): Worker {
+  const built = findBuiltWorker();
+  return built === null ? new Worker(new URL("./store-worker.ts", import.meta.url)) : new Worker(built);
+}
+
+/**
+ * Returns the worker that was built with the program that runs (`scripts/build-program.ts`), whose code is parsed already: it starts in
+ * half the time. Null if the program runs from its sources or is a single executable.
+ */
+function findBuiltWorker(): string | null {
+  const folder = dirname(Bun.main);
+  const built = join(folder, "store-worker.js");
+  return basename(folder) === "program" && existsSync(built) ? built : null;
+}

@@ -1,0 +1,237 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
+import { StoreError } from "../../src/base/store-error.ts";
+import { openDatabase } from "../../src/storage/sqlite/database.ts";
+import type { SqliteStores } from "../../src/storage/sqlite/stores.ts";
+import type { ThreadMessage } from "../../src/storage/sqlite/threads/messages.ts";
+import { startStoreWorker } from "../../src/storage/sqlite/threads/start-store-worker.ts";
+import { StoreThread, type ThreadEvents } from "../../src/storage/sqlite/threads/store-thread.ts";
+import {
+  createThreadedStores,
+  type ThreadedStores,
+} from "../../src/storage/sqlite/threads/threaded-stores.ts";
+import { turnEventLoop, waitFor } from "../support/event-loop.ts";
+import { startInlineThread } from "../support/inline-store-thread.ts";
+import { copyMigratedDatabase } from "../support/sqlite-template.ts";
+import { createTestClock } from "../support/test-clock.ts";
+import { testAccountStore } from "./contracts/account-store.ts";
+import { testAuditStore } from "./contracts/audit-store.ts";
+import { testBudgetStore } from "./contracts/budget-store.ts";
+import { testConcurrentWriters } from "./contracts/concurrent-writers.ts";
+import { testConsoleSessionStore } from "./contracts/console-session-store.ts";
+import { testDrainStore } from "./contracts/drain-store.ts";
+import { testHourlyUsage } from "./contracts/hourly-usage.ts";
+import { testIdentityStore } from "./contracts/identity-store.ts";
+import { testKeyStore } from "./contracts/key-store.ts";
+import { testLedgerStore } from "./contracts/ledger-store.ts";
+import { testNamedRouteStore } from "./contracts/named-route-store.ts";
+import { testPromptLogStore } from "./contracts/prompt-log-store.ts";
+import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
+import { testSettingsStore } from "./contracts/settings-store.ts";
+import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
+import { testTierStore } from "./contracts/tier-store.ts";
+import { testUsageStore } from "./contracts/usage-store.ts";
+
+let dataDir: string;
+let opened: ThreadedStores[];
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "gateway-threads-"));
+  copyMigratedDatabase(dataDir);
+  opened = [];
+});
+afterEach(async () => {
+  for (const stores of opened) await stores.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function open(start = startInlineThread): SqliteStores {
+  const threaded = createThreadedStores({ dataDir, clock: systemClock, start });
+  opened.push(threaded);
+  return threaded.stores;
+}
+
+describe("SQLite behind threads", () => {
+  testAccountStore(() => open().accounts);
+  testKeyStore(() => open().keys);
+  testProviderKeyStore(() => open().providerKeys);
+  testPromptLogStore(() => open().promptLog);
+  testSettingsStore(() => open().settings);
+  testDrainStore(() => open().drains);
+  testNamedRouteStore(() => open().namedRoutes);
+  testTierStore(() => open());
+  testUsageStore(() => open().usage);
+  testLedgerStore(() => open());
+  testConcurrentWriters(() => open());
+  testHourlyUsage(() => {
+    const stores = open();
+    return {
+      ...stores,
+      async run(text) {
+        const database = openDatabase(dataDir);
+        database.exec(text);
+        database.close();
+      },
+      reopen: () => open().usage,
+    };
+  });
+  testBudgetStore(() => open());
+  testAuditStore(() => open().audit);
+  testConsoleSessionStore(() => {
+    const { consoleSessions, keys } = open();
+    return { sessions: consoleSessions, keys };
+  });
+  testIdentityStore(() => open().identities);
+  testStoredResponseStore(() => open().answers);
+});
+
+describe("SQLite in real threads", () => {
+  test("a setting that one thread has written is what the thread of look-ups reads", async () => {
+    const { settings } = open(startStoreWorker);
+    await settings.putSetting("name", "value");
+    expect(await settings.findSetting("name")).toBe("value");
+  });
+
+  test("two changes of an account at the same time are both kept", async () => {
+    const { accounts } = open(startStoreWorker);
+    await Promise.all([
+      accounts.changeAccount("acct_default", (account) => ({ ...account, name: `${account.name} a` })),
+      accounts.changeAccount("acct_default", (account) => ({ ...account, overdraft: 7 })),
+    ]);
+    expect(await accounts.findAccount("acct_default")).toMatchObject({ name: "default a", overdraft: 7 });
+  });
+
+  test("calls fail with the reason if the file is no database", async () => {
+    await Bun.write(
+      join(dataDir, "gateway.db"),
+      "not a database, but a text that is longer than its header would be. ".repeat(9),
+    );
+    const { settings } = open(startStoreWorker);
+    const failure = await settings.findSetting("name").catch((error: unknown) => error);
+    expect(String(failure)).toContain("file is not a database");
+  });
+});
+
+describe("a thread of SQLite", () => {
+  const LIMITS = { sent: 2, waiting: 2, waitMs: 1_000, idleMs: 60_000 };
+
+  /** A thread that answers when the test says so. */
+  function createSite(limits: Partial<typeof LIMITS> = {}) {
+    const clock = createTestClock();
+    const started: { events: ThreadEvents; messages: ThreadMessage[]; isStopped: boolean }[] = [];
+    const thread = new StoreThread({
+      dataDir: "nowhere",
+      isReader: true,
+      limits: { ...LIMITS, ...limits },
+      clock,
+      start(events) {
+        const one = { events, messages: [] as ThreadMessage[], isStopped: false };
+        started.push(one);
+        return {
+          post: (message) => void one.messages.push(message),
+          hold() {},
+          stop() {
+            one.isStopped = true;
+          },
+        };
+      },
+    });
+    const call = (method = "findSetting") => {
+      const promise = thread.call({ store: "settings", method, args: [] });
+      return promise.catch((error: unknown) => (error instanceof StoreError ? error.message : "unknown"));
+    };
+    const calls = () => started.at(-1)?.messages.filter(({ kind }) => kind === "call") ?? [];
+    return { clock, thread, started, call, calls };
+  }
+
+  test("sends a bounded number of calls, and the next one when it has answered", async () => {
+    const { call, calls, started } = createSite();
+    const results = ["a", "b", "c"].map((method) => call(method));
+    expect(calls()).toHaveLength(2);
+    started[0]?.events.onAnswer({ kind: "result", id: 1, result: "first" });
+    expect(await results[0]).toBe("first");
+    expect(calls().map((message) => (message.kind === "call" ? message.method : ""))).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
+  });
+
+  test("fails further calls at once if enough wait", async () => {
+    const { call } = createSite();
+    for (let i = 0; i < 4; i++) void call();
+    expect(await call()).toBe("the store failed: 2 calls wait for it already");
+  });
+
+  test("gives up calls after a time, and never sends those that waited", async () => {
+    const { call, calls, clock, started } = createSite();
+    const results = [call(), call(), call()];
+    clock.advance(1_000);
+    const late = "the store failed: it has not answered for 1000 ms";
+    expect(await Promise.all(results)).toEqual([late, late, late]);
+    started[0]?.events.onAnswer({ kind: "result", id: 1, result: null });
+    expect(calls()).toHaveLength(2);
+  });
+
+  test("that ends by itself fails its calls, and is started again after a pause", async () => {
+    const { call, clock, started } = createSite();
+    const results = [call(), call(), call()];
+    started[0]?.events.onBroken("its thread has ended");
+    const ended = "the store failed: its thread has ended";
+    expect(await Promise.all(results)).toEqual([ended, ended, ended]);
+    expect(await call()).toContain("is started again");
+    expect(started).toHaveLength(1);
+    clock.advance(1_000);
+    void call();
+    expect(started).toHaveLength(2);
+  });
+
+  test("closes its database when it has been idle, and a later call starts another one", async () => {
+    const { call, clock, started } = createSite();
+    const result = call();
+    started[0]?.events.onAnswer({ kind: "result", id: 1, result: null });
+    await result;
+    clock.advance(60_000);
+    expect(started[0]?.messages.at(-1)).toEqual({ kind: "close" });
+    void call();
+    expect(started).toHaveLength(2);
+  });
+
+  test("is ended after five seconds if it does not close its database", async () => {
+    const { call, clock, started, thread } = createSite({ waitMs: 60_000 });
+    const result = call();
+    const closing = thread.close();
+    clock.advance(5_000);
+    await closing;
+    expect(started[0]?.isStopped).toBe(true);
+    expect(await result).toBe("the store failed: it is closed");
+  });
+
+  test("of a gateway that crashes becomes a failed call, and the next calls are answered", async () => {
+    const workers: Worker[] = [];
+    const clock = createTestClock();
+    const { stores, close } = createThreadedStores({
+      dataDir,
+      clock,
+      start(events) {
+        const worker = new Worker(new URL("../support/crashing-worker.ts", import.meta.url));
+        workers.push(worker);
+        if (workers.length > 1) {
+          worker.terminate();
+          return startStoreWorker(events);
+        }
+        worker.onerror = ({ message }) => events.onBroken(message);
+        return { post: (message) => worker.postMessage(message), hold() {}, stop: () => worker.terminate() };
+      },
+    });
+    const failure = await stores.settings.findSetting("name").catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StoreError);
+    clock.advance(1_000);
+    const found = await waitFor(async () => stores.settings.findSetting("name").then(String, () => null));
+    expect(found).toBe("null");
+    await turnEventLoop();
+    await close();
+  });
+});
