@@ -102,7 +102,7 @@ const GATEWAY: readonly ListedCommand[] = [
   },
   {
     term: "storage",
-    description: "Move all data between SQLite and PostgreSQL",
+    description: "Move all data between SQLite and PostgreSQL, and compact the file of SQLite",
     load: async () => (await import("./storage-commands.ts")).declareStorageCommands,
   },
   {

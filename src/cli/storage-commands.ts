@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { compactDataDir } from "../app/compact-database.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { type CopyResult, copyStores } from "../app/storage-copy/copy-stores.ts";
 import { systemClock } from "../base/clock.ts";
@@ -25,6 +26,26 @@ export function declareStorageCommands(storage: Command): void {
       )
       .option("--to <store>", "The other one of both, empty. Defaults to database.url"),
   ).action(copy);
+  addJsonOption(
+    storage
+      .command("compact")
+      .description(
+        "Give the free space of the SQLite database back to the disk. No gateway may run on it. Needs as much free space as the database has records",
+      ),
+  ).action(compact);
+}
+
+async function compact({ json }: JsonOption): Promise<void> {
+  const { data_dir, database } = loadConfig(process.env);
+  if (database.url !== undefined)
+    throw new Error("The stores are in PostgreSQL (database.url), which reuses free space by itself.");
+  const { before, after } = compactDataDir(data_dir);
+  const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
+  console.log(
+    json
+      ? JSON.stringify({ before_bytes: before, after_bytes: after })
+      : `The database has ${megabytes(after)}; it had ${megabytes(before)}.`,
+  );
 }
 
 async function copy({ json, ...options }: CopyOptions): Promise<void> {

@@ -1,13 +1,15 @@
 import { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateFile, makePrivateFolder } from "../files/private-files.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** How long a start waits while another process writes. Milliseconds. */
 const START_BUSY_MS = 5_000;
-/** The same later. Short, because it blocks the event loop: `repeatWhileBusy` waits longer. Milliseconds. */
+/** The same later. Short, because other calls wait meanwhile: `repeatWhileBusy` waits longer. Milliseconds. */
 const BUSY_MS = 20;
+/** The size to which the write-ahead log is cut once the database has what it contains. Bytes. */
+const MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
  * Opens the embedded database of a data directory and migrates its tables.
@@ -26,6 +28,30 @@ export function migrateDataDir(dataDir: string): { readonly before: number; read
   const { database, before } = openAndMigrate(dataDir);
   database.close();
   return { before, after: MIGRATIONS.length };
+}
+
+/** The size of a database file before and after. Bytes. */
+export interface CompactedDatabase {
+  readonly before: number;
+  readonly after: number;
+}
+
+/**
+ * Writes the database of a data directory anew without its free pages, so that the file is as small as it can be, and can be made shorter
+ * while a gateway runs. Needs as much space again meanwhile. No gateway may run on it.
+ */
+export function compactDatabase(dataDir: string): CompactedDatabase {
+  const database = openDatabase(dataDir);
+  try {
+    const file = join(dataDir, "gateway.db");
+    const before = statSync(file).size;
+    database.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    database.exec("VACUUM");
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return { before, after: statSync(file).size };
+  } finally {
+    database.close();
+  }
 }
 
 /**
@@ -55,9 +81,13 @@ function openAndMigrate(dataDir: string): { readonly database: Database; readonl
   database.exec(`PRAGMA busy_timeout = ${START_BUSY_MS}`);
   // Applies to new files: a group of records writes half as many pages.
   database.exec("PRAGMA page_size = 8192");
+  // Applies to new files as well: the pages of what the retention policy has deleted can be given back, a few at a time.
+  database.exec("PRAGMA auto_vacuum = INCREMENTAL");
   database.exec("PRAGMA journal_mode = WAL");
   // A group of records is on disk before the journal releases it.
   database.exec("PRAGMA synchronous = FULL");
+  // A check of a large ledger reads for half a minute, in which the write-ahead log grows. It must not stay so large.
+  database.exec(`PRAGMA journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
   const before = migrate(database);
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   return { database, before };

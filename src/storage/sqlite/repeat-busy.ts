@@ -7,7 +7,7 @@ const MAX_FAILURES = 42;
 
 /**
  * Repeats calls of a store, for at most about five seconds, while another process writes to the database. Waiting inside SQLite would
- * block the event loop. Each method of a store must write in one transaction or one statement.
+ * block its thread. Each method of a store must write in one transaction or one statement.
  */
 export function repeatWhileBusy(clock: Clock): (error: unknown, failures: number) => Promise<boolean> {
   return async (error, failures) => {

@@ -4,20 +4,23 @@ import { RejectedRecordError } from "../../base/store-error.ts";
 import { DAY_MS } from "../../base/time.ts";
 import type { RecordEntry } from "../../core/usage/records.ts";
 import type { StepReport, UsageRetention } from "../../core/usage/retention.ts";
+import { FreePages } from "./free-pages.ts";
 
-/** Generations that one step deletes: few, because the process waits for the database. */
+/** Generations that one step deletes: few, because saved groups wait for it. */
 const STEP = 250;
 
-/** Deletes old generations by the times in their ids. */
+/** Deletes old generations by the times in their ids, and then gives their space back. */
 export class SqliteRetention implements UsageRetention {
   private readonly drop;
+  private readonly freePages: FreePages;
 
   constructor(private readonly database: Database) {
+    this.freePages = new FreePages(database);
     this.drop = database.transaction((day: number) => this.dropStep(day));
   }
 
   async dropUsage(day: number): Promise<StepReport> {
-    return { hasMore: this.drop.immediate(day) };
+    return { hasMore: this.drop.immediate(day) || this.freePages.giveBack() };
   }
 
   private dropStep(day: number): boolean {
