@@ -27,7 +27,7 @@ const RECORDS = 50;
 const AT_ONCE = 50_000;
 
 export const userOf = (index: number): string => `user_${pad(index)}`;
-export const keyOf = (index: number): string => `key_${pad(index)}`;
+const keyOf = (index: number): string => `key_${pad(index)}`;
 const pad = (index: number): string => String(index).padStart(24, "0");
 
 /** Fills the database of a data directory, which exists, as the stores would: generations until `until`, with their charges and sums. */

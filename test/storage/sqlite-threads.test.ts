@@ -115,7 +115,7 @@ describe("SQLite in real threads", () => {
 });
 
 describe("a thread of SQLite", () => {
-  const LIMITS = { sent: 2, waiting: 2, waitMs: 1_000, idleMs: 60_000 };
+  const LIMITS = { sent: 2, waiting: 2, waitMs: 1_000, cacheBytes: 0, idleMs: 60_000 };
 
   /** A thread that answers when the test says so. */
   function createSite(limits: Partial<typeof LIMITS> = {}) {

@@ -6,6 +6,8 @@ export interface OpenMessage {
   readonly dataDir: string;
   /** Whether the thread only reads. */
   readonly isReader: boolean;
+  /** The pages that it keeps in memory. Bytes. */
+  readonly cacheBytes: number;
 }
 
 /** A call of a method of a store. */

@@ -45,8 +45,9 @@ export function serveStores(post: (answer: ThreadAnswer) => void): (message: Thr
   };
 }
 
-function openStores({ dataDir, isReader }: OpenMessage): OpenStores {
+function openStores({ dataDir, isReader, cacheBytes }: OpenMessage): OpenStores {
   const database = openDatabase(dataDir);
+  database.exec(`PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}`);
   if (isReader) database.exec("PRAGMA query_only = true");
   return { database, stores: createSqliteStores(database) };
 }

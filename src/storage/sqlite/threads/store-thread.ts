@@ -29,6 +29,8 @@ export interface StoreThreadLimits {
   readonly waiting: number;
   /** How long a caller waits. Milliseconds. */
   readonly waitMs: number;
+  /** The pages of the database that it keeps in memory. Bytes. */
+  readonly cacheBytes: number;
   /** How long a thread without calls is kept. Milliseconds; null: until it is closed. */
   readonly idleMs: number | null;
 }
@@ -151,7 +153,7 @@ export class StoreThread {
 
   /** @throws StoreError during the pause after a thread has ended, or if it cannot be started. */
   private startThread(): ThreadPort {
-    const { clock, start, dataDir, isReader } = this.parts;
+    const { clock, start, dataDir, isReader, limits } = this.parts;
     if (clock.now() < this.pausedUntil) throw new StoreError("its thread has ended, and is started again");
     const isCurrent = () => this.thread === thread;
     const thread = start({
@@ -161,7 +163,7 @@ export class StoreThread {
       },
     });
     this.thread = thread;
-    thread.post({ kind: "open", dataDir, isReader });
+    thread.post({ kind: "open", dataDir, isReader, cacheBytes: limits.cacheBytes });
     return thread;
   }
 

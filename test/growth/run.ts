@@ -1,0 +1,157 @@
+/**
+ * `npm run test:growth`: fills a SQLite database with generations and keys, starts a gateway on it, and makes the calls of the console's
+ * screens. Prints for each how long it takes, how long the event loop works for it, and the longest wait of another request meanwhile.
+ * Fails if the event loop works longer than 50 ms without a pause of the call. `--generations`, `--keys`, `--days` choose the size; `--dir`
+ * keeps the database there, or uses the one that is there; `--checkout` measures another version.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { migrateDataDir } from "../../src/storage/sqlite/database.ts";
+import { findFreePort } from "../support/free-port.ts";
+import { fillDatabase } from "./fill-database.ts";
+import { listManagementCalls } from "./management-calls.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    generations: { type: "string", default: "5000000" },
+    keys: { type: "string", default: "1000000" },
+    users: { type: "string", default: "100000" },
+    days: { type: "string", default: "60" },
+    dir: { type: "string" },
+    checkout: { type: "string", default: join(import.meta.dir, "../..") },
+  },
+});
+
+/** The longest work of the event loop for one call, which another request may wait for. Milliseconds. */
+const MAX_STALL_MS = 50;
+const ADMIN_KEY = "only-for-this-test-0123456789abcdef";
+const PING_MS = 5;
+const START_MS = 120_000;
+/** Calls at once: those of several people who open the same screen. */
+const AT_ONCE = 4;
+
+const dataDir =
+  options.dir === undefined ? mkdtempSync(join(tmpdir(), "gateway-growth-")) : resolve(options.dir);
+if (!existsSync(join(dataDir, "gateway.db"))) {
+  migrateDataDir(dataDir);
+  const { generations, keys, users, days } = options;
+  const size = {
+    generations: Number(generations),
+    keys: Number(keys),
+    users: Number(users),
+    days: Number(days),
+  };
+  fillDatabase(dataDir, size, Date.now());
+}
+
+const port = await findFreePort();
+const origin = `http://127.0.0.1:${port}`;
+const child = Bun.spawn([process.execPath, join(options.checkout, "src/main.ts"), "start"], {
+  cwd: dataDir,
+  env: {
+    PATH: process.env["PATH"] ?? "",
+    HOME: dataDir,
+    GATEWAY_DATA_DIR: dataDir,
+    GATEWAY_PORT: String(port),
+    GATEWAY_ADMIN_KEY: ADMIN_KEY,
+    MIMALLOC_PURGE_DELAY: "-1",
+  },
+  stdout: "ignore",
+  stderr: "inherit",
+});
+
+/** Returns the processor time of the thread of the event loop. Milliseconds. */
+function workOfLoop(): number {
+  const [nanoseconds] = readFileSync(`/proc/${child.pid}/task/${child.pid}/schedstat`, "utf8").split(" ");
+  return Number(nanoseconds) / 1e6;
+}
+
+async function waitUntilReady(): Promise<void> {
+  const end = Date.now() + START_MS;
+  for (;;) {
+    const isReady = await fetch(`${origin}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isReady) return;
+    if (Date.now() > end || child.exitCode !== null) throw new Error("the gateway does not start");
+    await Bun.sleep(50);
+  }
+}
+
+/** Makes small requests until it is stopped. Returns the longest time of one. */
+function watch(): () => Promise<number> {
+  let isOver = false;
+  let longest = 0;
+  const pinging = (async () => {
+    while (!isOver) {
+      const began = performance.now();
+      await (await fetch(`${origin}/healthz`)).arrayBuffer();
+      longest = Math.max(longest, performance.now() - began);
+      await Bun.sleep(PING_MS);
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await pinging;
+    return longest;
+  };
+}
+
+async function measure(name: string, path: string, number: number) {
+  const stop = watch();
+  const before = workOfLoop();
+  const began = performance.now();
+  const statuses = await Promise.all(
+    Array.from({ length: number }, async () => {
+      const response = await fetch(`${origin}/api/admin${path}`, {
+        headers: { authorization: `Bearer ${ADMIN_KEY}` },
+      });
+      await response.arrayBuffer();
+      return response.status;
+    }),
+  );
+  const tookMs = Math.round(performance.now() - began);
+  const longestMs = Math.round(await stop());
+  return {
+    call: name,
+    status: statuses.join(" "),
+    tookMs,
+    loopMs: Math.round(workOfLoop() - before),
+    longestMs,
+  };
+}
+
+type Result = Awaited<ReturnType<typeof measure>>;
+
+function print({ call, status, tookMs, loopMs, longestMs }: Result): void {
+  console.log(
+    `${call.padEnd(36)} ${status.padEnd(16)} ${tookMs} ms, event loop ${loopMs} ms, longest other request ${longestMs} ms`,
+  );
+}
+
+/** Whether the event loop worked for a call in one piece that another request would notice. */
+const isStalled = ({ tookMs, loopMs }: Result): boolean => loopMs > MAX_STALL_MS && loopMs > tookMs / 2;
+
+try {
+  const began = performance.now();
+  await waitUntilReady();
+  console.log(`ready after ${Math.round(performance.now() - began)} ms`);
+  const results: Result[] = [];
+  const add = async (name: string, path: string, number = 1): Promise<void> => {
+    const result = await measure(name, path, number);
+    print(result);
+    results.push(result);
+  };
+  for (const { name, path } of listManagementCalls(Date.now())) await add(name, path);
+  await add(`usage of 30 days, ${AT_ONCE} at once`, "/usage", AT_ONCE);
+  for (const { call, loopMs } of results.filter(isStalled))
+    console.error(`the event loop works ${loopMs} ms for: ${call}`);
+  process.exitCode = results.some(isStalled) ? 1 : 0;
+} finally {
+  child.kill("SIGTERM");
+  await child.exited;
+  if (options.dir === undefined) rmSync(dataDir, { recursive: true, force: true });
+}
