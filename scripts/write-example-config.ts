@@ -183,6 +183,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
       stream: "hold",
     },
   ],
+  "providers.*.send": { fields: ["web_search_options"], tools: ["file_search"] },
   "providers.*.trains_on_data": false,
   "providers.*.zero_retention": true,
   "console.url": "https://gateway.example.com",
@@ -295,7 +296,7 @@ function renderBare(key: string, schema: Schema, path: string): string[] {
     const [first = "", ...rest] = renderMembers(schema.items, path);
     return [...comment, `${key}:`, `  - ${first}`, ...indent(indent(rest))];
   }
-  if (schema.properties !== undefined && !hasDefault(schema))
+  if (schema.properties !== undefined && !hasDefault(schema) && EXAMPLES[path] === undefined)
     return [...comment, `${key}:`, ...indent(renderMembers(schema, path))];
   return [...comment, ...toYaml({ [key]: EXAMPLES[path] ?? schema.default ?? exampleOf(path) })];
 }

@@ -95,14 +95,15 @@ export function replaceNames(serving: BuiltServing, config: Config, stored: Stor
   };
 }
 
-/** Returns the row with the operator's contract with the provider in place of its public data policy. */
+/** Returns the row with the operator's contract with the provider in place of its public data policy and prices. */
 function withDataFacts(record: ProviderRecord, config: ProviderConfig | undefined): ProviderRecord {
-  const { trains_on_data: trains, zero_retention: retainsNothing } = config ?? {};
-  if (trains === undefined && retainsNothing === undefined) return record;
+  const { trains_on_data: trains, zero_retention: retainsNothing, send } = config ?? {};
+  if (trains === undefined && retainsNothing === undefined && send === undefined) return record;
   return {
     ...record,
     ...(trains === undefined ? {} : { trainsOnData: trains }),
     ...(retainsNothing === undefined ? {} : { retainsData: !retainsNothing }),
+    ...(send === undefined ? {} : { sends: { fields: send.fields ?? [], tools: send.tools ?? [] } }),
   };
 }
 

@@ -118,9 +118,9 @@ const hostedModel = z.strictObject({
         .min(1)
         .exactOptional(),
     })
-    .default({ prompt: "0", completion: "0" })
+    .optional()
     .describe(
-      "US dollars per token, per request, per image in the prompt, per web search by the provider or search of a rerank model, per character of a text to speak, per second of audio to transcribe, and per generated image, also by quality and size. Callers without a key can use a model only if its id ends in :free, whatever its price.",
+      "Without prices, or without the price that the model's output needs, nothing is charged, and log, checks, lists and answers say so: write 0 where that is meant. US dollars per token, per request, per image in the prompt, per web search by the provider or search of a rerank model, per character of a text to speak, per second of audio to transcribe, and per generated image, also by quality and size. Callers without a key can use a model only if its id ends in :free, whatever its price.",
     ),
 });
 
@@ -263,6 +263,18 @@ const provider = z.strictObject({
     .optional()
     .describe(
       "Whether the provider stores nothing of requests. Overrides the catalog. Unknown counts as false.",
+    ),
+  send: z
+    .strictObject({
+      fields: z.array(z.string().min(1)).optional().describe("Names of request fields."),
+      tools: z
+        .array(z.string().min(1))
+        .optional()
+        .describe("Types of tools. One that ends in * stands for all types with that beginning."),
+    })
+    .optional()
+    .describe(
+      "Fields and tools that are sent with platform keys although the provider may charge for them, such as those that a contract includes. They are not charged. Free models do not get them. See docs/pricing.md.",
     ),
   enabled: z.boolean().default(true),
 });

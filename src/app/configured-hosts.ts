@@ -1,4 +1,6 @@
 import { nearestNames } from "../base/nearest-names.ts";
+import { isZero } from "../core/catalog/decimal-price.ts";
+import { isFreeId } from "../core/catalog/is-free-id.ts";
 import type { ModelRecord, ProviderRecord, SamplingParameter } from "../core/catalog/records.ts";
 import type { ConfigProblem } from "./config-error.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
@@ -38,6 +40,7 @@ function toProviderRecord(slug: string, provider: ProviderConfig): ProviderRecor
     toolCallIds: format === "anthropic-messages" || format === "bedrock-converse" ? "anthropic" : "openai",
     parameters: HOST_PARAMETERS,
     quirks: {},
+    isOwnHost: true,
     ...NO_FACTS,
   };
 }
@@ -93,11 +96,46 @@ export function listConfiguredModels(
             contextLength: model.context_length ?? ASSUMED_WINDOW,
             ...(model.context_length === undefined ? { isWindowAssumed: true as const } : {}),
             maxOutputTokens: model.max_output_tokens ?? null,
-            prices: readPrices({ prices: model.prices }).prices,
+            prices: readPrices({ prices: model.prices ?? NOTHING }).prices,
+            ...(lacksPrice(model) ? { isPriceUnknown: true as const } : {}),
           },
         ],
       }),
     ),
+  );
+}
+
+const NOTHING = { prompt: "0", completion: "0" };
+
+type ConfiguredModel = NonNullable<ProviderConfig["models"]>[number];
+
+/** The prices of which a model with this output needs one that is written. */
+const NEEDED: Readonly<Partial<Record<ConfiguredModel["output"], readonly string[]>>> = {
+  rerank: ["search", "request"],
+  image: ["generated_image", "image_variants", "request"],
+  speech: ["character", "request"],
+  transcription: ["audio_second", "request"],
+};
+
+/** Whether nothing can be charged for a model although neither its id nor a price of 0 says that it is free. */
+function lacksPrice({ id, prices, output }: ConfiguredModel): boolean {
+  if (isFreeId(id.toLowerCase())) return false;
+  if (prices === undefined) return true;
+  const needed = NEEDED[output];
+  if (needed === undefined || !isZero(prices.prompt) || !isZero(prices.completion)) return false;
+  return needed.every((name) => prices[name as keyof typeof prices] === undefined);
+}
+
+/** Returns a warning for each model of the configuration that has no price. */
+export function findUnpricedModels(config: Config): ConfigProblem[] {
+  return Object.entries(config.providers).flatMap(([slug, { models = [], enabled }]) =>
+    models.flatMap((model, at) => {
+      if (!enabled || !lacksPrice(model)) return [];
+      const needed =
+        model.prices === undefined ? "no prices" : `no price for its output, ${NEEDED[model.output]?.[0]}`;
+      const text = `(${model.id}) has ${needed}: its answers are not charged. Set prices, 0 if it is free`;
+      return problemAt(config, ["providers", slug, "models", at], text);
+    }),
   );
 }
 

@@ -25,6 +25,7 @@ export const SANDBOX_PROVIDER: ProviderRecord = {
   toolCallIds: "openai",
   parameters: ["n", "seed", "stop"],
   quirks: {},
+  isOwnHost: true,
   failsOnDemand: true,
   // Nothing leaves the gateway.
   trainsOnData: false,

@@ -84,6 +84,23 @@ export function parseDollars(amount: string | number): number | null {
   return sign === "-" && nanodollars !== 0 ? -nanodollars : nanodollars;
 }
 
+/**
+ * Reads an amount of dollars that another system computed as a float, as attodollars: the fewest digits that identify the number, and of
+ * them 18 places. Returns null for negative amounts and from a trillion dollars on.
+ */
+export function readAmount(dollars: number): bigint | null {
+  const match = /^(\d{1,12})(?:\.(\d+))?$/.exec(printNumber(dollars));
+  return match === null ? null : parsePrice(`${match[1]}.${(match[2] ?? "0").slice(0, ATTO_DIGITS)}`);
+}
+
+/** The unit of factors of amounts. */
+const MILLION = 1_000_000n;
+
+/** Returns attodollars times `factor` millionths, rounded half up. */
+export function scaleAmount(attodollars: bigint, factor: bigint): bigint {
+  return (attodollars * factor + MILLION / 2n) / MILLION;
+}
+
 /** Formats a number with the fewest digits that identify it, and small numbers without an exponent. */
 function printNumber(value: number): string {
   const text = String(value);

@@ -19,7 +19,7 @@ let gateway: TestGateway;
 /** Providers of the catalog and custom hosts, all of which are the simulated vendor. */
 const yamlOf = (base: string): string => `
 providers:
-  openai: { base_url: "${base}", api_keys: [key] }
+  openai: { base_url: "${base}", api_keys: [key], send: { tools: [image_generation, code_interpreter, file_search] } }
   groq: { base_url: "${base}", api_keys: [key] }
   xai: { base_url: "${base}", api_keys: [key] }
   deepseek: { base_url: "${base}", api_keys: [key] }

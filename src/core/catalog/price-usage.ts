@@ -32,6 +32,8 @@ export type PricedKind =
   | "image"
   | "search"
   | "searched_request"
+  | "reported"
+  | "surcharge"
   | "character"
   | "audio_second"
   | "generated_image";
@@ -41,6 +43,8 @@ const COUNTED: ReadonlySet<PricedKind> = new Set([
   "image",
   "search",
   "searched_request",
+  "reported",
+  "surcharge",
   "character",
   "audio_second",
   "generated_image",
@@ -223,8 +227,11 @@ class PriceList implements ChargeTaker {
 type RatedKind = Exclude<PricedKind, "generated_image">;
 
 function forEachCharge(rates: Rates, usage: TokenUsage, charges: ChargeTaker): void {
-  forEachToken(rates, usage, charges);
-  forEachOther(rates, usage, charges);
+  if (rates.prices.reported !== undefined) charges.charge("reported", 1, rates.reported);
+  else {
+    forEachToken(rates, usage, charges);
+    forEachOther(rates, usage, charges);
+  }
 }
 
 /** Charges the tokens of a prompt or an answer kind by kind. No token is charged twice, because each kind takes its own from those that are left. */
@@ -267,6 +274,7 @@ function forEachToken(rates: Rates, usage: TokenUsage, charges: ChargeTaker): vo
 /** Visits the charges that are not per token and have a price. */
 function forEachOther(rates: Rates, usage: OtherUsage, charges: ChargeTaker): void {
   chargePriced(charges, "request", 1, rateOfRequest(rates, usage));
+  chargePriced(charges, "surcharge", 1, rates.surcharge);
   if (usage.images > 0) chargePriced(charges, "image", usage.images, rates.image);
   if (usage.searches > 0) {
     chargePriced(charges, "search", usage.searches, rates.search);
@@ -338,6 +346,8 @@ function readRates(prices: Prices): Rates {
       image: orElse(prices.image, FREE),
       search: orElse(prices.search, FREE),
       searched_request: orElse(prices.searchedRequest, FREE),
+      reported: orElse(prices.reported, FREE),
+      surcharge: orElse(prices.surcharge, FREE),
       character: orElse(prices.character, FREE),
       audio_second: orElse(prices.audioSecond, FREE),
       prices,

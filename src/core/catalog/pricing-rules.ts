@@ -41,6 +41,8 @@ export interface Tariff {
   readonly listed: ModelEndpoint;
   /** With the prices that the account pays to the gateway; with a BYOK key the fee. */
   readonly charged: ModelEndpoint;
+  /** The factor of the list price that the account pays, in millionths; null if other prices replace the list's. */
+  readonly factor: bigint | null;
   /** Returns another model of the provider with the prices that the account pays, such as that of an advisor. */
   readonly priceOther: (endpoint: ModelEndpoint, modelId: string) => ModelEndpoint;
 }
@@ -147,7 +149,8 @@ function createTariff(
   const priceOther: Tariff["priceOther"] = (other, id) =>
     tariffs.find({ endpoint: other, modelId: id, isByok })?.charged ??
     (isByok ? scaleEndpoint(other, 0n) : other);
-  return { listed: endpoint, charged, priceOther };
+  const factor = effect.kind === "scale" ? effect.factor : null;
+  return { listed: endpoint, charged, factor, priceOther };
 }
 
 function effectOf({ platform, byok }: PricingRule, isByok: boolean): PricingEffect | null {

@@ -87,6 +87,19 @@ export interface ProviderRecord {
   readonly parameters?: readonly SamplingParameter[];
   /** Deviations from `format` that no other field describes. Those of further formats are in `formats`. */
   readonly quirks: ProviderQuirks;
+  /** What its own request fields and tools cost; those of its formats are in `format-charges.ts`. */
+  readonly charges?: ChargeRules;
+  /** Its answers report in `usage.cost` what it charges for the request, in US dollars, unless `usage.is_byok` is true. */
+  readonly reportsCost?: true;
+  /**
+   * Factors of all prices of a request, by field of the request and of the answer that reports it, by value, and by endpoint name or a
+   * pattern with `*`; the first that matches counts. Decimal strings with at most six places.
+   */
+  readonly factors?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
+  /** Fields and types of tools that the operator wants to be sent with platform keys, whatever they cost, except to free models. */
+  readonly sends?: { readonly fields: readonly string[]; readonly tools: readonly string[] };
+  /** The operator's own host: it charges nothing that the operator does not know, and gets every field. */
+  readonly isOwnHost?: true;
   /** Whether its policy allows training on requests. Absent counts as yes. */
   readonly trainsOnData?: boolean;
   /** Whether its policy allows storing requests. Absent and null count as yes. */
@@ -97,6 +110,46 @@ export interface ProviderRecord {
   /** ISO 3166-1 alpha-2. */
   readonly headquarters: string | null;
   readonly datacenters: readonly string[] | null;
+}
+
+/**
+ * What a value of a request field costs at a provider besides tokens that the endpoint has prices for. `free`: nothing. `costs`: more
+ * than any price here says, so that it is not sent with a platform key.
+ */
+export type ChargeRule = "free" | "costs" | ChargeRuleParts;
+
+/** A rule for parts of a value. Of several members the first that applies decides: `price`, `upTo`, then the others. */
+export interface ChargeRuleParts {
+  /** Free where the endpoint has this price, by which it is then charged. */
+  readonly price?: PriceName;
+  /** What one request may cost at most, in US dollars, at a provider whose answers report their cost. */
+  readonly upTo?: string;
+  /** Any number costs nothing. */
+  readonly numbers?: true;
+  /** Values that cost nothing, beside those for which `ProviderRecord.factors` has a factor. */
+  readonly values?: readonly (string | number | boolean)[];
+  /** Members of an object; one without a rule costs. */
+  readonly members?: Readonly<Record<string, ChargeRule>>;
+  /** Members that the object must have, because the provider chooses a value that costs for one that is absent. */
+  readonly needs?: readonly string[];
+  /** Elements of an array by the member that names their type; one without a rule costs. */
+  readonly items?: { readonly key: string; readonly rules: Readonly<Record<string, ChargeRule>> };
+}
+
+/** What request fields and tools cost: of a format, changed and completed by the rules of a provider. */
+export interface ChargeRules {
+  readonly fields?: Readonly<Record<string, ChargeRule>>;
+  /** By type of tool; a name that ends in `*` stands for all types with that beginning. */
+  readonly tools?: Readonly<Record<string, ChargeRule>>;
+  /**
+   * An entry that a list of a request with files gets, for models that do not accept files, unless the list has one of its type: without it
+   * the provider would choose a way to read them that costs.
+   */
+  readonly forFiles?: {
+    readonly field: string;
+    readonly key: string;
+    readonly entry: Readonly<Record<string, unknown>>;
+  };
 }
 
 /** How a provider's API in a further format deviates from that of the format's vendor. */
@@ -175,6 +228,10 @@ export interface Prices {
   readonly search?: string;
   /** Per request that searches at least once. */
   readonly searchedRequest?: string;
+  /** Of the whole request, instead of all other prices: what its provider reported. Only in records of generations. */
+  readonly reported?: string;
+  /** Per request, for services that have no other price. Only in records of generations. */
+  readonly surcharge?: string;
   /** Per character of a text to speak. */
   readonly character?: string;
   /** Per second of audio to transcribe. */
@@ -193,8 +250,8 @@ export interface ImageVariant {
   readonly price: string;
 }
 
-/** The name of a price that is one decimal string. */
-export type PriceName = Exclude<keyof Prices, "imageVariants">;
+/** The name of a price of the catalog that is one decimal string. */
+export type PriceName = Exclude<keyof Prices, "imageVariants" | "reported" | "surcharge">;
 
 /** The members of `Prices` that are one price, in the order of files and lists. */
 export const PRICE_NAMES: readonly PriceName[] = [
@@ -263,6 +320,8 @@ export interface ModelEndpoint {
   readonly maxOutputTokens: number | null;
   /** Null if no price is known. The endpoint is then not served (docs/api/models.md). */
   readonly prices: Prices | null;
+  /** `prices` are 0 because the operator has given none, and nothing says that it is free. Only of models of the configuration. */
+  readonly isPriceUnknown?: true;
   /** In ascending order of `minPromptTokens`. */
   readonly priceTiers?: readonly PriceTier[];
   /** Replacements of `prices` and `priceTiers`, in ascending order of `from`. */

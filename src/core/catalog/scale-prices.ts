@@ -1,9 +1,6 @@
-import { formatPrice, parsePrice } from "../../base/money.ts";
+import { formatPrice, parsePrice, scaleAmount } from "../../base/money.ts";
 import type { PriceRow } from "./price-row.ts";
 import { type ModelEndpoint, PRICE_NAMES, type Prices, type PriceTier } from "./records.ts";
-
-/** The unit of a factor. */
-const MILLION = 1_000_000n;
 
 /** Returns an endpoint with all its prices times `factor` millionths, each rounded half up to attodollars. */
 export function scaleEndpoint(endpoint: ModelEndpoint, factor: bigint): ModelEndpoint {
@@ -24,7 +21,8 @@ function scaleRow<Row extends PriceRow>({ prices, priceTiers }: Row, factor: big
   };
 }
 
-function scalePrices<Scaled extends Prices | PriceTier>(prices: Scaled, factor: bigint): Scaled {
+/** Returns prices times `factor` millionths, each rounded half up to attodollars. */
+export function scalePrices<Scaled extends Prices | PriceTier>(prices: Scaled, factor: bigint): Scaled {
   const scaled = PRICE_NAMES.flatMap((name) => {
     const price = prices[name];
     return price === undefined ? [] : [[name, scalePrice(price, factor)]];
@@ -38,5 +36,5 @@ function scalePrices<Scaled extends Prices | PriceTier>(prices: Scaled, factor: 
 function scalePrice(price: string, factor: bigint): string {
   // The catalog was validated, so every price can be parsed.
   const value = parsePrice(price) as bigint;
-  return formatPrice((value * factor + MILLION / 2n) / MILLION);
+  return formatPrice(scaleAmount(value, factor));
 }

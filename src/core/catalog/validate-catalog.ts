@@ -19,10 +19,12 @@ import type { PriceRow } from "./price-row.ts";
 import {
   ADDRESS_SCHEMES,
   AUTH_KINDS,
+  type ChargeRule,
   listImagePrices,
   type ModelEndpoint,
   type ModelRecord,
   PRICE_NAMES,
+  type PriceName,
   type Prices,
   type PriceTier,
   type ProviderRecord,
@@ -173,6 +175,33 @@ const quirks = z.strictObject({
   noEncryptedReasoning: z.literal(true).optional(),
 });
 
+const chargeRule: z.ZodType<ChargeRule> = z.lazy(() =>
+  z.union([
+    z.literal("free"),
+    z.literal("costs"),
+    z
+      .strictObject({
+        price: z.enum(PRICE_NAMES as [PriceName, ...PriceName[]]).optional(),
+        upTo: price.optional(),
+        numbers: z.literal(true).optional(),
+        values: z
+          .array(z.union([z.string(), z.number(), z.boolean()]))
+          .min(1)
+          .optional(),
+        members: chargeRules.optional(),
+        needs: z.array(z.string().min(1)).min(1).optional(),
+        items: z.strictObject({ key: z.string().min(1), rules: chargeRules }).optional(),
+      })
+      .refine((rule) => Object.keys(rule).length > 0, "says nothing"),
+  ]),
+) as z.ZodType<ChargeRule>;
+const chargeRules = z.record(z.string().min(1), chargeRule);
+
+/** Decimal strings with at most six places, above zero. */
+const factor = z
+  .string()
+  .regex(/^(?!0+(?:\.0+)?$)\d{1,3}(?:\.\d{1,6})?$/, "not a decimal string with at most six places");
+
 const formatSettings = z.strictObject({
   paths: z
     .strictObject({ chat: path.optional(), completions: path.optional(), "count-tokens": path.optional() })
@@ -236,6 +265,19 @@ const providerSchema = z.strictObject({
     .optional(),
   parameters: z.array(z.enum(SAMPLING_PARAMETERS)).optional(),
   quirks,
+  charges: z
+    .strictObject({
+      fields: chargeRules.optional(),
+      tools: chargeRules.optional(),
+      forFiles: z
+        .strictObject({ field: z.string().min(1), key: z.string().min(1), entry: bodyFields })
+        .optional(),
+    })
+    .optional(),
+  reportsCost: z.literal(true).optional(),
+  factors: z
+    .record(z.string().min(1), z.record(z.string().min(1), z.record(z.string().min(1), factor)))
+    .optional(),
   trainsOnData: z.boolean().optional(),
   retainsData: z.boolean().nullable().optional(),
   privacyPolicyUrl: httpsUrl.nullable().default(OMITTED_FACTS.privacyPolicyUrl),

@@ -1,9 +1,11 @@
+import { formatPrice, readAmount, toAttodollars } from "../../base/money.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import { boundServices, printServiceBound } from "../catalog/service-bounds.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import { type Charge, chargeFor, completeUsage } from "./charge.ts";
+import { type Charge, chargeFor, completeUsage, priceCounts } from "./charge.ts";
 import { type CheckedUsage, checkUsage, estimateSeen, type SeenAnswer } from "./check-usage.ts";
 
 /** The candidate that answers, and what the answer may cost. */
@@ -16,17 +18,63 @@ export interface Answering {
 }
 
 /** Returns the token usage of an answer: the vendor's counts as far as they are plausible, else an estimate. `counts` is null if it gave none. */
-export function countUsage(
-  { call, candidate, record, allowance }: Answering,
-  counts: TokenUsage | null,
-  seen: SeenAnswer,
-): CheckedUsage {
+export function countUsage(answering: Answering, counts: TokenUsage | null, seen: SeenAnswer): CheckedUsage {
+  const { call, candidate, record, allowance } = answering;
   const { request } = call;
   const bounds = { request, deployment: candidate, sentMaxTokens: allowance.boundFor(candidate) };
   const checked =
     counts === null ? { usage: estimateSeen(bounds, seen), rejected: [] } : checkUsage(counts, bounds, seen);
   const usage = completeUsage(checked.usage, record);
-  return usage === checked.usage ? checked : { usage, rejected: checked.rejected };
+  const complete = usage === checked.usage ? checked : { usage, rejected: checked.rejected };
+  return checkCost(answering, complete, counts === null);
+}
+
+/**
+ * Checks what the provider reports as the cost of a request, where it does, against what its counts cost. Where it reports none, services
+ * that have no other price count with the most that they cost. An answer without counts was served as the request asked.
+ */
+function checkCost(
+  answering: Answering,
+  { usage, rejected }: CheckedUsage,
+  isEstimate: boolean,
+): CheckedUsage {
+  const { candidate, call } = answering;
+  const { record } = candidate.provider;
+  const { reportedCost, ...counted } = usage;
+  if (reportedCost !== undefined && record.reportsCost) {
+    const bound = boundReported(answering, counted);
+    const count = readAmount(reportedCost);
+    if (count !== null && count <= bound) return { usage, rejected };
+    const refused = { field: "cost", count: reportedCost, bound: Number(formatPrice(bound)) } as const;
+    return { usage: counted, rejected: [...rejected, refused] };
+  }
+  const own = reportedCost === undefined ? usage : counted;
+  const { modes, services } = call.request.listCharges();
+  const surcharge = printServiceBound(record, services);
+  const assumed = isEstimate ? modes : undefined;
+  if (surcharge === undefined && assumed === undefined) return { usage: own, rejected };
+  return {
+    usage: {
+      ...own,
+      ...(assumed === undefined ? {} : { modes: assumed }),
+      ...(surcharge === undefined ? {} : { surcharge }),
+    },
+    rejected,
+  };
+}
+
+/** How much more than its listed prices a provider may charge: it may choose a host whose prices are higher. */
+const PRICE_ALLOWANCE = 10n;
+/** What a request may cost in any case, whatever its counts are. Attodollars: one dollar. */
+const LEAST_BOUND = 1_000_000_000_000_000_000n;
+
+/** Returns the most that a provider can have charged for a request. Attodollars. */
+function boundReported(answering: Answering, usage: TokenUsage): bigint {
+  const { candidate, call } = answering;
+  const { services } = call.request.listCharges();
+  const counted = PRICE_ALLOWANCE * toAttodollars(priceCounts(answering, usage));
+  const tokens = counted > LEAST_BOUND ? counted : LEAST_BOUND;
+  return tokens + boundServices(candidate.provider.record, services);
 }
 
 /**

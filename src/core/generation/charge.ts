@@ -1,4 +1,4 @@
-import { toDollars } from "../../base/money.ts";
+import { formatPrice, readAmount, scaleAmount, toAttodollars, toDollars } from "../../base/money.ts";
 import type { UsageReport } from "../../wire/canonical/format.ts";
 import {
   type AdvisorUsage,
@@ -6,9 +6,11 @@ import {
   NO_TOKENS,
   type TokenUsage,
 } from "../../wire/conversation/usage.ts";
+import { pricesForModes } from "../catalog/factors.ts";
 import { type FoundEndpoint, findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import { findPrices, type PricedAdvisor, priceAdvisor, priceWhole } from "../catalog/price-usage.ts";
+import type { Tariff } from "../catalog/pricing-rules.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
 import { chargedEndpoint } from "../ledger/worst-case.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -51,8 +53,9 @@ export interface Priced {
  */
 export function chargeFor(answer: Priced, usage: TokenUsage): Charge {
   const { tariff, key, model } = answer.candidate;
-  const listed = priceUsage(answer, usage, listedEndpoint);
-  const charged = tariff === undefined ? listed : priceUsage(answer, usage, chargedEndpoint);
+  const counted = priceUsage(answer, usage, listedEndpoint);
+  const listed = withReported(counted, usage);
+  const charged = tariff === undefined ? listed : priceTariff(answer, { usage, counted, tariff });
   const isByok = key.byokId !== null;
   const owed = isFreeId(model.id) || (isByok && tariff === undefined) ? 0 : charged.cost;
   const paid = owed === 0 ? 0 : answer.allowance.cover(owed);
@@ -67,6 +70,43 @@ export function chargeFor(answer: Priced, usage: TokenUsage): Charge {
     shownList: tariff === undefined || isByok ? listed.cost : charged.cost,
     isByok,
   };
+}
+
+/** Prices usage by what the account pays: of a reported cost the share of the list price, or beside own prices what it exceeds the list price by. */
+function priceTariff(
+  answer: Priced,
+  { usage, counted, tariff }: { usage: TokenUsage; counted: PricedWhole; tariff: Tariff },
+): PricedWhole {
+  const charged = priceUsage(answer, usage, chargedEndpoint);
+  const { reportedCost } = usage;
+  if (reportedCost === undefined || charged.prices === null) return charged;
+  const reported = readAmount(reportedCost) ?? 0n;
+  if (tariff.factor !== null)
+    return priceAs(usage, { ...charged.prices, reported: formatPrice(scaleAmount(reported, tariff.factor)) });
+  const excess = reported - toAttodollars(counted.cost);
+  return excess <= 0n
+    ? charged
+    : priceAs(usage, { ...charged.prices, surcharge: formatPrice(excess) }, charged.advisors);
+}
+
+/** Replaces a cost by counts with the one that the provider reported. */
+function withReported(counted: PricedWhole, usage: TokenUsage): PricedWhole {
+  const { reportedCost } = usage;
+  if (reportedCost === undefined || counted.prices === null) return counted;
+  return priceAs(usage, { ...counted.prices, reported: formatPrice(readAmount(reportedCost) ?? 0n) });
+}
+
+/** Returns what usage costs by the provider's prices, whatever it reported. Nanodollars. */
+export function priceCounts(answer: Priced, usage: TokenUsage): number {
+  return priceUsage(answer, usage, listedEndpoint).cost;
+}
+
+function priceAs(
+  usage: TokenUsage,
+  prices: Prices,
+  advisors: PricedWhole["advisors"] = NO_ADVISORS,
+): PricedWhole {
+  return { prices, advisors, cost: priceWhole({ prices, usage, advisors }) };
 }
 
 /** Returns the endpoint by which a model of the candidate's provider is priced; null stands for the candidate's own. */
@@ -87,7 +127,11 @@ function priceUsage(answer: Priced, usage: TokenUsage, endpointOf: PriceBook): P
   const { countedFor } = usage;
   const found = countedFor === undefined ? null : findByName(countedFor, answer);
   const served = endpointOf(found, answer.candidate);
-  const prices = findPrices(served, usage.promptTokens, answer.record.createdAt);
+  const usual = findPrices(served, usage.promptTokens, answer.record.createdAt);
+  const named = { record: answer.candidate.provider.record, name: served.name };
+  const inMode = pricesForModes(usual, usage.modes, named);
+  const { surcharge } = usage;
+  const prices = surcharge === undefined || inMode === null ? inMode : { ...inMode, surcharge };
   const advisors =
     usage.advisors === undefined ? NO_ADVISORS : priceAdvisors(usage.advisors, answer, endpointOf);
   return { prices, advisors, cost: priceWhole({ prices, usage, advisors }) };

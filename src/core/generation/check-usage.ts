@@ -8,7 +8,7 @@ import { estimateUsage } from "./charge.ts";
 
 /** A vendor's count that is higher than what the request can have used. */
 export interface RejectedCount {
-  readonly field: "prompt_tokens" | "completion_tokens" | "searches" | "advisors";
+  readonly field: "prompt_tokens" | "completion_tokens" | "searches" | "advisors" | "cost";
   readonly count: number;
   readonly bound: number;
 }
@@ -135,13 +135,13 @@ function withoutAdvisors({ advisors: _rejected, ...usage }: TokenUsage): TokenUs
   return usage;
 }
 
-type MaxCounts = Readonly<Record<Exclude<RejectedCount["field"], "advisors">, number>>;
+type MaxCounts = Readonly<Record<(typeof COUNTS)[number][0], number>>;
 
 const COUNTS = [
   ["prompt_tokens", "promptTokens"],
   ["completion_tokens", "completionTokens"],
   ["searches", "searches"],
-] as const satisfies readonly (readonly [keyof MaxCounts, keyof TokenUsage])[];
+] as const satisfies readonly (readonly [RejectedCount["field"], keyof TokenUsage])[];
 
 /** Returns the counts that exceed their maximum. */
 function compare(counts: TokenUsage, max: MaxCounts): readonly RejectedCount[] {

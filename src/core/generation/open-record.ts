@@ -3,6 +3,7 @@ import type { InferenceRequest } from "../../wire/client-apis/inference-request.
 import { NO_CHARGES } from "../../wire/conversation/charges.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
+import { pricesForModes } from "../catalog/factors.ts";
 import { chargesBesideTokens, findPrices } from "../catalog/price-usage.ts";
 import { countsEndUsers } from "../ledger/budget-limits.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -119,15 +120,22 @@ export function setCandidate(
   const { endpoint, tariff } = candidate;
   const { promptTokens, createdAt } = record;
   const charged = tariff?.charged ?? endpoint;
-  const { images, search } = chargesBesideTokens(charged) ? request.listCharges() : NO_CHARGES;
+  const { record: provider } = candidate.provider;
+  const mayCostMore = provider.factors !== undefined || provider.reportsCost === true;
+  const isExamined = mayCostMore || chargesBesideTokens(charged);
+  const { images, search, modes } = isExamined ? request.listCharges() : NO_CHARGES;
   record.images = images;
   record.searchContext = search?.context ?? null;
   record.model = candidate.model.id;
   record.provider = candidate.provider.record.slug;
   record.upstreamModel = endpoint.name;
   record.isByok = candidate.key.byokId !== null;
-  record.prices = findPrices(charged, promptTokens, createdAt);
-  record.listPrices = tariff === undefined ? undefined : findPrices(tariff.listed, promptTokens, createdAt);
+  const named = { record: provider, name: endpoint.name };
+  record.prices = pricesForModes(findPrices(charged, promptTokens, createdAt), modes, named);
+  record.listPrices =
+    tariff === undefined
+      ? undefined
+      : pricesForModes(findPrices(tariff.listed, promptTokens, createdAt), modes, named);
 }
 
 /** Returns a record with a warning that is known only at the end of an answer, if there is one. */

@@ -8,6 +8,7 @@ import { isConversationFormat, type ProviderFormat } from "../../wire/conversati
 import { listStoringFields, type RetentionFacts } from "../../wire/conversation/stored-data.ts";
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
+import { resolveProfile } from "../catalog/resolve-charges.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
 import { upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -15,6 +16,13 @@ import type { Candidate } from "../routing/plan.ts";
 interface DescribedDeployment {
   readonly provider: Deployment["provider"];
   readonly model: Deployment["model"];
+  /** The targets with a platform key. */
+  readonly platform: TargetsOfKey;
+  /** The targets with a BYOK key, with which everything may be sent. Created by the first request with such a key. */
+  byok: TargetsOfKey | null;
+}
+
+interface TargetsOfKey {
   /** The targets of conversations, and all of them for text completions. */
   readonly conversations: readonly ProviderTarget[];
   readonly all: readonly ProviderTarget[];
@@ -29,22 +37,28 @@ const described = new WeakMap<Deployment["endpoint"], DescribedDeployment>();
 export function listProviderTargets(
   { endpoint, model, provider }: Deployment,
   action: InferenceAction,
+  isByok = false,
 ): readonly ProviderTarget[] {
   let known = described.get(endpoint);
   if (known?.provider !== provider || known.model !== model) {
     const all = formatsOf(provider, endpoint).map((format) =>
       describe({ endpoint, model, provider }, format),
     );
-    const conversations = all.filter(({ format }) => isConversationFormat(format));
-    known = {
-      provider,
-      model,
-      all,
-      conversations: conversations.length === all.length ? all : conversations,
-    };
+    known = { provider, model, platform: groupTargets(all), byok: null };
     described.set(endpoint, known);
   }
-  return action === "completions" ? known.all : known.conversations;
+  if (isByok) known.byok ??= withoutProfiles(known.platform);
+  const { all, conversations } = (isByok ? known.byok : null) ?? known.platform;
+  return action === "completions" ? all : conversations;
+}
+
+function groupTargets(all: readonly ProviderTarget[]): TargetsOfKey {
+  const conversations = all.filter(({ format }) => isConversationFormat(format));
+  return { all, conversations: conversations.length === all.length ? all : conversations };
+}
+
+function withoutProfiles({ all }: TargetsOfKey): TargetsOfKey {
+  return groupTargets(all.map((target) => ({ ...target, profile: null })));
 }
 
 /** The targets that a key has an endpoint for, by the list of all of them. */
@@ -61,7 +75,7 @@ type CalledFor = Pick<InferenceRequest, "action" | "stream">;
  * because served models include only deployments that have an address.
  */
 export function listUsableTargets(candidate: Candidate, request: CalledFor): readonly ProviderTarget[] {
-  const all = listProviderTargets(candidate, request.action);
+  const all = listProviderTargets(candidate, request.action, candidate.key.byokId !== null);
   if (all.length === 1) return all;
   const known = knownUsable(all, candidate.key);
   const { action, stream } = request;
@@ -159,6 +173,7 @@ function describe(
     noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
     takesReasoningDetails: quirks.takesReasoningDetails === true,
     bodyFields: record.body ?? {},
+    profile: resolveProfile({ endpoint, model, record, format, quirks }),
   };
 }
 

@@ -1,11 +1,14 @@
+import { scaleAmount } from "../../base/money.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { RequestCharges } from "../../wire/conversation/charges.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { endpointForModes } from "../catalog/factors.ts";
 import { findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import { ExactCost, type MaxCost } from "../catalog/max-cost.ts";
 import { type BoundedPrompt, priceAtMost } from "../catalog/price-usage.ts";
 import type { ModelEndpoint, ModelRecord } from "../catalog/records.ts";
+import { boundServices } from "../catalog/service-bounds.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 
 /** Bytes of text for each token, at the least: vendors hardly ever count more tokens than that. */
@@ -53,15 +56,16 @@ export function boundCost(
 ): DeploymentCost | null {
   const { model, provider, tariff } = deployment;
   if (isFreeId(model.id)) return null;
-  const endpoint = tariff?.charged ?? deployment.endpoint;
   const charges = request.listCharges();
+  const endpoint = endpointForModes(tariff?.charged ?? deployment.endpoint, charges.modes, provider.record);
   const prompt = boundChargedPrompt(request, charges, endpoint, bounds.searches);
   const tokens = boundAnswers(request, endpoint, bounds.tokens);
   const cost = priceAtMost(endpoint, prompt, now);
-  if (charges.advisors.length === 0) return { cost, tokens };
+  const services = boundServices(provider.record, charges.services);
+  if (charges.advisors.length === 0 && services === 0n) return { cost, tokens };
   const { fixed, perToken } = cost.toExact();
   const plain = { ...prompt, images: 0, searches: 0 };
-  let advised = 0n;
+  let advised = scaleByTariff(services, tariff?.factor ?? null);
   for (const { model: name, most } of charges.advisors) {
     const found = findEndpoint(catalog, provider.record.slug, name);
     const once = priceAtMost(chargedEndpoint(found, deployment), plain, now).toExact();
@@ -69,6 +73,10 @@ export function boundCost(
     advised += times * (once.fixed + BigInt(bounds.tokens) * once.perToken);
   }
   return { cost: new ExactCost(fixed + advised, perToken), tokens };
+}
+
+function scaleByTariff(services: bigint, factor: bigint | null): bigint {
+  return factor === null ? services : scaleAmount(services, factor);
 }
 
 /**

@@ -1,5 +1,13 @@
 import type { UsageReport } from "../canonical/format.ts";
-import { type AdvisorUsage, fitParts, readCount, type TokenUsage } from "../conversation/usage.ts";
+import {
+  type AdvisorUsage,
+  fitParts,
+  readCount,
+  readModes,
+  readReportedCost,
+  type TokenUsage,
+  withPriceFacts,
+} from "../conversation/usage.ts";
 import { asFields, asObjects, type Fields, type MutableFields } from "../json/fields.ts";
 
 const PROMPT_COUNTERS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"] as const;
@@ -7,7 +15,8 @@ const PROMPT_COUNTERS = ["input_tokens", "cache_creation_input_tokens", "cache_r
 /** Reads a usage object; null if it counts no tokens. */
 export function readUsage(raw: Fields): TokenUsage | null {
   const usage = Array.isArray(raw["iterations"]) ? readIterations(raw) : readCounters(raw);
-  return usage.promptTokens === 0 && usage.completionTokens === 0 ? null : usage;
+  if (usage.promptTokens === 0 && usage.completionTokens === 0) return null;
+  return withPriceFacts(usage, readModes(raw), readReportedCost(raw));
 }
 
 function readIterations(raw: Fields): TokenUsage {

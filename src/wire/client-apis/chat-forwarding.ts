@@ -7,6 +7,7 @@ import { hasCalls } from "../conversation/valid-history.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asText, type Fields } from "../json/fields.ts";
 import { isFalse, isWord, itemsOf, memberOf, parseMember } from "../json/scan.ts";
+import type { LeftOut } from "../json/splice.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import {
@@ -65,9 +66,9 @@ export class ChatForwarding implements Forwarding {
     return repair;
   }
 
-  forward(target: UpstreamTarget, repair: Repair | null): Buffer | ComposedBytes {
+  forward(target: UpstreamTarget, repair: Repair | null, leftOut: LeftOut): Buffer | ComposedBytes {
     const reasoning = this.respellFor(target.provider.model)?.fields ?? null;
-    return forwardChatRequest(this.scanned, target, { reasoning, repair });
+    return forwardChatRequest(this.scanned, target, { reasoning, repair, leftOut });
   }
 
   /** Respells the reasoning once for each model: it is needed to decide how the request is sent, and to send it. */

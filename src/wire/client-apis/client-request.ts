@@ -9,6 +9,7 @@ import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sliceTexts } from "../conversation/prompt-nodes.ts";
+import type { ProfileReview } from "../conversation/request-profile.ts";
 import type { ScannedRequest } from "../conversation/scanned-request.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { findStoredReference } from "../conversation/stored-data.ts";
@@ -16,6 +17,8 @@ import type { Warning } from "../conversation/warning.ts";
 import { isEmpty } from "../json/fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
 import { isWord, itemsOf, type JsonNode, lookUp, memberOf, type WordTable } from "../json/scan.ts";
+import type { LeftOut } from "../json/splice.ts";
+import { reviewScanned, toLeftOut } from "./apply-profile.ts";
 import { listRejectedFields } from "./apply-provider.ts";
 import { weighLosses } from "./choose-target.ts";
 import { countChars } from "./count-chars.ts";
@@ -85,7 +88,8 @@ export interface Forwarding {
   listOwnLosses?(target: UpstreamTarget): readonly Warning[];
   /** Returns the repair of the tool calls. Absent: a request that needs repair is translated. */
   repairFor?(rules: ToolCallRules): Repair | null;
-  forward(target: UpstreamTarget, repair: Repair | null): Buffer | ComposedBytes;
+  /** `leftOut`: what may cost more than there are prices for. */
+  forward(target: UpstreamTarget, repair: Repair | null, leftOut: LeftOut): Buffer | ComposedBytes;
 }
 
 /** A parsed request of a client API for conversations. */
@@ -150,7 +154,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   /** The target that was asked about last, and whether the client's bytes are forwarded to it. */
   private asked: UpstreamTarget | null = null;
   private isAskedForwarded = false;
-  /** What forwarding to that target warns of. Null before it is listed. */
+  /** What forwarding to that target leaves out because it may cost, and warns of. Null before they are listed. */
+  private askedReview: ProfileReview | null = null;
   private askedWarnings: readonly Warning[] | null = null;
 
   constructor(
@@ -337,6 +342,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     if (this.asked !== target) {
       this.isAskedForwarded =
         target.provider.format === this.format && isPlain(target) && this.parts.mayForward(target);
+      this.askedReview = null;
       this.askedWarnings = null;
       this.asked = target;
     }
@@ -358,10 +364,18 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 
   /** Lists what forwarding warns of to the target that was asked about last: choosing it and forwarding to it both need them. */
   private listWarnings(target: UpstreamTarget): readonly Warning[] {
+    if (this.askedWarnings !== null) return this.askedWarnings;
     const { parts } = this;
-    this.askedWarnings ??=
-      parts.listWarnings?.(target) ?? listRejectedFields(parts.scanned.root, target.provider);
+    const own = parts.listWarnings?.(target) ?? listRejectedFields(parts.scanned.root, target.provider);
+    const { warnings } = this.review(target);
+    this.askedWarnings = warnings.length === 0 ? own : [...own, ...warnings];
     return this.askedWarnings;
+  }
+
+  /** Reviews what forwarding to the target that was asked about last leaves out. */
+  private review(target: UpstreamTarget): ProfileReview {
+    this.askedReview ??= reviewScanned(this.parts.scanned, target.provider);
+    return this.askedReview;
   }
 
   private forward(target: UpstreamTarget): EncodedForUpstream {
@@ -369,7 +383,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     this.translation?.forgetTools();
     const repair = parts.repairFor?.(target.provider.toolCalls) ?? null;
     const warnings = this.listWarnings(target);
-    const body = parts.forward(target, repair);
+    const body = parts.forward(target, repair, toLeftOut(this.review(target), parts.scanned));
     const heldBytes = body === parts.scanned.bytes ? 0 : ownBytesOf(body);
     const { format } = target.provider;
     return { format, body, heldBytes, repair, carriesReasoning: parts.mayCarryReasoning, warnings };

@@ -23,6 +23,7 @@ import {
 } from "../openai-completions/passthrough/scan-request.ts";
 import { openaiCompletions } from "../openai-completions/translate/codec.ts";
 import { completionAnswers } from "../openai-completions/translate/read-answer.ts";
+import { reviewScanned, toLeftOut } from "./apply-profile.ts";
 import { listRejectedFields } from "./apply-provider.ts";
 import { HubRequest } from "./hub-request.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
@@ -69,8 +70,7 @@ export function parseCompletionsRequest(
     // Providers with the endpoint come first: they continue the prompt instead of answering it.
     formatOfTools: () => FORMAT,
     listCharges: () => NO_CHARGES,
-    listLosses: (target) =>
-      isOwn(target) ? listRejectedFields(scanned.root, target.provider) : hub.listLosses(target),
+    listLosses: (target) => (isOwn(target) ? listWarnings(scanned, target) : hub.listLosses(target)),
     encode: (target) => (isOwn(target) ? forward(scanned, target) : translate(hub, target)),
     ...createAnswering(scanned, hub),
   };
@@ -123,7 +123,9 @@ function createHub({ bytes, text, wantsUsageChunk, promptTextBytes }: ScannedCom
 }
 
 function forward(scanned: ScannedCompletion, target: UpstreamTarget): EncodedForUpstream {
-  const leftOut = new Set<string>(target.overrides?.leaveOut ?? []);
+  const review = reviewScanned(scanned, target.provider);
+  const { removed, splices } = toLeftOut(review, scanned);
+  const leftOut = { removed: new Set([...removed, ...(target.overrides?.leaveOut ?? [])]), splices };
   const body = forwardCompletionRequest(scanned, target, leftOut);
   return {
     format: FORMAT,
@@ -131,8 +133,12 @@ function forward(scanned: ScannedCompletion, target: UpstreamTarget): EncodedFor
     heldBytes: body.length,
     repair: null,
     carriesReasoning: false,
-    warnings: listRejectedFields(scanned.root, target.provider),
+    warnings: [...listRejectedFields(scanned.root, target.provider), ...review.warnings],
   };
+}
+
+function listWarnings(scanned: ScannedCompletion, { provider }: UpstreamTarget): readonly Warning[] {
+  return [...listRejectedFields(scanned.root, provider), ...reviewScanned(scanned, provider).warnings];
 }
 
 function translate(hub: HubRequest, target: UpstreamTarget): EncodedForUpstream {

@@ -10,6 +10,7 @@ import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-embed
 import { decodeEmbeddingsAnswer } from "../openai-embeddings/decode-response.ts";
 import { encodeEmbeddingsRequest, listLeftOut } from "../openai-embeddings/encode-request.ts";
 import { encodeEmbeddingsAnswer } from "../openai-embeddings/encode-response.ts";
+import { fitToProfile, reviewScanned, toLeftOut } from "./apply-profile.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 import { SINGLE_PROMPT } from "./single-prompt.ts";
@@ -93,10 +94,15 @@ function encodeFor(target: UpstreamTarget, request: EmbeddingsRequest): EncodedF
   const common = { format, heldBytes: 0, repair: null, carriesReasoning: false };
   if (encode === null) {
     const hashUser = (user: string) => target.hashUser(user);
-    const same = { model: name, renames, knownFields, refusedFields, storingFields, hashUser };
-    const warnings = warnOfDropped(listLeftOut(request, same));
+    // Rejected fields are not removed from these bodies.
+    const review = reviewScanned(request, { ...target.provider, refusedFields: NONE });
+    const leftOut = toLeftOut(review, request);
+    const same = { model: name, renames, knownFields, refusedFields, storingFields, hashUser, leftOut };
+    const warnings = [...warnOfDropped(listLeftOut(request, same)), ...review.warnings];
     return { ...common, body: encodeEmbeddingsRequest(request, same), warnings };
   }
   const { body, warnings } = encode(request.parameters, name);
-  return { ...common, body: Buffer.from(JSON.stringify(body)), warnings };
+  const fitted = fitToProfile(body, target.provider);
+  const all = [...warnings, ...fitted.warnings];
+  return { ...common, body: Buffer.from(JSON.stringify(fitted.body)), warnings: all };
 }

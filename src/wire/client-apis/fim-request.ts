@@ -11,6 +11,7 @@ import { decodeFimRequest, type FimRequest } from "../mistral-fim/decode-request
 import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
+import { fitToProfile } from "./apply-profile.ts";
 import { warnOfStoring } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { readTags } from "./request-tags.ts";
@@ -60,19 +61,23 @@ export function parseFimRequest(
   };
 }
 
+/** Rejected fields are not removed from these bodies. */
+const NONE: ReadonlySet<string> = new Set();
+
 function encodeFim({ fields }: FimRequest, target: UpstreamTarget): EncodedForUpstream {
   const { provider, maxTokens } = target;
   const bound = maxTokens ? { max_tokens: maxTokens } : {};
   const hidden = hideUser(fields, (user) => target.hashUser(user));
-  const sent = provider.storingFields === undefined ? hidden : omit(hidden, provider.storingFields);
-  const body = { model: provider.model.name, ...sent, ...bound };
+  const kept = provider.storingFields === undefined ? hidden : omit(hidden, provider.storingFields);
+  const named = { model: provider.model.name, ...kept, ...bound };
+  const { body, warnings } = fitToProfile(named, { ...provider, refusedFields: NONE });
   return {
     format: provider.format,
     body: Buffer.from(JSON.stringify(body)),
     heldBytes: 0,
     repair: null,
     carriesReasoning: false,
-    warnings: warnOfStoring(Object.keys(fields), provider),
+    warnings: [...warnOfStoring(Object.keys(fields), provider), ...warnings],
   };
 }
 

@@ -2,6 +2,7 @@ import { nextTurn } from "../../base/next-turn.ts";
 import { warnOfDropped } from "../canonical/embeddings.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
+import type { ProfileReview } from "../conversation/request-profile.ts";
 import { EventRelay } from "../forwarded/event-relay.ts";
 import type { ForwardedRequest } from "../forwarded/forwarded-request.ts";
 import { decodeImages } from "../forwarded/images.ts";
@@ -9,11 +10,13 @@ import { decodeModerations } from "../forwarded/moderations.ts";
 import { decodeRerank } from "../forwarded/rerank.ts";
 import { decodeSpeech } from "../forwarded/speech.ts";
 import { decodeTranscription } from "../forwarded/transcriptions.ts";
+import { reviewFields, reviewScanned, toLeftOut } from "./apply-profile.ts";
 import { type Filtering, filterDocuments, filterPlainText } from "./filter-documents.ts";
 import type {
   EncodedForUpstream,
   ForwardedApi,
   InferenceRequest,
+  ProviderTarget,
   UpstreamTarget,
 } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./session-hints.ts";
@@ -29,6 +32,8 @@ export const parseImages = parserOf("images", decodeImages);
 export const parseSpeech = parserOf("speech", decodeSpeech);
 /** Parses a transcription request. @throws GatewayError as `decodeTranscription`. */
 export const parseTranscription = parserOf("transcriptions", decodeTranscription);
+
+const NONE: ReadonlySet<string> = new Set();
 
 type Decode = (bytes: Buffer, contentType: string | null) => ForwardedRequest;
 
@@ -129,7 +134,13 @@ async function filterBody(
 function encodeFor(target: UpstreamTarget, request: ForwardedRequest): EncodedForUpstream {
   const { format, model, knownFields, refusedFields, storingFields = NONE } = target.provider;
   const hashUser = (user: string) => target.hashUser(user);
-  const encoded = request.encode({ model: model.name, knownFields, refusedFields, storingFields, hashUser });
+  const review = reviewForwarded(request, target.provider);
+  const costly =
+    request.scanned === null
+      ? { removed: new Set([...review.removed, ...review.replaced.keys()]), splices: [] }
+      : toLeftOut(review, request.scanned);
+  const same = { model: model.name, knownFields, refusedFields, storingFields, hashUser, costly };
+  const encoded = request.encode(same);
   const { body, headers = {}, leftOut } = encoded;
   return {
     format,
@@ -138,11 +149,18 @@ function encodeFor(target: UpstreamTarget, request: ForwardedRequest): EncodedFo
     heldBytes: 0,
     repair: null,
     carriesReasoning: false,
-    warnings: warnOfDropped(leftOut),
+    warnings: [...warnOfDropped(leftOut), ...review.warnings],
   };
 }
 
-const NONE: ReadonlySet<string> = new Set();
+function reviewForwarded(
+  { scanned, formFields = {} }: ForwardedRequest,
+  provider: ProviderTarget,
+): ProfileReview {
+  // Rejected fields are not removed from these bodies.
+  const target = { ...provider, refusedFields: NONE };
+  return scanned === null ? reviewFields(formFields, target) : reviewScanned(scanned, target);
+}
 
 function rejectConversation(): never {
   throw new Error("forwarded answers are read by `forwarded`");

@@ -23,6 +23,7 @@ import type { Warning } from "../conversation/warning.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
+import { fitToProfile } from "./apply-profile.ts";
 import { applyProvider, LOST_REASONING, limitFields, warnOfStoring } from "./apply-provider.ts";
 import type {
   AnswerContext,
@@ -207,8 +208,9 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   const flat = flattenTools(hidden, provider);
   const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, model);
   const limited = limitFields(applyProvider(fields, provider), provider.knownFields);
+  const affordable = fitToProfile(limited.body, provider);
   return {
-    body: limited.body,
+    body: affordable.body,
     repair,
     tools: flat.renamed,
     carriesReasoning: carriesReasoning(flat.request),
@@ -221,6 +223,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
         ...warnings,
         ...warnOfStoring(Object.keys(fields), provider),
         ...limited.warnings,
+        ...affordable.warnings,
       ],
       target,
     ),

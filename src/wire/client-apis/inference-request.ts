@@ -8,6 +8,7 @@ import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
+import type { RequestProfile } from "../conversation/request-profile.ts";
 import type { StoredReference } from "../conversation/stored-data.ts";
 import type { Warning } from "../conversation/warning.ts";
 
@@ -194,6 +195,8 @@ export interface ProviderTarget {
   readonly takesReasoningDetails?: boolean;
   /** Members that the body must have at the provider, as JSON; null: members that it must not have. */
   readonly bodyFields: Readonly<Record<string, string | null>>;
+  /** What of a request is sent, because its cost is known; absent or null: everything. */
+  readonly profile?: RequestProfile | null;
 }
 
 /** Sampling fields that not every model accepts. */

@@ -23,6 +23,7 @@ import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { type JsonNode, memberOf, parseMember, tryStringOf, wordTable } from "../json/scan.ts";
+import type { LeftOut } from "../json/splice.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
@@ -120,8 +121,8 @@ class MessagesParts implements ClientRequestParts {
     return isValidHistory(scanned.outline.read(), provider.toolCalls);
   }
 
-  forward(target: UpstreamTarget): Buffer | ComposedBytes {
-    return forwardMessagesRequest(this.scanned, target);
+  forward(target: UpstreamTarget, _repair: unknown, leftOut: LeftOut): Buffer | ComposedBytes {
+    return forwardMessagesRequest(this.scanned, target, leftOut);
   }
 }
 

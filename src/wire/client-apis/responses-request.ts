@@ -8,6 +8,7 @@ import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { type JsonNode, wordTable } from "../json/scan.ts";
+import type { LeftOut } from "../json/splice.ts";
 import {
   canForwardResponses,
   forwardResponsesRequest,
@@ -126,7 +127,7 @@ class ResponsesParts implements ClientRequestParts {
     );
   }
 
-  forward(target: UpstreamTarget): Buffer | ComposedBytes {
-    return forwardResponsesRequest(this.scanned, target);
+  forward(target: UpstreamTarget, _repair: unknown, leftOut: LeftOut): Buffer | ComposedBytes {
+    return forwardResponsesRequest(this.scanned, target, leftOut);
   }
 }

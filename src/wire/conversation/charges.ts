@@ -1,7 +1,23 @@
-import { asFields, type Fields } from "../json/fields.ts";
-import { isWord, itemsOf, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
+import { asFields, asObjects, type Fields } from "../json/fields.ts";
+import {
+  isWord,
+  itemsOf,
+  type JsonNode,
+  memberOf,
+  parseNode,
+  stringOf,
+  tryParseNode,
+  tryStringOf,
+} from "../json/scan.ts";
 import { sizeOf } from "./prompt-nodes.ts";
-import { readCount, readSearchContext, type SearchContext, type UnitCounts } from "./usage.ts";
+import {
+  readCount,
+  readModes,
+  readSearchContext,
+  type SearchContext,
+  type ServedModes,
+  type UnitCounts,
+} from "./usage.ts";
 
 /** What a request may be charged for besides its tokens, as far as the request shows it. */
 export interface RequestCharges extends RequestMedia {
@@ -11,6 +27,10 @@ export interface RequestCharges extends RequestMedia {
   readonly runsTools: boolean;
   /** Models that the requested one may consult; the vendor charges them at their own prices. */
   readonly advisors: readonly AdvisorRequest[];
+  /** Values that may change the price of the whole request, by field; absent: none. */
+  readonly modes?: ServedModes | undefined;
+  /** Services that some provider charges for apart: fields, entries of fields (`plugins.web`) and tools (`tools.web_search`). Absent: none. */
+  readonly services?: readonly string[] | undefined;
   /** The most units that are not tokens, and the most searches of a rerank request; absent: none. */
   readonly units?: UnitCounts & { readonly searches?: number };
 }
@@ -77,6 +97,9 @@ const CLIENT_TOOL =
   /^(?:function$|custom$|namespace$|bash_|text_editor_|computer|memory_|local_shell|apply_patch)/;
 /** Fields that enable searching without a tool: OpenAI's and Perplexity's, and xAI's. */
 const SEARCH_FIELDS = ["web_search_options", "search_parameters"] as const;
+/** The field of OpenRouter's plugins, and the one of them that searches. */
+const PLUGINS = "plugins";
+const SEARCH_PLUGIN = "web";
 
 /** Returns the media of a request and what it permits the vendor to do. `text` is its body, bytes as Latin-1. */
 export function addVendorTools(
@@ -84,21 +107,39 @@ export function addVendorTools(
   text: string,
   root: JsonNode,
 ): RequestCharges {
-  const { search, runsTools, advisors } = mayUseTools(root) ? findVendorTools(text, root) : NO_CHARGES;
-  if (images + fileBytes === 0 && !hasReferences && !runsTools && search === null && advisors.length === 0)
-    return NO_CHARGES;
-  return { images, fileBytes, hasReferences, search, runsTools, advisors };
+  const { search, runsTools, advisors, services } = mayUseTools(root)
+    ? findVendorTools(text, root)
+    : NO_CHARGES;
+  const modes = findModes(text, root);
+  const isNothing = images + fileBytes === 0 && !hasReferences && !runsTools && search === null;
+  if (isNothing && advisors.length === 0 && modes === undefined && services === undefined) return NO_CHARGES;
+  return { images, fileBytes, hasReferences, search, runsTools, advisors, modes, services };
+}
+
+const MODE_FIELDS = ["service_tier", "speed", "inference_geo"] as const;
+
+/** Returns the modes that a request asks for. */
+function findModes(text: string, root: JsonNode): ServedModes | undefined {
+  let asked: Record<string, unknown> | undefined;
+  for (const name of MODE_FIELDS) {
+    const node = memberOf(root, name);
+    if (node?.kind !== "string") continue;
+    asked ??= {};
+    asked[name] = tryStringOf(text, node);
+  }
+  return asked === undefined ? undefined : readModes(asked);
 }
 
 function mayUseTools(root: JsonNode): boolean {
   if (itemsOf(root, "tools").length > 0) return true;
   for (const name of SEARCH_FIELDS) if (memberOf(root, name) !== undefined) return true;
-  return false;
+  return memberOf(root, PLUGINS) !== undefined;
 }
 
 function findVendorTools(text: string, root: JsonNode): Omit<RequestCharges, keyof RequestMedia> {
   const searches: Fields[] = [];
   const advisors: AdvisorRequest[] = [];
+  const services: string[] = [];
   let runsTools = false;
   for (const tool of itemsOf(root, "tools")) {
     const node = memberOf(tool, "type");
@@ -107,14 +148,32 @@ function findVendorTools(text: string, root: JsonNode): Omit<RequestCharges, key
     const type = stringOf(text, node) ?? "";
     if (SEARCH_TOOL.test(type)) searches.push(parseLoosely(text, tool));
     else if (ADVISOR_TOOL.test(type)) advisors.push(readAdvisor(parseLoosely(text, tool)));
-    runsTools ||= !CLIENT_TOOL.test(type);
+    if (CLIENT_TOOL.test(type)) continue;
+    runsTools = true;
+    services.push(`tools.${type}`);
   }
   for (const name of SEARCH_FIELDS) {
     const node = memberOf(root, name);
     const search = node?.kind === "object" ? parseLoosely(text, node) : null;
-    if (search !== null && search["mode"] !== "off") searches.push(search);
+    if (search === null || search["mode"] === "off") continue;
+    searches.push(search);
+    services.push(name);
   }
-  return { search: searches.length === 0 ? null : joinSearches(searches), runsTools, advisors };
+  for (const plugin of listPlugins(text, root)) {
+    services.push(`${PLUGINS}.${plugin["id"]}`);
+    if (plugin["id"] === SEARCH_PLUGIN) searches.push({ max_uses: 1 });
+  }
+  return {
+    search: searches.length === 0 ? null : joinSearches(searches),
+    runsTools,
+    advisors,
+    services: services.length === 0 ? undefined : services,
+  };
+}
+
+function listPlugins(text: string, root: JsonNode): readonly Fields[] {
+  const node = memberOf(root, PLUGINS);
+  return node === undefined ? [] : asObjects(tryParseNode(text, node));
 }
 
 /** Adds limits; one tool without a limit makes the total unlimited. */

@@ -1,3 +1,5 @@
+import type { Fields } from "../json/fields.ts";
+
 /** The usage of one generation: tokens by kind, and other units that vendors charge for. Whole numbers. */
 export interface TokenUsage {
   /** The whole prompt, including cached tokens. */
@@ -30,6 +32,12 @@ export interface TokenUsage {
   readonly countedFor?: string | undefined;
   /** Units that are not tokens, of answers that are forwarded; absent: none. */
   readonly units?: UnitCounts | undefined;
+  /** How the vendor served the request, if that changes its price: `{service_tier: "priority"}`. Absent: as usual. */
+  readonly modes?: ServedModes | undefined;
+  /** What the vendor says that it charges for the whole request, in US dollars; absent if it does not say so. */
+  readonly reportedCost?: number | undefined;
+  /** Charges besides those of the prices, for services whose cost the vendor did not report. US dollars, a decimal string. */
+  readonly surcharge?: string | undefined;
   /** Usage of other models that the model consulted, not included in any other counter; absent: none. */
   readonly advisors?: readonly AdvisorUsage[] | undefined;
 }
@@ -48,6 +56,9 @@ export interface UnitCounts {
   readonly imageQuality?: string;
 }
 
+/** Values of request fields that decide what a request costs, by field. */
+export type ServedModes = Readonly<Record<string, string>>;
+
 /** The usage of a model that was consulted by another. */
 export interface AdvisorUsage
   extends Pick<
@@ -59,7 +70,10 @@ export interface AdvisorUsage
 }
 
 /** Zero usage, from which readers of counters start. */
-export const NO_TOKENS: Omit<TokenUsage, "countedFor" | "units" | "advisors"> = {
+export const NO_TOKENS: Omit<
+  TokenUsage,
+  "countedFor" | "units" | "modes" | "reportedCost" | "surcharge" | "advisors"
+> = {
   promptTokens: 0,
   completionTokens: 0,
   cachedTokens: 0,
@@ -74,6 +88,50 @@ export const NO_TOKENS: Omit<TokenUsage, "countedFor" | "units" | "advisors"> = 
   searchContext: null,
   estimated: false,
 };
+
+/** Fields of answers that say how a request was served, and the values at which usual prices apply. */
+const MODES: readonly (readonly [field: string, usual: ReadonlySet<unknown>])[] = [
+  [
+    "service_tier",
+    new Set(["default", "standard", "auto", "standard_only", "on_demand", "scale", "batch", "not_available"]),
+  ],
+  ["speed", new Set(["standard"])],
+  ["inference_geo", new Set(["global", "not_available"])],
+];
+/** Longer values are none of a vendor's modes. */
+const MODE_CHARS = 64;
+
+/** Returns the mode that a vendor served a request in; undefined for the usual one. `answer` is what has the fields. */
+export function readModes(answer: Fields): ServedModes | undefined {
+  let modes: Record<string, string> | undefined;
+  for (const [field, usual] of MODES) {
+    const value = answer[field];
+    if (typeof value !== "string" || value.length > MODE_CHARS || usual.has(value)) continue;
+    modes ??= {};
+    modes[field] = value;
+  }
+  return modes;
+}
+
+/** Returns the cost that a vendor reports in its usage; undefined for none, and if it bills someone else (`is_byok`). US dollars. */
+export function readReportedCost({ cost, is_byok }: Fields): number | undefined {
+  if (typeof cost !== "number" || is_byok === true) return undefined;
+  return cost >= 0 && Number.isFinite(cost) ? cost : undefined;
+}
+
+/** Adds what an answer says about its price besides its counts; returns the usage itself if that is nothing, as usual. */
+export function withPriceFacts(
+  usage: TokenUsage,
+  modes: ServedModes | undefined,
+  cost: number | undefined,
+): TokenUsage {
+  if (modes === undefined && cost === undefined) return usage;
+  return {
+    ...usage,
+    ...(modes === undefined ? {} : { modes }),
+    ...(cost === undefined ? {} : { reportedCost: cost }),
+  };
+}
 
 const SEARCH_CONTEXTS = ["low", "medium", "high"] as const;
 /** The size of a search context, by which some vendors charge. */

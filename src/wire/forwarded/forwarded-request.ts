@@ -1,7 +1,9 @@
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RoutingParameters } from "../conversation/preferences.ts";
+import type { Fields } from "../json/fields.ts";
 import type { JsonNode } from "../json/scan.ts";
+import type { LeftOut } from "../json/splice.ts";
 
 /** How a forwarded request has to be changed for the chosen provider. */
 export interface ForwardingTarget {
@@ -15,6 +17,8 @@ export interface ForwardingTarget {
   readonly storingFields: ReadonlySet<string>;
   /** Returns the hash that the provider gets in place of the client's user. */
   readonly hashUser: (user: string) => string;
+  /** What may cost more than there are prices for; absent: nothing. */
+  readonly costly?: LeftOut;
 }
 
 /** A forwarded request as it is sent to a provider. */
@@ -45,6 +49,8 @@ export interface ForwardedRequest extends RoutingParameters {
   readonly charges: RequestCharges;
   /** The scanned body, which may name conversation and end user; null where it is not JSON. */
   readonly scanned: { readonly text: string; readonly root: JsonNode } | null;
+  /** The texts of a form by name; absent where the body is JSON. */
+  readonly formFields?: Fields;
   /** Whether body and answer are JSON or events in UTF-8. */
   readonly isText: { readonly body: boolean; readonly answer: boolean };
   encode(target: ForwardingTarget): ForwardedEncoding;

@@ -1,6 +1,6 @@
 import type { AnswerEnd, AnswerIdentity, UsageReport } from "../canonical/format.ts";
 import type { WholeAnswer } from "../canonical/relay.ts";
-import type { TokenUsage } from "../conversation/usage.ts";
+import { readReportedCost, type TokenUsage, withPriceFacts } from "../conversation/usage.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { allFields, items, type JsonNode, LEAF, memberOf, parseMember, scanJson } from "../json/scan.ts";
@@ -40,7 +40,8 @@ export function readJsonAnswer(
   if (error !== null) return { kind: "error", error };
   const payload = rules.payload.map((name) => memberOf(root, name)).find((node) => node !== undefined);
   if (payload === undefined) return broken(`the upstream's answer has no ${rules.payload.join(" or ")}`);
-  const usage = rules.readUsage({ read, count: payload.items?.length ?? 0 });
+  const counted = rules.readUsage({ read, count: payload.items?.length ?? 0 });
+  const usage = withPriceFacts(counted, undefined, readReportedCost(asFields(read("usage")) ?? {}));
   return {
     kind: "answer",
     isEmpty: false,

@@ -8,7 +8,14 @@ import type { Fields } from "../json/fields.ts";
 import { requireBodyBytes } from "../json/reject-excess.ts";
 import { allFields, type JsonNode, memberOf } from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
-import { appendMember, applySplices, changeTexts, removeMembers, type Splice } from "../json/splice.ts";
+import {
+  appendMember,
+  applySplices,
+  changeTexts,
+  LEFT_OUT_NOTHING,
+  removeMembers,
+  type Splice,
+} from "../json/splice.ts";
 import type { ForwardedEncoding, ForwardingTarget } from "./forwarded-request.ts";
 
 /** A JSON body that is forwarded: its bytes are unchanged, and the nodes say where its members stand. */
@@ -50,13 +57,13 @@ export function readJsonBody(bytes: Buffer, { example, usual }: ModelField): Jso
 
 /** Returns the client's bytes with the provider's model name, without fields for the gateway, and with hashes of users. */
 export function encodeJsonBody({ bytes, text, root }: JsonBody, target: ForwardingTarget): ForwardedEncoding {
-  const { knownFields, refusedFields, storingFields, model, hashUser } = target;
+  const { knownFields, refusedFields, storingFields, model, hashUser, costly = LEFT_OUT_NOTHING } = target;
   const leftOut = [...USER_FIELDS, ...storingFields].filter(
     (field) =>
       memberOf(root, field) !== undefined && (refusedFields.has(field) || knownFields?.has(field) === false),
   );
-  const removed = new Set([...GATEWAY_FIELDS, ...leftOut]);
-  const splices: Splice[] = [setModel(root, model)];
+  const removed = new Set([...GATEWAY_FIELDS, ...leftOut, ...costly.removed]);
+  const splices: Splice[] = [setModel(root, model), ...costly.splices];
   splices.push(...changeTexts(text, root, USER_FIELDS.difference(removed), hashUser));
   splices.push(...removeMembers(text, root, removed));
   return { body: applySplices(bytes, splices), leftOut };

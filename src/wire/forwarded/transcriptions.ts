@@ -55,6 +55,7 @@ export function decodeTranscription(bytes: Buffer, contentType: string | null): 
     answers: 1,
     maxTokens: null,
     scanned: null,
+    formFields: listTexts(form),
     // The body for the provider is a copy.
     heldBytes: bytes.length,
     charges: {
@@ -67,7 +68,7 @@ export function decodeTranscription(bytes: Buffer, contentType: string | null): 
     encode: (target) => ({
       body: editForm(form, {
         set: ["model", target.model],
-        remove: GATEWAY_FIELDS.union(target.storingFields),
+        remove: GATEWAY_FIELDS.union(target.storingFields).union(target.costly?.removed ?? new Set()),
       }),
       headers: { "content-type": form.contentType, ...(stream ? EVENT_HEADERS : { accept: "*/*" }) },
       leftOut: [],
@@ -80,6 +81,16 @@ export function decodeTranscription(bytes: Buffer, contentType: string | null): 
     readAnswer: (body, head, identity) =>
       isJson ? readJson(body, identity, readUsage) : readText(body, head, readUsage),
   };
+}
+
+/** Returns the texts of a form by name, without files. Of several with one name, which is a list, the first that is not empty stands for all. */
+function listTexts({ bytes, parts }: FormBody): Fields {
+  const texts = new Map<string, string>();
+  for (const { name, isFile, start, end } of parts) {
+    const text = isFile ? "" : bytes.toString("utf8", start, Math.min(end, start + BOUNDS.formTextBytes));
+    if (!isFile || name !== "file") texts.set(name, texts.get(name) || text);
+  }
+  return Object.fromEntries(texts);
 }
 
 /** Parses a routing field of a form, whose text is JSON. */

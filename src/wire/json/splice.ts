@@ -3,6 +3,12 @@ import { endOfString, isSpace, type JsonNode, tryStringOf } from "./scan.ts";
 
 export type { Splice } from "../../base/composed-bytes.ts";
 
+/** What is left out of a body: whole members, and splices of other parts. */
+export interface LeftOut {
+  readonly removed: ReadonlySet<string>;
+  readonly splices: readonly Splice[];
+}
+
 /**
  * Returns a copy of the bytes with the splices applied, or the input if there are none. Splices may be in any order but must not
  * overlap; several at one position are inserted in the given order.
@@ -50,8 +56,33 @@ export function removeMembers(text: string, object: JsonNode, keys: ReadonlySet<
   return splices ?? NO_SPLICES;
 }
 
+/** Returns splices that remove elements of a scanned array with their commas. At least one other element must remain. */
+export function removeItems(
+  text: string,
+  array: JsonNode,
+  positions: ReadonlySet<number>,
+): readonly Splice[] {
+  const items = array.items ?? [];
+  if (positions.size === 0) return NO_SPLICES;
+  const splices: Splice[] = [];
+  let hasKept = false;
+  for (const [at, { start, end }] of items.entries()) {
+    if (!positions.has(at)) {
+      hasKept = true;
+      continue;
+    }
+    const from = hasKept ? commaBefore(text, start) : start;
+    const to = hasKept ? end : passSpace(text, passSpace(text, end) + 1);
+    splices.push({ start: from, end: to, insert: "" });
+  }
+  return splices;
+}
+
 /** What is returned where nothing is to be edited, which is usual. */
 export const NO_SPLICES: readonly Splice[] = [];
+
+/** Nothing is left out of a body, as usual. */
+export const LEFT_OUT_NOTHING: LeftOut = { removed: new Set(), splices: NO_SPLICES };
 
 /** Appends `more` to `splices`. Not by a spread, which costs time even if `more` is empty, as it mostly is. */
 export function addAll(splices: Splice[], more: readonly Splice[]): void {

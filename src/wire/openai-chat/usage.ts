@@ -1,12 +1,31 @@
 import type { UsageReport } from "../canonical/format.ts";
-import { fitParts, readCount, readSearchContext, type TokenUsage } from "../conversation/usage.ts";
+import {
+  fitParts,
+  readCount,
+  readModes,
+  readReportedCost,
+  readSearchContext,
+  type ServedModes,
+  type TokenUsage,
+  withPriceFacts,
+} from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
-/** Returns the usage of a chunk or answer, from wherever the vendor puts it; null where there is none. */
-export function findUsage(body: Fields): TokenUsage | null {
+/** Returns the mode in which an answer was served, as far as one of its chunks says; `before`: what earlier ones have said. */
+export function followModes(before: ServedModes | undefined, chunk: Fields): ServedModes | undefined {
+  return typeof chunk["service_tier"] === "string" ? readModes(chunk) : before;
+}
+
+/**
+ * Returns the usage of a chunk or answer, from wherever the vendor puts it; null where there is none. `before`: the mode that earlier
+ * chunks have named.
+ */
+export function findUsage(body: Fields, before?: ServedModes): TokenUsage | null {
   const found =
     asFields(body["usage"]) ?? asFields(asFields(body["x_groq"])?.["usage"]) ?? usageOfChoice(body);
-  return found === null ? null : readUsage(found);
+  const usage = found === null ? null : readUsage(found);
+  if (usage === null || found === null) return null;
+  return withPriceFacts(usage, followModes(before, body), readReportedCost(found));
 }
 
 /** Moonshot puts the usage into the first choice. */

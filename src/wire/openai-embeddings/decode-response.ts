@@ -1,6 +1,12 @@
 import type { VectorsReading } from "../canonical/embeddings.ts";
 import { listVectors } from "../canonical/read-vectors.ts";
-import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
+import {
+  NO_TOKENS,
+  readCount,
+  readReportedCost,
+  type TokenUsage,
+  withPriceFacts,
+} from "../conversation/usage.ts";
 import { asFields, omit } from "../json/fields.ts";
 
 const VECTORS = { path: ["data"], member: "embedding" };
@@ -28,5 +34,6 @@ export function decodeEmbeddingsAnswer(body: string, count: number): VectorsRead
 function readUsage(value: unknown): TokenUsage | null {
   const usage = asFields(value) ?? {};
   const promptTokens = readCount(usage["prompt_tokens"]) || readCount(usage["total_tokens"]);
-  return promptTokens ? { ...NO_TOKENS, promptTokens } : null;
+  if (!promptTokens) return null;
+  return withPriceFacts({ ...NO_TOKENS, promptTokens }, undefined, readReportedCost(usage));
 }

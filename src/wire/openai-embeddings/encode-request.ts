@@ -1,7 +1,15 @@
 import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
-import { applySplices, changeTexts, removeMembers, renameMember, type Splice } from "../json/splice.ts";
+import {
+  applySplices,
+  changeTexts,
+  LEFT_OUT_NOTHING,
+  type LeftOut,
+  removeMembers,
+  renameMember,
+  type Splice,
+} from "../json/splice.ts";
 import type { EmbeddingsRequest } from "./decode-request.ts";
 
 /** How a request has to be changed for the chosen provider. */
@@ -18,6 +26,8 @@ export interface EmbeddingsTarget {
   readonly storingFields: ReadonlySet<string>;
   /** Returns the hash that the provider gets in place of the client's user. */
   readonly hashUser: (user: string) => string;
+  /** What may cost more than there are prices for; absent: nothing. */
+  readonly leftOut?: LeftOut;
 }
 
 /** Fields that are dropped without a warning. */
@@ -38,9 +48,11 @@ export function listLeftOut(
 /** Returns the body for an upstream of the same format: the client's bytes with the provider's model name. */
 export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: EmbeddingsTarget): Buffer {
   const { bytes, text, root, parameters } = request;
+  const { leftOut = LEFT_OUT_NOTHING } = target;
   const model = memberOf(root, "model") as JsonNode;
   const splices: Splice[] = [{ start: model.start, end: model.end, insert: JSON.stringify(target.model) }];
-  const removed = new Set([...GATEWAY_FIELDS, ...listLeftOut(request, target)]);
+  const removed = new Set([...GATEWAY_FIELDS, ...listLeftOut(request, target), ...leftOut.removed]);
+  splices.push(...leftOut.splices);
   for (const [from, to] of target.renames) {
     const member = memberOf(root, from);
     if (member === undefined) continue;

@@ -1,5 +1,13 @@
 import type { UsageReport } from "../canonical/format.ts";
-import { fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
+import {
+  fitParts,
+  NO_TOKENS,
+  readCount,
+  readModes,
+  readReportedCost,
+  type TokenUsage,
+  withPriceFacts,
+} from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
 /**
@@ -13,7 +21,7 @@ export function readUsage(response: Fields, searchesSeen = 0): TokenUsage | null
   if (usage === null || (!input && !output)) return null;
   const inputDetails = asFields(usage["input_tokens_details"]) ?? {};
   const outputDetails = asFields(usage["output_tokens_details"]) ?? {};
-  return fitParts({
+  const counted = fitParts({
     ...NO_TOKENS,
     promptTokens: input ?? 0,
     completionTokens: output ?? 0,
@@ -25,6 +33,7 @@ export function readUsage(response: Fields, searchesSeen = 0): TokenUsage | null
     imageCompletionTokens: readCount(outputDetails["image_tokens"]) ?? 0,
     searches: countReported(response, usage) ?? Math.max(searchesSeen, countInOutput(response["output"])),
   });
+  return withPriceFacts(counted, readModes(response), readReportedCost(usage));
 }
 
 /** Returns the number of searches that the vendor reports: OpenAI next to the usage, xAI in it. Null if it reports none. */

@@ -52,8 +52,9 @@ export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteSt
     insertBudget: "write",
     changeBudget: { find: "findBudget" },
     deleteBudget: "write",
-    sumBudget: "list",
-    claimMark: "write",
+    sumBudgets: "list",
+    listTopSums: "list",
+    claimMarks: "write",
     mergeDays: "write",
   },
   consoleSessions: {

@@ -2,7 +2,15 @@ import type { ComposedBytes } from "../../../base/composed-bytes.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { type JsonNode, memberOf } from "../../json/scan.ts";
-import { changeTexts, removeMembers, type Splice, setMember, spliceBody } from "../../json/splice.ts";
+import {
+  changeTexts,
+  LEFT_OUT_NOTHING,
+  type LeftOut,
+  removeMembers,
+  type Splice,
+  setMember,
+  spliceBody,
+} from "../../json/splice.ts";
 import { splitUserId } from "../split-user-id.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
@@ -23,20 +31,22 @@ const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
 
 /**
  * Encodes the body for an upstream of this format: the client's bytes with the upstream's model name and without the fields that
- * address the gateway.
+ * address the gateway, and without what is left out because it may cost.
  */
 export function forwardMessagesRequest(
   { bytes, text, root }: ScannedMessagesRequest,
   target: MessagesTarget,
+  leftOut: LeftOut = LEFT_OUT_NOTHING,
 ): Buffer | ComposedBytes {
   const { provider, maxTokens = null } = target;
   const { model, refusedFields } = provider;
   const { start, end } = memberOf(root, "model") as JsonNode;
-  const removed = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
+  const rejected = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
+  const removed = leftOut.removed.size === 0 ? rejected : rejected.union(leftOut.removed);
   const hideUser = (userId: string): string => target.hashUser(splitUserId(userId).user);
   const splices: Splice[] = [{ start, end, insert: JSON.stringify(model.name) }];
   if (maxTokens !== null) splices.push(setMember(root, "max_tokens", String(maxTokens)));
   splices.push(...changeTexts(text, memberOf(root, "metadata"), USER_ID, hideUser));
-  splices.push(...removeMembers(text, root, removed));
+  splices.push(...leftOut.splices, ...removeMembers(text, root, removed));
   return spliceBody(bytes, splices);
 }

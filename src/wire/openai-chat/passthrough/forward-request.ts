@@ -9,6 +9,8 @@ import {
   addAll,
   appendMember,
   changeTexts,
+  LEFT_OUT_NOTHING,
+  type LeftOut,
   removeMembers,
   replaceName,
   type Splice,
@@ -48,6 +50,8 @@ export interface ChatChanges {
   readonly reasoning: Fields | null;
   /** The repair of its tool calls; null: none is needed. */
   readonly repair: Repair | null;
+  /** What is left out because it may cost; absent: nothing. */
+  readonly leftOut?: LeftOut;
 }
 
 /**
@@ -57,7 +61,7 @@ export interface ChatChanges {
 export function forwardChatRequest(
   request: ScannedChatRequest,
   target: ChatTarget,
-  { reasoning, repair }: ChatChanges,
+  { reasoning, repair, leftOut = LEFT_OUT_NOTHING }: ChatChanges,
 ): Buffer | ComposedBytes {
   const { text, root } = request;
   const { provider } = target;
@@ -65,6 +69,8 @@ export function forwardChatRequest(
   const splices: Splice[] = [replaceModel(root, edits)];
   const keepsOptions = request.stream && !provider.noStreamOptions;
   let removed = keepsOptions ? edits.removed : edits.removedWithOptions;
+  if (leftOut.removed.size > 0) removed = removed.union(leftOut.removed);
+  addAll(splices, leftOut.splices);
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
   for (const { from, to, json } of edits.renames) {
     const member = memberOf(root, from);

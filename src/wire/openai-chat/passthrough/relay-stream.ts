@@ -5,14 +5,14 @@ import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/e
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
-import type { TokenUsage } from "../../conversation/usage.ts";
+import type { ServedModes, TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
 import { asFields, asList, type Fields, isEmpty, omit } from "../../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
 import { ToolCallTracker } from "../tool-calls.ts";
-import { encodeUsage, findUsage } from "../usage.ts";
+import { encodeUsage, findUsage, followModes } from "../usage.ts";
 import type { ChunkTemplate } from "./chunk-template.ts";
 import { createPattern, type ParsedChunk } from "./create-pattern.ts";
 import { keepPattern, recallPatterns } from "./known-patterns.ts";
@@ -39,6 +39,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
   isDone = false;
   error: VendorError | null = null;
   usage: TokenUsage | null = null;
+  private modes: ServedModes | undefined;
   producedBytes = 0;
   /** What the client gets for the piece that is being read, bytes as Latin-1. */
   private readonly out: string[] = [];
@@ -164,7 +165,8 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     const chunk = parseEvent(data);
     this.error = chunk === null ? EVENT_NOT_JSON : findEventError(chunk, name);
     if (chunk === null || this.error !== null) return;
-    this.usage = findUsage(chunk) ?? this.usage;
+    this.modes = followModes(this.modes, chunk);
+    this.usage = findUsage(chunk, this.modes) ?? this.usage;
     const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
     this.readChunk({ prefix, data, chunk, fields: omit(chunk, OWN_ANSWER_FIELDS) });
   }

@@ -4,11 +4,12 @@ import { AnswerEmitter } from "../../canonical/answer-emitter.ts";
 import { type EventHandler, EventReader } from "../../canonical/event-reader.ts";
 import type { AnswerReader } from "../../canonical/format.ts";
 import { failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
+import type { ServedModes } from "../../conversation/usage.ts";
 import { findEventError } from "../../conversation/vendor-error.ts";
 import { asObjects, asText, type Fields, omit } from "../../json/fields.ts";
 import { isFailedFinish } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../own-fields.ts";
-import { findUsage } from "../usage.ts";
+import { findUsage, followModes } from "../usage.ts";
 import { decodeListed } from "./citations.ts";
 import { ChoiceReader } from "./read-choice.ts";
 
@@ -42,6 +43,7 @@ class ChunkHandler implements EventHandler {
   private readonly answerFields: Record<string, unknown> = {};
   private tier: string | null = null;
   private hasUsage = false;
+  private modes: ServedModes | undefined;
 
   constructor(private readonly emitter: AnswerEmitter) {}
 
@@ -52,7 +54,8 @@ class ChunkHandler implements EventHandler {
       return;
     }
     this.readAnswerFields(chunk);
-    const usage = findUsage(chunk);
+    this.modes = followModes(this.modes, chunk);
+    const usage = findUsage(chunk, this.modes);
     if (usage !== null) {
       this.hasUsage = true;
       this.emitter.emit({ kind: "usage", usage });

@@ -1,5 +1,12 @@
 import { memberOf } from "../../json/scan.ts";
-import { applySplices, changeTexts, removeMembers, replaceName, type Splice } from "../../json/splice.ts";
+import {
+  applySplices,
+  changeTexts,
+  type LeftOut,
+  removeMembers,
+  replaceName,
+  type Splice,
+} from "../../json/splice.ts";
 import {
   type ChatProvider,
   type ChatTarget,
@@ -18,19 +25,19 @@ export interface CompletionTarget extends Pick<ChatTarget, "maxTokens" | "hashUs
 /**
  * Returns the body for a provider with this endpoint: the client's bytes with as few edits as possible. The model gets the
  * provider's name, streams are requested with their usage, and the gateway's own fields are removed. `leftOut` are fields that the
- * model does not accept.
+ * model does not accept, and those that may cost more than there are prices for.
  */
 export function forwardCompletionRequest(
   request: ScannedCompletion,
   target: CompletionTarget,
-  leftOut: ReadonlySet<string>,
+  leftOut: LeftOut,
 ): Buffer {
   const { text, root } = request;
   const { provider } = target;
   const edits = editsFor(provider);
   const keepsOptions = request.stream && !provider.noStreamOptions;
-  const removed = new Set(keepsOptions ? edits.removed : edits.removedWithOptions).union(leftOut);
-  const splices: Splice[] = [replaceModel(root, edits)];
+  const removed = new Set(keepsOptions ? edits.removed : edits.removedWithOptions).union(leftOut.removed);
+  const splices: Splice[] = [replaceModel(root, edits), ...leftOut.splices];
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
   for (const { from, to, json } of edits.renames) {
     const member = memberOf(root, from);

@@ -6,6 +6,8 @@ import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import {
   appendMember,
   changeTexts,
+  LEFT_OUT_NOTHING,
+  type LeftOut,
   NO_SPLICES,
   removeMembers,
   type Splice,
@@ -51,17 +53,19 @@ export interface ResponsesTarget {
 
 /**
  * Encodes the body for an upstream of this format: the client's bytes with the upstream's model name, `store: false`, and without
- * the gateway's own fields.
+ * the gateway's own fields, and without what is left out because it may cost.
  */
 export function forwardResponsesRequest(
   request: ScannedResponsesRequest,
   target: ResponsesTarget,
+  leftOut: LeftOut = LEFT_OUT_NOTHING,
 ): Buffer | ComposedBytes {
   const { bytes, text, root } = request;
   const { provider, maxTokens = null } = target;
   const { model, refusedFields } = provider;
   const { start, end } = memberOf(root, "model") as JsonNode;
-  const removed = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
+  const rejected = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
+  const removed = leftOut.removed.size === 0 ? rejected : rejected.union(leftOut.removed);
   const users = refusedFields.size === 0 ? USER_FIELDS : USER_FIELDS.difference(refusedFields);
   const splices: Splice[] = [{ start, end, insert: JSON.stringify(model.name) }, storeNothing(root)];
   if (!refusedFields.has("include")) splices.push(...requestEncrypted(request, model));
@@ -69,7 +73,7 @@ export function forwardResponsesRequest(
     splices.push(setMember(root, "max_output_tokens", String(maxTokens)));
   addToolParameters(request, splices);
   splices.push(...changeTexts(text, root, users, (user) => target.hashUser(user)));
-  splices.push(...removeMembers(text, root, removed));
+  splices.push(...leftOut.splices, ...removeMembers(text, root, removed));
   return spliceBody(bytes, splices);
 }
 

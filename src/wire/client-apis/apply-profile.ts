@@ -1,0 +1,170 @@
+import type { ProfileReview, RequestProfile, RequestView } from "../conversation/request-profile.ts";
+import { NOTHING_LEFT_OUT, reviewRequest } from "../conversation/request-profile.ts";
+import { asFields, asList, type Fields } from "../json/fields.ts";
+import { isWord, itemsOf, type JsonNode, memberOf, NO_NODES, stringOf, tryParseNode } from "../json/scan.ts";
+import { LEFT_OUT_NOTHING, type LeftOut, removeItems, type Splice, setMember } from "../json/splice.ts";
+
+/** A scanned body. `text` is the body, bytes as Latin-1. */
+interface ScannedBody {
+  readonly text: string;
+  readonly root: JsonNode;
+  /** Absent: it has no prompt with parts. */
+  readonly prompt?: { readonly mayHaveMedia: boolean };
+}
+
+/** What decides how a request is fitted to its endpoint's profile. */
+interface ProfileTarget {
+  /** Absent or null: everything may be sent. */
+  readonly profile?: RequestProfile | null;
+  /** Fields that the provider rejects, which are left out and warned of elsewhere. */
+  readonly refusedFields: ReadonlySet<string>;
+}
+
+/**
+ * Reviews a scanned body that is forwarded.
+ * @throws GatewayError `invalid_request` as `reviewRequest`.
+ */
+export function reviewScanned(
+  body: ScannedBody,
+  { profile = null, refusedFields }: ProfileTarget,
+): ProfileReview {
+  return profile === null ? NOTHING_LEFT_OUT : reviewRequest(profile, new ScannedView(body), refusedFields);
+}
+
+/** Returns the edits of a scanned body that a review demands. */
+export function toLeftOut(review: ProfileReview, { text, root }: ScannedBody): LeftOut {
+  if (review === NOTHING_LEFT_OUT) return LEFT_OUT_NOTHING;
+  const splices: Splice[] = [];
+  for (const [name, value] of review.replaced) splices.push(setMember(root, name, JSON.stringify(value)));
+  const tools = memberOf(root, "tools");
+  if (tools !== undefined) splices.push(...removeItems(text, tools, review.removedTools));
+  return { removed: review.removed, splices };
+}
+
+/**
+ * Applies an endpoint's profile to a body that was encoded for it.
+ * @throws GatewayError `invalid_request` as `reviewRequest`.
+ */
+export function fitToProfile(
+  body: Fields,
+  target: ProfileTarget,
+): { readonly body: Fields; readonly warnings: ProfileReview["warnings"] } {
+  const review = reviewFields(body, target);
+  return review === NOTHING_LEFT_OUT
+    ? { body, warnings: review.warnings }
+    : { body: applyReview(body, review), warnings: review.warnings };
+}
+
+/**
+ * Reviews the fields of a body.
+ * @throws GatewayError `invalid_request` as `reviewRequest`.
+ */
+export function reviewFields(body: Fields, { profile = null, refusedFields }: ProfileTarget): ProfileReview {
+  return profile === null ? NOTHING_LEFT_OUT : reviewRequest(profile, new FieldsView(body), refusedFields);
+}
+
+function applyReview(body: Fields, { removed, replaced, removedTools }: ProfileReview): Fields {
+  const added = [...replaced].filter(([name]) => !Object.hasOwn(body, name));
+  const kept = [...Object.entries(body).filter(([name]) => !removed.has(name)), ...added];
+  return Object.fromEntries(
+    kept.map(([name, value]): [string, unknown] => {
+      if (replaced.has(name)) return [name, replaced.get(name)];
+      return name === "tools"
+        ? [name, asList(value).filter((_, at) => !removedTools.has(at))]
+        : [name, value];
+    }),
+  );
+}
+
+class ScannedView implements RequestView {
+  private readonly members: readonly JsonNode[];
+  private readonly tools: readonly JsonNode[];
+
+  private readonly text: string;
+
+  constructor(private readonly body: ScannedBody) {
+    this.text = body.text;
+    this.members = body.root.members ?? NO_NODES;
+    this.tools = itemsOf(body.root, "tools");
+  }
+
+  hasFiles(): boolean {
+    return this.body.prompt?.mayHaveMedia === true;
+  }
+
+  get memberCount(): number {
+    return this.members.length;
+  }
+
+  get toolCount(): number {
+    return this.tools.length;
+  }
+
+  nameAt(at: number): string {
+    return (this.members[at] as JsonNode).key;
+  }
+
+  valueAt(at: number): unknown {
+    return tryParseNode(this.text, this.members[at] as JsonNode);
+  }
+
+  toolTypeAt(at: number): string | undefined {
+    const type = memberOf(this.tools[at], "type");
+    // Nearly all tools are of this type, and the check does not copy the string.
+    return isWord(this.text, type, "function") ? "function" : stringOf(this.text, type);
+  }
+
+  toolAt(at: number): Fields {
+    return asFields(tryParseNode(this.text, this.tools[at] as JsonNode)) ?? {};
+  }
+}
+
+/** Types of parts that are files, in any format. */
+const FILE_TYPES: ReadonlySet<unknown> = new Set(["file", "input_file", "document"]);
+
+/** Whether a value has a part that is a file. Its depth was bounded when it was parsed. */
+function holdsFile(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holdsFile);
+  const fields = asFields(value);
+  if (fields === null) return false;
+  return FILE_TYPES.has(fields["type"]) || holdsFile(fields["content"]) || holdsFile(fields["output"]);
+}
+
+class FieldsView implements RequestView {
+  private readonly names: readonly string[];
+  private readonly tools: readonly unknown[];
+
+  constructor(private readonly body: Fields) {
+    this.names = Object.keys(body);
+    this.tools = asList(body["tools"]);
+  }
+
+  hasFiles(): boolean {
+    return holdsFile(this.body["messages"]) || holdsFile(this.body["input"]);
+  }
+
+  get memberCount(): number {
+    return this.names.length;
+  }
+
+  get toolCount(): number {
+    return this.tools.length;
+  }
+
+  nameAt(at: number): string {
+    return this.names[at] as string;
+  }
+
+  valueAt(at: number): unknown {
+    return this.body[this.nameAt(at)];
+  }
+
+  toolTypeAt(at: number): string | undefined {
+    const { type } = this.toolAt(at);
+    return typeof type === "string" ? type : undefined;
+  }
+
+  toolAt(at: number): Fields {
+    return asFields(this.tools[at]) ?? {};
+  }
+}

@@ -1,0 +1,337 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { addAccountWithKey, balanceOf, manage } from "../support/money.ts";
+import { type RecordingVendor, startRecordingVendor, streamOf } from "../support/recording-vendor.ts";
+
+let vendor: RecordingVendor;
+let gateway: TestGateway;
+/** Keys of accounts that pay 10 per cent more, and a price of their own. */
+let dearKey: string;
+let fixedKey: string;
+
+const DEAR = "user_dear";
+const FIXED = "user_fixed";
+
+beforeAll(async () => {
+  vendor = startRecordingVendor();
+  const origin = vendor.baseUrl.replace("/v1", "");
+  const prices = `{ prompt: "0.000001", completion: "0.00001" }`;
+  gateway = await startTestGateway({
+    yaml: `
+limits: { attempts: 1 }
+providers:
+  openrouter: { base_url: "${vendor.baseUrl}", api_keys: [k], models: [{ id: here/model, context_length: 10000, max_output_tokens: 1000, prices: ${prices} }] }
+  openai: { base_url: "${vendor.baseUrl}", api_keys: [k] }
+  anthropic: { base_url: "${origin}", api_keys: [k] }
+  mine: { base_url: "${vendor.baseUrl}", api_keys: [k], models: [{ id: mine/chat, prices: ${prices} }] }
+pricing:
+  rules:
+    - { accounts: [${DEAR}], markup_percent: 10 }
+    - { accounts: [${FIXED}], prices: { prompt: "0.000003", completion: "0.00003" } }
+`,
+  });
+  dearKey = await addAccountWithKey(gateway, { id: DEAR });
+  fixedKey = await addAccountWithKey(gateway, { id: FIXED });
+  for (const account of [DEAR, FIXED])
+    expect((await manage(gateway, `/accounts/${account}/credits`, { amount: "100" })).status).toBe(201);
+});
+beforeEach(() => vendor.reset());
+afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Sends a request, which the vendor answers with `answer`, and returns the generation. */
+async function charge(path: string, body: Body, answer: Body, key = gateway.key) {
+  vendor.reset(() => (body["stream"] === true ? streamOf([answer]) : Response.json(answer)));
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const response = await fetch(gateway.base + path, { method: "POST", headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  expect([response.status, text]).toEqual([200, expect.any(String)]);
+  const id = response.headers.get("x-gateway-generation-id");
+  const found = await fetch(`${gateway.base}/generation?id=${id}`, { headers });
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any field of the answer
+  const generation = ((await found.json()) as any).data;
+  const sum = (generation.pricing as { cost_nanodollars: string }[]).reduce(
+    (total, { cost_nanodollars }) => total + Number(cost_nanodollars),
+    0,
+  );
+  return { nanodollars: Math.round(generation.total_cost * 1e9), sum: Math.round(sum), generation, text };
+}
+
+const messages = [{ role: "user", content: "Hi" }];
+const choices = [{ index: 0, message: { role: "assistant", content: "Hello." }, finish_reason: "stop" }];
+
+/** An answer of the chat format: 1,000 tokens of a prompt, 100 of them cached, and 200 of an answer. */
+function chat(extra: Body = {}, usage: Body = {}): Body {
+  return {
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices,
+    usage: {
+      prompt_tokens: 1000,
+      completion_tokens: 200,
+      total_tokens: 1200,
+      prompt_tokens_details: { cached_tokens: 100 },
+      ...usage,
+    },
+    ...extra,
+  };
+}
+
+function response(extra: Body = {}): Body {
+  return {
+    id: "resp_1",
+    object: "response",
+    status: "completed",
+    model: "m",
+    output: [
+      {
+        type: "message",
+        id: "msg_1",
+        role: "assistant",
+        status: "completed",
+        content: [{ type: "output_text", text: "Hello.", annotations: [] }],
+      },
+    ],
+    usage: {
+      input_tokens: 1000,
+      input_tokens_details: { cached_tokens: 100 },
+      output_tokens: 200,
+      total_tokens: 1200,
+    },
+    ...extra,
+  };
+}
+
+function message(usage: Body): Body {
+  return {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [{ type: "text", text: "Hello." }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 900, cache_read_input_tokens: 100, output_tokens: 200, ...usage },
+  };
+}
+
+/** gpt-5: 900 tokens at $1.25, 100 at $0.125 and 200 at $10 per million. */
+const GPT_5 = 900 * 1_250 + 100 * 125 + 200 * 10_000;
+/** claude-opus-4.8: 900 tokens at $5, 100 at $0.50 and 200 at $25 per million. */
+const OPUS = 900 * 5_000 + 100 * 500 + 200 * 25_000;
+
+const TIERS: readonly (readonly [
+  path: string,
+  model: string,
+  asked: Body,
+  answer: Body,
+  nanodollars: number,
+])[] = [
+  [
+    "/chat/completions",
+    "openai/gpt-5",
+    { service_tier: "priority" },
+    chat({ service_tier: "priority" }),
+    2 * GPT_5,
+  ],
+  ["/chat/completions", "openai/gpt-5", { service_tier: "fast" }, chat({ service_tier: "fast" }), 2 * GPT_5],
+  [
+    "/chat/completions",
+    "openai/gpt-5",
+    { service_tier: "priority" },
+    chat({ service_tier: "default" }),
+    GPT_5,
+  ],
+  ["/chat/completions", "openai/gpt-5", { service_tier: "flex" }, chat({ service_tier: "flex" }), GPT_5 / 2],
+  ["/chat/completions", "openai/gpt-5", {}, chat({ service_tier: "priority" }), 2 * GPT_5],
+  ["/chat/completions", "openai/gpt-5", {}, chat({ service_tier: "a-tier-to-come" }), GPT_5],
+  [
+    "/responses",
+    "openai/gpt-5",
+    { service_tier: "priority" },
+    response({ service_tier: "priority" }),
+    2 * GPT_5,
+  ],
+  ["/responses", "openai/gpt-5", { service_tier: "auto" }, response({ service_tier: "default" }), GPT_5],
+  ["/messages", "openai/gpt-5", {}, response({ service_tier: "flex" }), GPT_5 / 2],
+  ["/messages", "anthropic/claude-opus-4.8", { speed: "fast" }, message({ speed: "fast" }), 2 * OPUS],
+  ["/messages", "anthropic/claude-opus-4.8", { speed: "fast" }, message({ speed: "standard" }), OPUS],
+  [
+    "/messages",
+    "anthropic/claude-opus-4.8",
+    { inference_geo: "us" },
+    message({ inference_geo: "us" }),
+    (OPUS * 11) / 10,
+  ],
+  [
+    "/messages",
+    "anthropic/claude-opus-4.8",
+    { inference_geo: "us", speed: "fast" },
+    message({ inference_geo: "us", speed: "fast" }),
+    (OPUS * 22) / 10,
+  ],
+  [
+    "/messages",
+    "anthropic/claude-opus-4.8",
+    {},
+    message({ service_tier: "standard", inference_geo: "global" }),
+    OPUS,
+  ],
+];
+
+describe("a request is charged for how the provider says that it was served", () => {
+  test.each(TIERS)("%s to %s asking for %j, answered %j", async (path, model, asked, answer, nanodollars) => {
+    const provider = { only: [model.slice(0, model.indexOf("/"))] };
+    const rest =
+      path === "/responses"
+        ? { input: "Hi" }
+        : { messages, ...(path === "/messages" ? { max_tokens: 300 } : {}) };
+    const body = { model, provider, ...rest, ...asked };
+    // A Messages request to OpenAI is answered in the format in which it was sent there.
+    const translated =
+      path === "/messages" && model.startsWith("openai/") ? chat({ service_tier: "flex" }) : answer;
+    const charged = await charge(path, body, translated);
+    expect(charged.nanodollars).toBe(nanodollars);
+    expect(charged.sum).toBe(nanodollars);
+  });
+
+  test("a stream is charged so, too", async () => {
+    const chunk = {
+      id: "c",
+      object: "chat.completion.chunk",
+      created: 1,
+      model: "m",
+      service_tier: "priority",
+      choices: [{ index: 0, delta: { role: "assistant", content: "Hello." }, finish_reason: "stop" }],
+      usage: chat()["usage"],
+    };
+    const body = {
+      model: "openai/gpt-5",
+      provider: { only: ["openai"] },
+      messages,
+      service_tier: "priority",
+      stream: true,
+    };
+    expect((await charge("/chat/completions", body, chunk)).nanodollars).toBe(2 * GPT_5);
+  });
+});
+
+/** Of `here/model`: 1,000 tokens at $1 and 200 at $10 per million. */
+const HERE = 1_000 * 1_000 + 200 * 10_000;
+const web = { plugins: [{ id: "web" }] };
+
+const REPORTED: readonly (readonly [name: string, asked: Body, usage: Body, nanodollars: number])[] = [
+  ["a cost with a search in it", web, { cost: 0.0234567891, is_byok: false }, 23_456_789],
+  ["a cost without is_byok", web, { cost: 0.02 }, 20_000_000],
+  ["a cost below the listed prices", {}, { cost: 0.0000125, is_byok: false }, 12_500],
+  ["a cost with an exponent", {}, { cost: 1.25e-7 }, 125],
+  ["a cost of nothing", {}, { cost: 0 }, 0],
+  [
+    "the fee for a request that the provider bills to another account",
+    {},
+    { cost: 0.00015, is_byok: true },
+    HERE,
+  ],
+  ["no cost", {}, {}, HERE],
+  ["a cost that is no number", {}, { cost: "0.5" }, HERE],
+  ["a cost below zero", {}, { cost: -1 }, HERE],
+  ["a cost that no request can have", {}, { cost: 5_000 }, HERE],
+  // What the plugin may cost at most, because nothing tells what it has cost.
+  ["no cost of a search", web, {}, HERE + 100_000_000],
+];
+
+describe("a provider whose answers report their cost", () => {
+  test.each(REPORTED)("%s is charged to the nanodollar", async (_name, asked, usage, nanodollars) => {
+    const body = { model: "here/model", messages, max_tokens: 300, ...asked };
+    const charged = await charge("/chat/completions", body, chat({}, usage));
+    expect(charged.nanodollars).toBe(nanodollars);
+    expect(charged.sum).toBe(nanodollars);
+    expect(vendor.requests).toHaveLength(1);
+  });
+
+  test.each([["/chat/completions"], ["/responses"], ["/messages"]])(
+    "is charged by it through %s, streamed or not",
+    async (path) => {
+      const cost = { cost: 0.0123, is_byok: false };
+      const answers: Readonly<Record<string, Body>> = {
+        "/chat/completions": chat({}, cost),
+        "/responses": response({ usage: { ...(response()["usage"] as Body), ...cost } }),
+        "/messages": message(cost),
+      };
+      const rest = path === "/responses" ? { input: "Hi" } : { messages, max_tokens: 300 };
+      const charged = await charge(path, { model: "here/model", ...rest }, answers[path] as Body);
+      expect([charged.nanodollars, charged.sum]).toEqual([12_300_000, 12_300_000]);
+      if (path !== "/chat/completions") return;
+      const delta = { role: "assistant", content: "Hello." };
+      const chunk = {
+        id: "c",
+        object: "chat.completion.chunk",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, delta, finish_reason: "stop" }],
+        usage: chat({}, cost)["usage"],
+      };
+      expect((await charge(path, { model: "here/model", ...rest, stream: true }, chunk)).nanodollars).toBe(
+        12_300_000,
+      );
+    },
+  );
+
+  test("is charged with the account's mark-up", async () => {
+    const body = { model: "here/model", messages, ...web };
+    const before = await balanceOf(gateway, DEAR);
+    const charged = await charge("/chat/completions", body, chat({}, { cost: 0.03 }), dearKey);
+    expect([charged.nanodollars, charged.sum]).toEqual([33_000_000, 33_000_000]);
+    expect(before.balance - (await balanceOf(gateway, DEAR)).balance).toBe(33_000_000);
+  });
+
+  test("is charged at the account's own prices, and for what exceeds the list price", async () => {
+    const own = 1_000 * 3_000 + 200 * 30_000;
+    const body = { model: "here/model", messages, ...web };
+    const charged = await charge("/chat/completions", body, chat({}, { cost: 0.03 }), fixedKey);
+    expect(charged.nanodollars).toBe(own + 30_000_000 - HERE);
+    expect(charged.sum).toBe(charged.nanodollars);
+  });
+
+  test("holds what a plugin may cost before the provider is called", async () => {
+    const poor = await addAccountWithKey(gateway, { id: "user_poor" });
+    await manage(gateway, "/accounts/user_poor/credits", { amount: "0.05" });
+    const ask = (extra: Body) =>
+      fetch(`${gateway.base}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${poor}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "here/model", messages, max_tokens: 16, ...extra }),
+      });
+    expect((await ask(web)).status).toBe(402);
+    expect(vendor.requests).toHaveLength(0);
+    vendor.reset(() => Response.json(chat({}, { cost: 0.001 })));
+    expect((await ask({})).status).toBe(200);
+  });
+});
+
+test("the cost that the operator's own host reports is not charged: its prices are", async () => {
+  const body = { model: "mine/chat", messages, ...web };
+  expect((await charge("/chat/completions", body, chat({}, { cost: 0.5 }))).nanodollars).toBe(HERE);
+});
+
+test("a request for a more expensive tier holds its price", async () => {
+  const poor = await addAccountWithKey(gateway, { id: "user_tier" });
+  const ask = async (extra: Body) => {
+    const answer = await fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${poor}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "openai/gpt-5",
+        provider: { only: ["openai"] },
+        messages,
+        max_tokens: 1000,
+        ...extra,
+      }),
+    });
+    return ((await answer.json()) as { error: { metadata: { required: number } } }).error.metadata.required;
+  };
+  expect(await ask({ service_tier: "priority" })).toBeCloseTo(2 * (await ask({})), 9);
+  expect(await ask({ service_tier: "flex" })).toBe(await ask({}));
+});
