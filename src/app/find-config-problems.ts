@@ -11,7 +11,9 @@ import {
   plainProblem,
 } from "./config-error.ts";
 import type { Config } from "./config-schema.ts";
+import { findUnpricedModels } from "./configured-hosts.ts";
 import { findUnknownVariables } from "./environment-variables.ts";
+import { findEndpointUrls, findOddPrices } from "./find-odd-values.ts";
 import { loadCatalog } from "./load-catalog.ts";
 import { examineConfig, problemAt, readConfigFile } from "./load-config.ts";
 import { SILENT } from "./load-known-names.ts";
@@ -58,7 +60,7 @@ export async function findConfigProblems(
   if (config !== null) {
     const further = await findFurtherProblems(config, sources);
     problems.push(...further.problems.filter((problem) => !isConsequence(problem, written)));
-    warnings.push(...further.warnings);
+    warnings.push(...further.warnings.filter((warning) => !isConsequence(warning, written)));
   }
   return { file: found.file, config, problems, warnings };
 }
@@ -112,6 +114,11 @@ async function findFurtherProblems(
     for (const problem of findServingProblems(config, serving))
       (namesTier(config, problem.path) ? warnings : problems).push(problem);
     warnings.push(...serving.notices.map(plainProblem), ...findKeylessProviders(config, serving));
+    warnings.push(
+      ...findUnpricedModels(config),
+      ...findOddPrices(config),
+      ...findEndpointUrls(config, serving.catalog.providers, environment),
+    );
   } catch (error) {
     problems.push(plainProblem((error as Error).message));
   } finally {

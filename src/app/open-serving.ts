@@ -100,10 +100,15 @@ interface ServingState {
   readonly names: ReadNames;
 }
 
+/** The most models that one line of the log names. */
+const LOGGED_MODELS = 20;
+
 class StoredServing implements ServingSource {
   notices: readonly string[];
   /** The next date on which prices change or models end; null if none is known. */
   private nextChange: string | null;
+  /** The models without a price that were logged last. */
+  private unpriced = "";
   /** One refresh runs at a time. */
   private refreshing: Promise<void> = Promise.resolve();
 
@@ -113,6 +118,23 @@ class StoredServing implements ServingSource {
   ) {
     this.notices = state.serving.notices;
     this.nextChange = nextChangeOf(state.serving);
+    this.logUnpriced(state.serving);
+  }
+
+  /** Logs which served models have no price, once until they change. */
+  private logUnpriced({ servedModels }: BuiltServing): void {
+    const names = servedModels.models.flatMap(({ id, endpoints }) =>
+      endpoints.some(({ isPriceUnknown }) => isPriceUnknown === true) ? [id] : [],
+    );
+    const models = names.slice(0, LOGGED_MODELS).join(", ");
+    if (models === this.unpriced) return;
+    this.unpriced = models;
+    if (names.length > 0)
+      this.deps.log.warn("models have no price, so that their answers are not charged", {
+        models,
+        count: names.length,
+        remedy: "set prices under providers, 0 for those that are free",
+      });
   }
 
   current(): Serving {
@@ -146,6 +168,7 @@ class StoredServing implements ServingSource {
     this.state = { ...this.state, data, serving };
     this.notices = serving.notices;
     this.nextChange = nextChangeOf(serving);
+    this.logUnpriced(serving);
   }
 
   private async refreshNow(): Promise<void> {

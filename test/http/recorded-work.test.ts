@@ -23,7 +23,7 @@ providers:
     base_url: ${first.baseUrl}
     api_keys: [${SECRET}]
     zero_retention: true
-    models: [{id: acme/model, name: up-model}, {id: acme/both, name: up-both, prices: {prompt: "0.000001", completion: "0.000001"}}]
+    models: [{id: acme/model, name: up-model, prices: {prompt: "0", completion: "0"}}, {id: acme/both, name: up-both, prices: {prompt: "0.000001", completion: "0.000001"}}]
   second:
     base_url: ${second.baseUrl}
     api_keys: [sk-second-0123456789]

@@ -43,7 +43,7 @@ tiers:
 providers:
   gifts:
     base_url: ${vendor.baseUrl}
-    models: [${["acme/plain", ...FREE].map((id) => `{ id: "${id}" }`).join(", ")}]
+    models: [${["acme/plain", ...FREE].map((id) => `{ id: "${id}", prices: { prompt: "0", completion: "0" } }`).join(", ")}]
 `,
   });
   unpaid = await addAccountWithKey(gateway, { id: "user_unpaid" });

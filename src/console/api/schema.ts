@@ -796,6 +796,7 @@ export interface Schemas {
     top_provider: { context_length: number; max_completion_tokens: number | null; is_moderated: boolean };
     supported_parameters: string[];
     isFree: boolean;
+    is_price_unknown?: true;
     expiration_date: string | null;
     resolves_to?: { when: string; models: string[] }[];
     alias_of?: string;

@@ -54,6 +54,8 @@ export interface PublicModel {
   };
   readonly supported_parameters: readonly string[];
   readonly isFree: boolean;
+  /** A provider of the model has no price: what it answers is not charged. Absent: all have one. */
+  readonly is_price_unknown?: true;
   readonly expiration_date: string | null;
 }
 
@@ -103,6 +105,9 @@ export function presentModel(
     },
     supported_parameters: listParameters(priced, model.supportedParameters),
     isFree: isFreeId(model.id),
+    ...(priced.some(({ isPriceUnknown }) => isPriceUnknown === true)
+      ? { is_price_unknown: true as const }
+      : {}),
     expiration_date: model.expires,
   };
 }

@@ -1,6 +1,7 @@
 import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
 import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
+import type { Candidate } from "../routing/plan.ts";
 import { presentRepairs } from "../usage/work-record.ts";
 
 /** Returns the `gateway_metadata` of an answer: repairs of its request and warnings. Null if there are none. */
@@ -17,6 +18,19 @@ export function describeWork(
       : { warnings: warnings.map(({ field, message }) => ({ field, message })) }),
   };
 }
+
+/** Adds a warning to those of an answer if its model has no price, so that it is not charged by mistake. */
+export function warnOfNoPrice(
+  { endpoint, key }: Pick<Candidate, "endpoint" | "key">,
+  warnings: readonly Warning[],
+): readonly Warning[] {
+  return endpoint.isPriceUnknown === true && key.byokId === null ? [...warnings, NO_PRICE] : warnings;
+}
+
+const NO_PRICE: Warning = {
+  field: "model",
+  message: "This model has no price at its provider here: the answer is not charged.",
+};
 
 /** Adds warnings that are known only at the end of an answer to its `gateway_metadata`: one of the gateway, and those of its filter. */
 export function addWarnings(

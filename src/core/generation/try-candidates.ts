@@ -13,7 +13,7 @@ import { beginAttempt } from "./attempt-record.ts";
 import type { GenerationResult } from "./call.ts";
 import { CandidateAttempt } from "./candidate-attempt.ts";
 import { chooseFailure } from "./classify-failure.ts";
-import { describeWork } from "./describe-work.ts";
+import { describeWork, warnOfNoPrice } from "./describe-work.ts";
 import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
 import type { FailureClassification } from "./failure-classification.ts";
 import type { CandidateAnswer, Generation } from "./generation.ts";
@@ -229,7 +229,7 @@ export class CandidateLoop {
       this.recordFailure(candidate, outcome);
       return this.handleFailure(candidate, outcome, { encoded, hasNext });
     }
-    const metadata = describeWork(encoded, generation.warnings);
+    const metadata = describeWork(encoded, warnOfNoPrice(candidate, generation.warnings));
     // Waiting for the result costs less than returning its promise.
     return await this.takeAnswer({ context, outcome, metadata, work, startedAt });
   }

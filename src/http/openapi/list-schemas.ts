@@ -59,6 +59,10 @@ export const Model = z
     }),
     supported_parameters: z.array(z.string()),
     isFree: z.boolean(),
+    is_price_unknown: z
+      .literal(true)
+      .optional()
+      .describe("The operator has given no price for this model: its answers are not charged."),
     expiration_date: z
       .string()
       .nullable()
