@@ -285,6 +285,29 @@ describe("what costs and has no price", () => {
     expect(vendor.requests).toEqual([]);
   });
 
+  test.each([
+    [
+      "/responses",
+      "anthropic/claude-sonnet-4.5",
+      { type: "image_generation" },
+      [{ type: "image_generation" }, flat],
+    ],
+    ["/responses", "anthropic/claude-sonnet-4.5", "required", [{ type: "image_generation" }]],
+    [
+      "/messages",
+      "openai/gpt-4o",
+      { type: "any" },
+      [{ type: "code_execution_20250825", name: "code_execution" }],
+    ],
+  ])(
+    "%s to %s is rejected if tool_choice %j requires it of a provider of another format",
+    async (path, model, tool_choice, tools) => {
+      const { status, error } = await send(path, requestFor(path, model, { tools, tool_choice }));
+      expect([status, error?.metadata]).toEqual([400, expect.objectContaining({ field: "tool_choice" })]);
+      expect(vendor.requests).toEqual([]);
+    },
+  );
+
   test("is rejected by tool_choice only where it requires it: other choices lose what is left out", async () => {
     const tools = [{ type: "image_generation" }, flat];
     const one = await send("/responses", {

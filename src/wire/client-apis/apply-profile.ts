@@ -1,7 +1,15 @@
 import type { ProfileReview, RequestProfile, RequestView } from "../conversation/request-profile.ts";
 import { NOTHING_LEFT_OUT, reviewRequest } from "../conversation/request-profile.ts";
 import { asFields, asList, type Fields } from "../json/fields.ts";
-import { isWord, itemsOf, type JsonNode, memberOf, NO_NODES, stringOf, tryParseNode } from "../json/scan.ts";
+import {
+  isWord,
+  itemsOf,
+  type JsonNode,
+  memberOf,
+  NO_NODES,
+  tryParseNode,
+  tryStringOf,
+} from "../json/scan.ts";
 import { LEFT_OUT_NOTHING, type LeftOut, removeItems, type Splice, setMember } from "../json/splice.ts";
 
 /** A scanned body. `text` is the body, bytes as Latin-1. */
@@ -111,7 +119,7 @@ class ScannedView implements RequestView {
   toolTypeAt(at: number): string | undefined {
     const type = memberOf(this.tools[at], "type");
     // Nearly all tools are of this type, and the check does not copy the string.
-    return isWord(this.text, type, "function") ? "function" : stringOf(this.text, type);
+    return isWord(this.text, type, "function") ? "function" : tryStringOf(this.text, type);
   }
 
   toolAt(at: number): Fields {

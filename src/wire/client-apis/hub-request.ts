@@ -18,9 +18,10 @@ import { type EmptyTurn, type RestoredTurn, restoreTurns } from "../canonical/re
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
 import { ANSWER_NOT_JSON, ANSWER_UNREADABLE } from "../conversation/broken-answers.ts";
-import { conversationFormatOf, type ProviderFormat } from "../conversation/format-name.ts";
+import { conversationFormatOf, type FormatName, type ProviderFormat } from "../conversation/format-name.ts";
+import { rejectChoice } from "../conversation/request-profile.ts";
 import type { Warning } from "../conversation/warning.ts";
-import { type Fields, tryParseFields } from "../json/fields.ts";
+import { asFields, type Fields, tryParseFields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
 import { fitToProfile } from "./apply-profile.ts";
@@ -203,6 +204,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
   const fitted = fitProvider(bounded, target);
   const expressed = expressNatives(fitted.request, format);
+  rejectForcedTools(expressed.request, format);
   const placed = placeMadeImages(expressed.request, format, model.takesImages !== false);
   const hidden = hideUser(placed.request, (user) => target.hashUser(user));
   const flat = flattenTools(hidden, provider);
@@ -228,6 +230,16 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
       target,
     ),
   };
+}
+
+/** @throws GatewayError `invalid_request` if a tool must be called that only another format has, and that is therefore left out. */
+function rejectForcedTools({ tools, toolChoice }: ConversationRequest, format: FormatName): void {
+  if (toolChoice?.kind !== "required" && toolChoice?.kind !== "native") return;
+  const lost = tools.flatMap((tool) => (tool.kind === "native" && tool.format !== format ? [tool.type] : []));
+  if (lost.length === 0) return;
+  const forced = toolChoice.kind === "native" ? asFields(toolChoice.value)?.["type"] : null;
+  const isForced = forced === null ? lost.length === tools.length : lost.some((type) => type === forced);
+  if (isForced) rejectChoice(lost);
 }
 
 /** Removes what the provider, though not its format, would reject. */

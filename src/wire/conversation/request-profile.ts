@@ -56,7 +56,7 @@ export interface RequestView {
   nameAt(at: number): string;
   valueAt(at: number): unknown;
   readonly toolCount: number;
-  /** Undefined for a tool without a type. */
+  /** Undefined for a function without a type, as in Messages. */
   toolTypeAt(at: number): string | undefined;
   toolAt(at: number): Fields;
   /** Whether the request may have files. */
@@ -302,10 +302,11 @@ function keepTool(rules: RequestProfile["tools"], type: string, tool: () => Fiel
 /** Choices that require a call of any tool: OpenAI's and Anthropic's. */
 const REQUIRES_ANY: ReadonlySet<unknown> = new Set(["required", "any"]);
 
-function rejectChoice(lost: readonly string[]): never {
+/** @throws GatewayError `invalid_request`: `tool_choice` requires one of the tools that are left out. */
+export function rejectChoice(lost: readonly string[]): never {
   return fail(
     "invalid_request",
-    `tool_choice requires a tool that the provider runs (${lost.slice(0, NAMED_TOOLS).join(", ")}), and charges for without a price that is known here. Let the model choose, offer a function instead, or use a BYOK key of your account for the provider.`,
+    `tool_choice requires a tool that the provider runs (${lost.slice(0, NAMED_TOOLS).join(", ")}), and that is not sent: it has no price here, or this provider does not have it. Let the model choose, offer a function instead, or use a BYOK key of your account for the provider.`,
     { metadata: { field: "tool_choice" } },
   );
 }
