@@ -252,7 +252,7 @@ const SHORT_PROVIDERS = [
       ollama: {
         base_url: "http://127.0.0.1:11434/v1",
         format: "openai-chat",
-        models: [{ id: "ollama/llama3.2", name: "llama3.2" }],
+        models: [{ id: "ollama/llama3.2", name: "llama3.2", prices: { prompt: "0", completion: "0" } }],
       },
     },
   },
