@@ -335,3 +335,39 @@ test("a request for a more expensive tier holds its price", async () => {
   expect(await ask({ service_tier: "priority" })).toBeCloseTo(2 * (await ask({})), 9);
   expect(await ask({ service_tier: "flex" })).toBe(await ask({}));
 });
+
+describe("a stream that breaks off before its usage", () => {
+  const content = "A text that is long enough to have some tokens. ".repeat(20);
+  const head = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
+  const chunk = {
+    ...head,
+    choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }],
+  };
+
+  /** Returns what a request costs whose stream breaks off. Nanodollars. */
+  async function costOf(body: Body): Promise<number> {
+    const event = `data: ${JSON.stringify(chunk)}\n\n`;
+    vendor.reset(() => new Response(event, { headers: { "content-type": "text/event-stream" } }));
+    const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
+    const sent = JSON.stringify({ messages, max_tokens: 1000, stream: true, ...body });
+    const response = await fetch(`${gateway.base}/chat/completions`, { method: "POST", headers, body: sent });
+    await response.text();
+    const id = response.headers.get("x-gateway-generation-id");
+    const found = await fetch(`${gateway.base}/generation?id=${id}`, { headers });
+    // biome-ignore lint/suspicious/noExplicitAny: tests read any field of the answer
+    return Math.round(((await found.json()) as any).data.total_cost * 1e9);
+  }
+
+  test("costs the price of the mode that the request asked for", async () => {
+    const body = { model: "openai/gpt-5", provider: { only: ["openai"] } };
+    const usual = await costOf(body);
+    expect(usual).toBeGreaterThan(0);
+    expect(await costOf({ ...body, service_tier: "priority" })).toBe(2 * usual);
+  });
+
+  test("costs the most that its services may have cost", async () => {
+    const usual = await costOf({ model: "here/model" });
+    expect(usual).toBeGreaterThan(0);
+    expect(await costOf({ model: "here/model", ...web })).toBe(usual + 100_000_000);
+  });
+});
