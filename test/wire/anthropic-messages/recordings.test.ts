@@ -36,7 +36,14 @@ function meaningOf({ choices, usage, serviceTier }: Answer) {
       ? { ...part, extras: omit(part.extras?.fields ?? {}, new Set(["citations"])) }
       : part;
   });
-  return { choices: [{ ...choices[0], parts }], usage, serviceTier };
+  return { choices: [{ ...choices[0], parts }], usage: countsOf(usage), serviceTier };
+}
+
+/** Returns usage without the cost, which only the gateway's own answers have. */
+function countsOf(usage: Answer["usage"]): Answer["usage"] {
+  if (usage === null) return null;
+  const { reportedCost: _, ...counts } = usage;
+  return counts;
 }
 
 describe("recorded Messages answers", () => {
@@ -124,7 +131,7 @@ describe("recorded Messages streams", () => {
     const answer = collectAnswer(readAll(anthropicMessages.createReader(), [text]));
     const again = collectAnswer(readAll(anthropicMessages.createReader(), [out]));
     expect(meaningOf(again)).toEqual(meaningOf(answer));
-    expect(relay.usage).toEqual(answer.usage);
+    expect(countsOf(relay.usage)).toEqual(countsOf(answer.usage));
     const sent = new Set(text.split("\n\n"));
     const changed = out.split("\n\n").filter((block) => block !== "" && !sent.has(block));
     expect(changed.map((block) => block.split("\n")[0])).toEqual([

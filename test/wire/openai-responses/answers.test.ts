@@ -97,7 +97,9 @@ describe("recorded Responses answers", () => {
     expect(findOrderError(parseLatin1(written))).toEqual([]);
     const again = collect(written);
     expect(again.choices).toEqual(read.choices);
-    if (read.usage !== null) expect(again.usage).toEqual(read.usage);
+    // The cost is the gateway's.
+    if (read.usage !== null)
+      expect({ ...again.usage, reportedCost: undefined }).toEqual({ ...read.usage, reportedCost: undefined });
     expect(again.serviceTier).toEqual(read.serviceTier ?? "default");
   });
 
