@@ -40,15 +40,17 @@ function checkCost(
 ): CheckedUsage {
   const { candidate, call } = answering;
   const { record } = candidate.provider;
-  const { reportedCost, ...counted } = usage;
+  const { reportedCost } = usage;
   if (reportedCost !== undefined && record.reportsCost) {
-    const bound = boundReported(answering, counted);
+    const bound = boundReported(answering, withoutCost(usage));
     const count = readAmount(reportedCost);
     if (count !== null && count <= bound) return { usage, rejected };
     const refused = { field: "cost", count: reportedCost, bound: Number(formatPrice(bound)) } as const;
-    return { usage: counted, rejected: [...rejected, refused] };
+    return { usage: withoutCost(usage), rejected: [...rejected, refused] };
   }
-  const own = reportedCost === undefined ? usage : counted;
+  const own = reportedCost === undefined ? usage : withoutCost(usage);
+  // At most providers nothing but counts decides the price, and requests need not be examined.
+  if (record.factors === undefined && !record.reportsCost) return { usage: own, rejected };
   const { modes, services } = call.request.listCharges();
   const surcharge = printServiceBound(record, services);
   const assumed = isEstimate ? modes : undefined;
@@ -61,6 +63,10 @@ function checkCost(
     },
     rejected,
   };
+}
+
+function withoutCost({ reportedCost: _, ...counted }: TokenUsage): TokenUsage {
+  return counted;
 }
 
 /** How much more than its listed prices a provider may charge: it may choose a host whose prices are higher. */
