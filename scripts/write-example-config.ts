@@ -26,6 +26,7 @@ interface Schema {
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   admin_key: "a-long-random-text",
   "database.url": "postgres://gateway:password@localhost:5432/gateway",
+  "database.password_file": "/run/secrets/db_password",
   "storage.retention_days": 90,
   "redis.url": "redis://localhost:6379",
   "metrics.token": "a-long-random-text",

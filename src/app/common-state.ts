@@ -17,6 +17,7 @@ import { openRedisChannel } from "../storage/redis/channel.ts";
 import { connectRedis, type Redis } from "../storage/redis/client.ts";
 import { createRedisConversationStore } from "../storage/redis/conversation-store.ts";
 import { RedisRateLimiter } from "../storage/redis/rate-limiter.ts";
+import type { RedisId } from "./redis-id.ts";
 
 /** What gateways have in common and may lose: rate limits, the turns of conversations, and answers that are given again. */
 export interface CommonState {
@@ -54,6 +55,8 @@ export interface CommonStateParts {
   readonly secret: string;
   /** Milliseconds after which a generation that never ended stops counting as concurrent. */
   readonly leaseMs: number;
+  /** Compares the Redis server with that of the other gateways. Rejects if it is another one. */
+  readonly joinRedis: (redis: Redis) => Promise<RedisId>;
   /** Bytes of conversations' turns in the memory of this process; 0 stores none, also not in Redis. */
   readonly turnBytes: number;
   /** Bytes of answers in the memory of this process; 0 keeps none, also not in Redis. */
@@ -92,6 +95,10 @@ async function openInRedis(parts: CommonStateParts, url: string): Promise<Common
   const { clock, random, log, liveGateways, secret, leaseMs, turnBytes, answerBytes } = parts;
   const redis = connectRedis({ url, clock });
   await redis.start();
+  const id = await parts.joinRedis(redis).catch((error) => {
+    redis.close();
+    throw error;
+  });
   const hints = openHints(parts, redis, url);
   const rateLimiter = new RedisRateLimiter({
     redis,
@@ -119,6 +126,7 @@ async function openInRedis(parts: CommonStateParts, url: string): Promise<Common
     health: hints.health,
     problem: () => (rateLimiter.countsInRedis ? null : describeShare(liveGateways())),
     async close() {
+      id.stop();
       hints.channel.close();
       await rateLimiter.close();
       redis.close();

@@ -10,6 +10,7 @@ import { tiersSchema } from "../core/catalog/tier-schema.ts";
 import { EVENT_TYPES } from "../core/events/event.ts";
 import { namedRoutesSchema } from "../core/named-routes/route-schema.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
+import { DatabaseUrlError, parseDatabaseUrl } from "../storage/postgres/database-url.ts";
 import { WEBHOOK_FORMATS } from "../telemetry/webhooks/render-event.ts";
 import { PROVIDER_FORMATS } from "../wire/conversation/format-name.ts";
 import { guardrailsSchema } from "./guardrail-schema.ts";
@@ -132,6 +133,17 @@ const secretUrl = (protocols: readonly string[], server: string) =>
       (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol.slice(0, -1)),
       `must be the URL of a ${server} server: ${protocols[0]}://…`,
     );
+
+/** Returns what is wrong with the URL of a database; null if nothing is. */
+function findDatabaseUrlProblem(text: string): string | null {
+  try {
+    parseDatabaseUrl(text);
+    return null;
+  } catch (error) {
+    if (error instanceof DatabaseUrlError) return error.message;
+    throw error;
+  }
+}
 
 const secret = z.string().min(1, "must not be empty").describe("secret");
 
@@ -464,10 +476,22 @@ export const configSchema = z.strictObject({
     .prefault({}),
   database: z
     .strictObject({
-      url: secretUrl(["postgres", "postgresql"], "PostgreSQL")
+      url: z
+        .string()
+        .superRefine((text, context) => {
+          const problem = findDatabaseUrlProblem(text);
+          if (problem !== null) context.addIssue({ code: "custom", message: problem });
+        })
         .optional()
         .describe(
-          "PostgreSQL 15 or newer, for several gateways: postgres://user:password@host:port/database. If absent, SQLite in data_dir, for one gateway. The journal stays in data_dir. DATABASE_URL.",
+          "PostgreSQL 15 or newer, for several gateways: postgres://user:password@host:port/database, or postgres://user@/database?host=/folder for a unix socket. Parameters: sslmode, sslrootcert and others of libpq, whose variables (PGHOST …) are not read. If absent, SQLite in data_dir, for one gateway. The journal stays in data_dir. DATABASE_URL.",
+        ),
+      password_file: z
+        .string()
+        .min(1, "must not be empty")
+        .optional()
+        .describe(
+          "File with the password of database.url, which has none then. Any characters; read at the start.",
         ),
       max_connections: z
         .int()

@@ -7,6 +7,8 @@ interface Variable {
   readonly path: readonly string[];
   readonly isNumber?: true;
   readonly isList?: true;
+  /** The value may have references, like those of the file: passwords are in files of their own in many environments. */
+  readonly mayRefer?: true;
 }
 
 /** The key that each environment variable sets. Variables take precedence over the file. */
@@ -15,8 +17,8 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   GATEWAY_PORT: { path: ["server", "port"], isNumber: true },
   GATEWAY_PROCESSES: { path: ["server", "processes"], isNumber: true },
   GATEWAY_DATA_DIR: { path: ["data_dir"] },
-  DATABASE_URL: { path: ["database", "url"] },
-  REDIS_URL: { path: ["redis", "url"] },
+  DATABASE_URL: { path: ["database", "url"], mayRefer: true },
+  REDIS_URL: { path: ["redis", "url"], mayRefer: true },
   GATEWAY_ADMIN_KEY: { path: ["admin_key"] },
   GATEWAY_WEBHOOK_SECRET: { path: ["billing", "webhook_secret"] },
   GATEWAY_METRICS_TOKEN: { path: ["metrics", "token"] },
@@ -36,6 +38,11 @@ export const CONFIG_VARIABLE = "GATEWAY_CONFIG";
  */
 const OTHERS =
   /^GATEWAY_(URL|BASE|KEY|API_KEY|AGENTS_DIR|TEST_.*|NAME|ENV_.*|SERVICE_(HOST|PORT.*)|PORT_\d+_(TCP|UDP).*)$/;
+
+/** The variables whose values may have references, and the path that each sets. */
+export const REFERRING_VARIABLES: readonly (readonly [string, ConfigPath])[] = Object.entries(VARIABLES)
+  .filter(([, { mayRefer }]) => mayRefer === true)
+  .map(([name, { path }]) => [name, path]);
 
 /** Sets the values of variables. Returns the variable of each path that was set. */
 export function applyEnvironment(

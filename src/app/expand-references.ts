@@ -5,7 +5,7 @@ import { schemasAt } from "./schema-paths.ts";
 
 /**
  * References in the values of a configuration file: `${NAME}`, `${NAME:-default}` and `${file:/path}`. `$${` stands for `${`. What a
- * reference expands to is not expanded again.
+ * reference expands to is not expanded again. Within the user and the password of a URL it is percent-encoded.
  */
 
 /** The most bytes that one reference may expand to. */
@@ -58,6 +58,18 @@ export function expandReferences(value: Record<string, unknown>, sources: Expans
   return { value: expanded, referring: expansion.referring, problems: expansion.problems };
 }
 
+/**
+ * Returns where the user and the password are in a text that is a URL, as it is written. What a reference inserts there is
+ * percent-encoded, so that a password may have any characters.
+ */
+function findCredentials(text: string): { readonly from: number; readonly to: number } {
+  // A reference has slashes itself.
+  const outline = text.replace(REFERENCE, (whole) => "x".repeat(whole.length));
+  const [start = "", authority = ""] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(outline) ?? [];
+  const from = start.length - authority.length;
+  return { from, to: from + Math.max(0, authority.lastIndexOf("@")) };
+}
+
 const REFERENCE = /\$\$\{|\$\{([^}]*)(\})?/g;
 const VARIABLE = /^([A-Za-z_]\w*)(?::-([\s\S]*))?$/;
 const FILE = /^file:(.+)$/s;
@@ -84,14 +96,22 @@ class Expansion {
   private expandText(text: string, path: ConfigPath): unknown {
     const found: Reference[] = [];
     const problems: string[] = [];
-    const expanded = text.replace(REFERENCE, (whole, inner: string | undefined, end: string | undefined) => {
-      // The escape of the beginning of a reference.
-      if (inner === undefined) return "${";
-      const result = end === undefined ? FORMS : this.resolve(inner, found);
-      if (typeof result !== "string") return this.count(result.text, problems);
-      problems.push(`has ${JSON.stringify(whole.slice(0, 100))}: ${result}`);
-      return "";
-    });
+    const credentials = findCredentials(text);
+    const expanded = text.replace(
+      REFERENCE,
+      (whole, inner: string | undefined, end: string | undefined, at: number) => {
+        // The escape of the beginning of a reference.
+        if (inner === undefined) return "${";
+        const result = end === undefined ? FORMS : this.resolve(inner, found);
+        if (typeof result !== "string")
+          return this.count(
+            at >= credentials.from && at < credentials.to ? encodeURIComponent(result.text) : result.text,
+            problems,
+          );
+        problems.push(`has ${JSON.stringify(whole.slice(0, 100))}: ${result}`);
+        return "";
+      },
+    );
     if (found.length > 0) this.referring.push({ path, references: found });
     const place = this.sources.placeOf(path);
     for (const problem of problems) this.problems.push({ place, path, variable: null, text: problem });
@@ -123,8 +143,8 @@ class Expansion {
   }
 }
 
-/** Returns the content of a file without newlines at its end, or what is wrong with it. */
-function readBounded(path: string): { readonly text: string } | string {
+/** Returns the content of a file of at most 64 KiB without newlines at its end, or what is wrong with it. */
+export function readBounded(path: string): { readonly text: string } | string {
   let descriptor: number;
   try {
     descriptor = openSync(path, "r");

@@ -1,9 +1,15 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import type { z } from "zod";
+import { parseDatabaseUrl, withPassword } from "../storage/postgres/database-url.ts";
 import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
 import { type Config, configSchema } from "./config-schema.ts";
-import { applyEnvironment, CONFIG_VARIABLE, variableProblem } from "./environment-variables.ts";
-import { expandReferences, type ReferringValue } from "./expand-references.ts";
+import {
+  applyEnvironment,
+  CONFIG_VARIABLE,
+  REFERRING_VARIABLES,
+  variableProblem,
+} from "./environment-variables.ts";
+import { expandReferences, type ReferringValue, readBounded } from "./expand-references.ts";
 import type { Environment } from "./read-provider-keys.ts";
 import { describeUnknownKey } from "./suggest-key.ts";
 import { parseYaml, YAML_BOUNDS, type YamlSource } from "./yaml-source.ts";
@@ -81,7 +87,11 @@ export function examineConfig({ source, file }: ConfigFile, environment: Environ
     throw error;
   }
   const { placeOf } = parsed;
-  const { value, referring, problems } = expandReferences(parsed.value, { environment, placeOf });
+  const ofFile = expandReferences(parsed.value, { environment, placeOf });
+  const ofVariables = expandVariables(environment);
+  const { value } = ofFile;
+  const referring = [...ofFile.referring, ...ofVariables.referring];
+  const problems = [...ofFile.problems, ...ofVariables.problems];
   dropEmptySections(value);
   const written = structuredClone(value);
   const place = (path: ConfigPath, text: string): ConfigProblem => ({
@@ -94,7 +104,7 @@ export function examineConfig({ source, file }: ConfigFile, environment: Environ
   const isExpanded = (path: ConfigPath) => !problems.some((problem) => startsWith(path, problem.path));
   // Checked before variables replace values, because a wrong value must not appear only when its variable is removed.
   const inFile = listProblems(configSchema.safeParse(value)).filter(({ path }) => isExpanded(path));
-  const variableAt = applyEnvironment(value, environment);
+  const variableAt = applyEnvironment(value, ofVariables.environment);
   const effective = configSchema.safeParse(value);
   const inVariables = listProblems(effective).flatMap(({ path, text }) => {
     const variable = variableOf(path, variableAt);
@@ -104,7 +114,48 @@ export function examineConfig({ source, file }: ConfigFile, environment: Environ
   const config = effective.success ? effective.data : parseRest(value, effective);
   if (config === null) return { config, problems: found };
   origins.set(config.timers, { file, written, variableAt, referring, placeOf });
-  return { config, problems: [...found, ...findDatabaseProblems(config)] };
+  const withSecret = insertPassword(config);
+  adoptOrigins(withSecret.config, config);
+  return {
+    config: withSecret.config,
+    problems: [...found, ...withSecret.problems, ...findDatabaseProblems(config)],
+  };
+}
+
+/** Expands the references in the variables that may have some. */
+function expandVariables(environment: Environment) {
+  const expanded: Record<string, string | undefined> = { ...environment };
+  const referring: ReferringValue[] = [];
+  const problems: ConfigProblem[] = [];
+  for (const [name, path] of REFERRING_VARIABLES) {
+    const text = environment[name];
+    if (text === undefined || !text.includes("${")) continue;
+    const one = expandReferences({ [name]: text }, { environment, placeOf: () => NO_PLACE });
+    expanded[name] = one.problems.length === 0 ? String(one.value[name]) : undefined;
+    referring.push(...one.referring.map(({ references }) => ({ path, references })));
+    problems.push(...one.problems.map((problem) => variableProblem(name, path, problem.text)));
+  }
+  return { environment: expanded, referring, problems };
+}
+
+const NO_PLACE: ConfigPlace = { file: "", line: 0, column: 0 };
+
+/** Puts the password of `database.password_file` into `database.url`. */
+function insertPassword(config: Config): ExaminedConfig & { readonly config: Config } {
+  const { url, password_file: file } = config.database;
+  if (file === undefined) return { config, problems: [] };
+  const path = ["database", "password_file"];
+  const failed = (text: string) => ({ config, problems: [problemAt(config, path, text)] });
+  if (url === undefined) return failed("needs database.url (DATABASE_URL), which it has the password of");
+  if (parseDatabaseUrl(url).password !== null)
+    return failed("is a second password: database.url has one. Remove one of them");
+  const read = readBounded(file);
+  if (typeof read === "string") return failed(`names ${file}: ${read}`);
+  if (read.text === "") return failed(`names ${file}, which is empty`);
+  return {
+    config: { ...config, database: { ...config.database, url: withPassword(url, read.text) } },
+    problems: [],
+  };
 }
 
 function startsWith(path: ConfigPath, start: ConfigPath): boolean {

@@ -9,8 +9,9 @@ import { PostgresAuditStore } from "../storage/postgres/audit-store.ts";
 import { PostgresBudgetStore } from "../storage/postgres/budget-store.ts";
 import { PostgresCatalogStore } from "../storage/postgres/catalog-store.ts";
 import { PostgresChanges } from "../storage/postgres/changes.ts";
-import { connectPostgres, type Postgres } from "../storage/postgres/client.ts";
+import { connectPostgres, type Postgres, type SqlRunner } from "../storage/postgres/client.ts";
 import { PostgresConsoleSessionStore } from "../storage/postgres/console-session-store.ts";
+import { nameDatabase } from "../storage/postgres/database-url.ts";
 import { PostgresDrainStore } from "../storage/postgres/drain-store.ts";
 import { PostgresGatewayRegistry } from "../storage/postgres/gateway-registry.ts";
 import { PostgresIdentityStore } from "../storage/postgres/identity-store.ts";
@@ -74,6 +75,10 @@ export async function openPostgresStores(
     await close();
     return explainDatabaseFailure(error, url);
   });
+  const schema = await readSchemaName(database).catch(async (error) => {
+    await close();
+    return explainDatabaseFailure(error, url);
+  });
   const dataDir = config.data_dir;
   const gateways = guardStore(new PostgresGatewayRegistry(database));
   const changes = new PostgresChanges(database, !config.database.pooled);
@@ -112,6 +117,7 @@ export async function openPostgresStores(
     listDamagedLines: () => listDamagedLines(journalDirOf(dataDir)),
     isGatewayRunning: async () => (await gateways.list()).some(({ isLive }) => isLive),
     location: nameDatabase(url),
+    schema,
     async close() {
       await changes.close();
       await close();
@@ -119,15 +125,18 @@ export async function openPostgresStores(
   };
 }
 
+/** Returns the schema in which the tables of a database are. */
+async function readSchemaName(database: SqlRunner): Promise<string> {
+  const [row] = await database.run<{ schema: string }>(
+    `SELECT n.nspname AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.oid = to_regclass('schema_migrations')`,
+  );
+  return row?.schema ?? "";
+}
+
 function requireIdentity(identity: GatewayIdentity | null): GatewayIdentity {
   if (identity === null) throw new Error("the gateway has not registered, so it cannot borrow money");
   return identity;
-}
-
-/** Names a database in messages, without user and password. */
-export function nameDatabase(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `postgres://${host}${pathname}`;
 }
 
 /** Throws an error that names the database; one about its tables as it is. */

@@ -36,6 +36,7 @@ export function openSqliteStores(
     listDamagedLines: () => listDamagedLines(journalDirOf(dataDir)),
     isGatewayRunning: async () => isDataDirLocked(dataDir),
     location: dataDir,
+    schema: null,
     close,
   };
 }

@@ -1,8 +1,9 @@
 import { makePrivateFolder } from "../storage/files/private-files.ts";
+import { nameDatabase } from "../storage/postgres/database-url.ts";
 import { migrateDatabase } from "../storage/postgres/migrate.ts";
 import { migrateDataDir } from "../storage/sqlite/database.ts";
 import type { StoreConfig } from "./open-catalog-store.ts";
-import { explainDatabaseFailure, nameDatabase, openPostgresStores } from "./open-postgres-stores.ts";
+import { explainDatabaseFailure, openPostgresStores } from "./open-postgres-stores.ts";
 import { openSqliteStores } from "./open-sqlite-stores.ts";
 import type { StorePlatform, Stores } from "./stores.ts";
 

@@ -108,13 +108,15 @@ export function maskAddress(text: string): string {
   return URL.canParse(text) ? (maskUrl({ url: text }).url as string) : text;
 }
 
-/** Returns the address of a server, without its password. */
+/** Returns the address of a server, without its password. Not every address of a database is a URL of the web. */
 function maskUrl({ url }: { readonly url?: string | undefined }): { readonly url?: string } {
   if (url === undefined) return {};
-  const masked = new URL(url);
-  if (masked.password !== "") masked.password = MASK;
-  if (masked.searchParams.has("password")) masked.searchParams.set("password", MASK);
-  return { url: masked.href };
+  const [start = "", authority = ""] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url) ?? [];
+  const at = authority.lastIndexOf("@");
+  const colon = authority.slice(0, Math.max(0, at)).indexOf(":");
+  const masked = colon < 0 ? authority : `${authority.slice(0, colon)}:${MASK}${authority.slice(at)}`;
+  const rest = url.slice(start.length).replace(/([?&](?:ssl)?password=)[^&#]*/gi, `$1${MASK}`);
+  return { url: start.slice(0, start.length - authority.length) + masked + rest };
 }
 
 function maskProvider(provider: Config["providers"][string]): unknown {

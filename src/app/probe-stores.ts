@@ -1,8 +1,8 @@
 import type { Clock } from "../base/clock.ts";
+import { nameDatabase } from "../storage/postgres/database-url.ts";
 import { type PostgresProbe, probePostgres } from "../storage/postgres/probe.ts";
 import { probeRedis, type RedisProbe } from "../storage/redis/probe.ts";
 import type { Config } from "./config-schema.ts";
-import { nameDatabase } from "./open-postgres-stores.ts";
 
 /** How long Redis may take to answer. Milliseconds. */
 const REDIS_MS = 5_000;

@@ -63,6 +63,8 @@ export interface Stores extends KeyStores {
   isGatewayRunning(): Promise<boolean>;
   /** Names the stores in messages. */
   readonly location: string;
+  /** The schema of a database that has several; null for SQLite. */
+  readonly schema: string | null;
   close(): Promise<void>;
 }
 

@@ -73,6 +73,7 @@ import type { OutageLog } from "./outage-log.ts";
 import { PlatformKeyLabels } from "./platform-key-labels.ts";
 import type { ProcessGroup } from "./process-group.ts";
 import { readReadiness } from "./read-readiness.ts";
+import { joinRedis } from "./redis-id.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
 import { rejectIncompleteCopy } from "./reject-incomplete-copy.ts";
 import { journalDirOf, type Stores } from "./stores.ts";
@@ -351,6 +352,8 @@ async function openResources(config: Config, platform: Platform, upstreams: Upst
     lock.release();
     throw error;
   });
+  if (stores.schema !== null)
+    log.info("the stores are open", { stores: stores.location, schema: stores.schema });
   return {
     stores,
     gatewayId: lock.gatewayId(await chooseGatewayId(stores)),
@@ -432,6 +435,14 @@ async function buildCommonState({
     redisUrl: config.redis.url ?? null,
     isShared: stores.isShared,
     liveGateways: () => gateways.liveGateways(),
+    joinRedis: async (redis) =>
+      joinRedis({
+        ...platform,
+        redis,
+        registry: stores.gateways,
+        identity: gateways.identity,
+        storeId: await findSecret("store_id", stores.settings, platform.random),
+      }),
     secret: await findSecret("conversation_secret", stores.settings, platform.random),
     leaseMs: config.timers.total_ms + LEASE_MARGIN_MS,
     turnBytes: config.limits.turn_memory_bytes,

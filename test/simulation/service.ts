@@ -103,6 +103,7 @@ export function openPlainStores({
     ids: createIdSource(clock, random),
     listDamagedLines: () => [],
     isGatewayRunning: async () => false,
+    schema: null,
     location: "memory",
     async close() {},
   };

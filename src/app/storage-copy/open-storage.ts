@@ -11,6 +11,7 @@ import { makePrivateFolder } from "../../storage/files/private-files.ts";
 import { PostgresAuditStore } from "../../storage/postgres/audit-store.ts";
 import { PostgresCatalogStore } from "../../storage/postgres/catalog-store.ts";
 import { connectPostgres } from "../../storage/postgres/client.ts";
+import { nameDatabase } from "../../storage/postgres/database-url.ts";
 import { PostgresDump } from "../../storage/postgres/dump.ts";
 import { PostgresLedgerStore } from "../../storage/postgres/ledger-store.ts";
 import { migratePostgres } from "../../storage/postgres/migrate.ts";
@@ -92,8 +93,7 @@ function findJournal(dataDir: string): string | null {
 }
 
 async function openPostgres({ place: url, isPooled }: StorageLocation, clock: Clock): Promise<OpenStorage> {
-  const { host, pathname } = new URL(url);
-  const location = `postgres://${host}${pathname}`;
+  const location = nameDatabase(url);
   const database = connectPostgres({ url, maxConnections: 2, isPooled, clock, statementMs: STATEMENT_MS });
   await migratePostgres(database).catch(async (error) => {
     await database.close();

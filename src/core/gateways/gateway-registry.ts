@@ -37,6 +37,8 @@ export interface RegisteredGateway extends GatewayDescription, GatewayIdentity {
   /** When it renewed its row for the last time. */
   readonly seenAt: number;
   readonly endsAt: number;
+  /** The id of the Redis server that it uses; null if it uses none, has not reached it, or is of an earlier version. */
+  readonly redisId: string | null;
   /** What it has leased of balances and has not saved as spent. Nanodollars. */
   readonly leased: number;
 }
@@ -59,6 +61,8 @@ export interface GatewayRegistry {
    * started: they may not have counted it. Rejects with a `GatewayReplacedError` if the epoch is not current.
    */
   renew(identity: GatewayIdentity): Promise<LiveGateways | null>;
+  /** Records the id of the Redis server that a gateway uses. No-op if the epoch is not current. */
+  putRedisId(identity: GatewayIdentity, redisId: string): Promise<void>;
   /** Removes a gateway that has stopped and saved everything. One that still has leases stays, as not live. No-op if the epoch is not current. */
   end(identity: GatewayIdentity): Promise<void>;
   /** Returns all gateways that have not ended, by id. */

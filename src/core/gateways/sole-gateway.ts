@@ -5,6 +5,7 @@ export function createSoleRegistry(): GatewayRegistry {
   return {
     register: async ({ id }) => ({ id, epoch: 1 }),
     renew: async () => SOLE_GATEWAY,
+    putRedisId: async () => {},
     end: async () => {},
     list: async () => [],
     takeOver: async () => null,

@@ -1,6 +1,8 @@
 import { SQL } from "bun";
 import type { Clock } from "../../base/clock.ts";
 import { StoreError } from "../../base/store-error.ts";
+import { type DatabaseUrl, isSocket, parseDatabaseUrl } from "./database-url.ts";
+import { explainConnection } from "./explain-connection.ts";
 
 /** A value of a statement. A list is passed as `encodeList` of it and cast by the statement: `$1::text::bigint[]`. */
 export type SqlValue = string | number | boolean | null | Uint8Array;
@@ -37,7 +39,7 @@ export interface Subscription {
 
 /** How to connect. */
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`. */
+  /** `postgres://user:password@host:port/database`, as `parseDatabaseUrl` reads it. */
   readonly url: string;
   readonly maxConnections: number;
   /** Behind PgBouncer in transaction mode: no prepared statements, no parameters at the start of a connection. */
@@ -158,10 +160,17 @@ class BunPostgres implements Postgres {
     } catch (error) {
       // A call that was given up fails when its connection is closed.
       call.catch(() => {});
-      throw error instanceof SQL.PostgresError ? new StoreError(error) : error;
+      throw this.explain(error);
     } finally {
       timer.cancel();
     }
+  }
+
+  /** Returns a failure of the client as one of the store; other errors are those of a transaction's work. */
+  private explain(error: unknown): unknown {
+    const reason = explainConnection(error, this.options.url);
+    if (reason !== null) return new StoreError(reason);
+    return error instanceof SQL.PostgresError ? new StoreError(error) : error;
   }
 
   /** Replaces the connections of a server that does not answer: they may stay open for minutes. */
@@ -176,13 +185,47 @@ class BunPostgres implements Postgres {
 }
 
 function openPool({ url, maxConnections, isPooled, statementMs = STATEMENT_MS }: PostgresOptions): SQL {
-  return new SQL({
-    url,
-    max: maxConnections,
-    connectionTimeout: CONNECT_S,
-    prepare: !isPooled,
-    ...(isPooled ? {} : { connection: describeConnection(statementMs) }),
-  });
+  const target = parseDatabaseUrl(url);
+  const { host, port, user, password, database, channelBinding, settings } = target;
+  const place = isSocket(host) ? { path: `${host}/.s.PGSQL.${port}` } : { hostname: host, port };
+  return withoutVariables(
+    () =>
+      new SQL({
+        adapter: "postgres",
+        url: `postgres://gateway?${describeTls(target)}`,
+        ...place,
+        username: user,
+        ...(password === null ? {} : { password }),
+        database,
+        channelBinding,
+        max: maxConnections,
+        connectionTimeout: CONNECT_S,
+        prepare: !isPooled,
+        connection: isPooled ? settings : { ...describeConnection(statementMs), ...settings },
+      } as SQL.Options),
+  );
+}
+
+/** The parameters of Bun's client about TLS. It takes the mode and the files of certificates from a URL only. */
+function describeTls({ tls }: DatabaseUrl): string {
+  const parameters = new URLSearchParams({ sslmode: tls.mode, ...tls.files });
+  if (tls.passphrase !== null) parameters.set("sslpassword", tls.passphrase);
+  return parameters.toString();
+}
+
+/** Variables from which Bun's client takes what it is not given, and the database and settings of sessions in any case. */
+const VARIABLE = /^PG/;
+
+/** Creates a client that no variable of libpq changes. It reads them while it is created. */
+function withoutVariables<Client>(create: () => Client): Client {
+  const names = Object.keys(process.env).filter((name) => VARIABLE.test(name));
+  const hidden = names.map((name) => [name, process.env[name]] as const);
+  for (const name of names) delete process.env[name];
+  try {
+    return create();
+  } finally {
+    for (const [name, value] of hidden) process.env[name] = value;
+  }
 }
 
 function describeConnection(statementMs: number) {

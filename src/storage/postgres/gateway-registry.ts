@@ -27,7 +27,7 @@ export class PostgresGatewayRegistry implements GatewayRegistry {
        ON CONFLICT (id) DO UPDATE SET
          epoch = excluded.epoch, started_at = excluded.started_at, seen_at = excluded.seen_at,
          ends_at = excluded.ends_at, host = excluded.host, version = excluded.version,
-         data_dir = excluded.data_dir, master_keys = excluded.master_keys
+         data_dir = excluded.data_dir, master_keys = excluded.master_keys, redis_id = NULL
        RETURNING epoch`,
       [id, host, version, dataDir, JSON.stringify(masterKeys)],
     );
@@ -48,13 +48,21 @@ export class PostgresGatewayRegistry implements GatewayRegistry {
     return row.is_counted ? { count: readInteger(row.count), rank: readInteger(row.rank) } : null;
   }
 
+  async putRedisId({ id, epoch }: GatewayIdentity, redisId: string): Promise<void> {
+    await this.database.run("UPDATE gateways SET redis_id = $3 WHERE id = $1 AND epoch = $2", [
+      id,
+      epoch,
+      redisId,
+    ]);
+  }
+
   async end(identity: GatewayIdentity): Promise<void> {
     await this.database.run(END, [identity.id, identity.epoch]);
   }
 
   async list(): Promise<readonly RegisteredGateway[]> {
     const rows = await this.database.run<GatewayRow>(
-      `SELECT id, epoch, host, version, data_dir, master_keys, ends_at > clock_timestamp() AS is_live,
+      `SELECT id, epoch, host, version, data_dir, master_keys, redis_id, ends_at > clock_timestamp() AS is_live,
          (SELECT coalesce(sum(amount), 0)::bigint FROM balance_leases WHERE gateway_id = gateways.id) AS leased,
          ${["started_at", "seen_at", "ends_at"].map(millisecondsOf).join(", ")}
        FROM gateways ORDER BY id`,
@@ -109,6 +117,7 @@ interface GatewayRow {
   readonly version: string;
   readonly data_dir: string;
   readonly master_keys: string;
+  readonly redis_id: string | null;
   readonly leased: string;
   readonly is_live: boolean;
   readonly started_at: string;
@@ -128,6 +137,7 @@ function toGateway(row: GatewayRow): RegisteredGateway {
     seenAt: readInteger(row.seen_at),
     endsAt: readInteger(row.ends_at),
     masterKeys: JSON.parse(row.master_keys) as readonly string[],
+    redisId: row.redis_id,
     leased: readInteger(row.leased),
   };
 }

@@ -62,6 +62,7 @@ describe.skipIf(POSTGRES_BIN === null)("the gateways of a PostgreSQL database", 
         startedAt: START,
         seenAt: START,
         endsAt: START + GATEWAY_LEASE_MS,
+        redisId: null,
         leased: 0,
       },
     ]);
