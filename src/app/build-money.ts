@@ -113,6 +113,7 @@ function buildLeasedBook(source: MoneySource): LeasedHoldBook | null {
       listCreditChanges: (cursor, limit) => stores.ledger.listCreditChanges(cursor, limit),
     },
     clock: platform.clock,
+    horizonMs: config.storage.max_staleness_ms,
     onFailure: gateways.noticeFailure,
     ...(config.database.pooled ? { waitMs: UNNOTIFIED_WAIT_MS } : {}),
   });

@@ -47,16 +47,71 @@ describe("the hold book over leases", () => {
     expect(verdict).toMatchObject({ available: 1_000 });
   });
 
-  test("leases at most a minute's spending of the account ahead", async () => {
-    const { bank, book, clock } = create(10_000);
-    await book.hold(requestOf("gen_1", 100));
-    book.settle("gen_1", 100);
-    bank.save("gateway_a", 100);
-    clock.advance(1_000);
-    await book.hold(requestOf("gen_2", 100));
-    expect(bank.leaseOf("gateway_a")).toBe(200);
-    await book.hold(requestOf("gen_3", 1_000));
-    expect(bank.leaseOf("gateway_a")).toBe(1_200);
+  /** Serves requests that cost 1 of 20 that are held, six a second. Returns how many were held, and the most that was leased. */
+  async function serve(
+    { bank, book, clock }: ReturnType<typeof create>,
+    requests: number,
+  ): Promise<{ readonly held: number; readonly leased: number }> {
+    let [held, leased] = [0, 0];
+    for (let at = 0; at < requests; at++) {
+      const id = `gen_${clock.now()}`;
+      const verdict = await Promise.resolve(book.hold(requestOf(id, 20, { least: 10, most: 100 }))).catch(
+        () => null,
+      );
+      if (verdict?.kind === "held") held += 1;
+      book.settle(id, 1);
+      if (!bank.isAway) bank.save("gateway_a", 1);
+      leased = Math.max(leased, bank.leaseOf("gateway_a"));
+      clock.advance(1_000 / 6);
+      await turnEventLoop(1);
+    }
+    return { held, leased };
+  }
+  const HOUR_MS = 60 * MINUTE_MS;
+
+  test("leases of an ample balance what the account spends within the horizon, so that all of it is served while the store is away", async () => {
+    const created = create(500_000, { horizonMs: HOUR_MS });
+    await serve(created, 120);
+    // A refill at each doubling, or when half is used.
+    expect(created.bank.orders.length).toBeLessThan(16);
+    created.bank.isAway = true;
+    const requests = 6 * 60 * 60;
+    expect(await serve(created, requests)).toMatchObject({ held: requests });
+  });
+
+  test("refills at half: at a steady rate few orders are sent, and no gateway leases more than an eighth of what is left", async () => {
+    const created = create(100_000, { horizonMs: HOUR_MS });
+    await serve(created, 600);
+    const before = created.bank.orders.length;
+    const { held, leased } = await serve(created, 6_000);
+    expect(held).toBe(6_000);
+    expect(created.bank.orders.length - before).toBeLessThan(8);
+    expect(leased).toBeLessThan(100_000 / 8);
+  });
+
+  test("gives back what is idle once nothing is spent, also what was leased for the horizon", async () => {
+    const created = create(500_000, { horizonMs: HOUR_MS });
+    await serve(created, 120);
+    expect(created.bank.leaseOf("gateway_a")).toBeGreaterThan(10_000);
+    for (let minute = 0; minute < 4; minute++) {
+      created.clock.advance(MINUTE_MS);
+      await created.book.refresh(created.clock.now());
+      await turnEventLoop(1);
+    }
+    expect(created.bank.leaseOf("gateway_a")).toBe(0);
+  });
+
+  test("keeps what a steady rate needs, instead of giving it back and borrowing it each minute", async () => {
+    const created = create(500_000, { horizonMs: HOUR_MS });
+    await serve(created, 360);
+    const before = created.bank.orders.length;
+    for (let minute = 0; minute < 5; minute++) {
+      await serve(created, 360);
+      await created.book.refresh(created.clock.now());
+      await turnEventLoop(1);
+      expect(created.bank.leaseOf("gateway_a")).toBeGreaterThan(10_000);
+    }
+    expect(created.bank.orders.length - before).toBeLessThan(3);
   });
 
   test("borrows in the background what a stream will need next, so that its hold grows at once", async () => {

@@ -7,6 +7,7 @@ import {
   type BorrowAnswer,
   type BorrowOrder,
   type MoneyLeases,
+  type Needs,
   type ReturnOrder,
 } from "./money-leases.ts";
 import { type TakenHold, WaitingHolds } from "./waiting-holds.ts";
@@ -55,6 +56,8 @@ export class AccountBorrower {
   private unanswered: Order | null = null;
   /** A hold that will probably grow, and how much should be free for it. */
   private growing: Growth | null = null;
+  /** A request whose leases are to be filled up. */
+  private refilling: HoldRequest | null = null;
   private readonly onQuiet: (() => void)[] = [];
   private refusals = 0;
   private pause: Timer | null = null;
@@ -90,6 +93,14 @@ export class AccountBorrower {
     const now = this.parts.clock.now();
     if (now < this.awayUntil || !this.leases.mayBorrow(hold.request, now)) return;
     this.growing = { hold, free, isRest: false };
+    this.pump();
+  }
+
+  /** Borrows in the background what the leases of a request should have, if one of them has become low. */
+  refill(request: HoldRequest): void {
+    const now = this.parts.clock.now();
+    if (now < this.awayUntil || !this.leases.isLow(request, now)) return;
+    this.refilling = request;
     this.pump();
   }
 
@@ -136,12 +147,18 @@ export class AccountBorrower {
   }
 
   private nextOrder(): BorrowOrder | null {
-    const { leases, waiting, growing, parts } = this;
+    const { leases, waiting, growing, refilling, parts } = this;
     const ticket = parts.nextTicket();
     const needs = waiting.nextNeeds(ticket);
-    const next = needs ?? (growing === null ? null : needsOf(growing));
-    if (needs === null) this.growing = null;
+    const isGrowing = needs === null;
+    const next =
+      needs ??
+      (growing === null ? null : needsOf(growing)) ??
+      (refilling === null ? null : { request: refilling, needs: NO_NEEDS });
     if (next === null) return null;
+    // Every order also fills up the leases that it names.
+    if (isGrowing) this.growing = null;
+    this.refilling = null;
     return {
       ticket,
       accountId: leases.accountId,
@@ -206,6 +223,9 @@ export class AccountBorrower {
     this.pump();
   }
 }
+
+/** An order that only fills up. */
+const NO_NEEDS: Needs = { least: 0, amount: 0, most: 0, ahead: 0 };
 
 function needsOf({ hold, free, isRest }: Growth) {
   return { request: hold.request, needs: { least: isRest ? free : 0, amount: free, most: free, ahead: 0 } };

@@ -10,7 +10,7 @@ import {
   suffices,
   unboundedOf,
 } from "./lease-bounds.ts";
-import type { LeaseAnswer, LeaseRequest, Needs } from "./money-leases.ts";
+import { AHEAD_SHARE, type LeaseAnswer, type LeaseRequest, type Needs } from "./money-leases.ts";
 
 /** A lease of this gateway. Amounts are nanodollars. */
 interface Lease {
@@ -23,7 +23,18 @@ interface Lease {
   /** The least that was free since `idleSince`: it was not needed. */
   leastFree: number;
   idleSince: number;
+  /** What was free after the last order, and what the horizon needed then. */
+  filled: { readonly free: number; readonly need: number };
 }
+
+/** A lease is filled to so many times what the horizon needs, and refilled at half, so that it always covers the horizon. */
+const FILL = 2;
+
+/** The shortest time over which spending is averaged. Milliseconds. */
+const LEAST_RATE_MS = 15_000;
+
+/** A lease before its first order. */
+const NOT_FILLED = { free: 0, need: 0 };
 
 /** A hold in progress. */
 export interface LeasedHold {
@@ -50,10 +61,14 @@ export class AccountLeases {
   private readonly unleased = new Map<string, number>();
   /** Holds in progress, lapsed ones included. */
   holds = 0;
-  /** What was spent in this minute and in the one before. */
-  private readonly spent = { minute: 0, now: 0, before: 0 };
+  /** What was spent in this minute, from `since` on, and in the one before. */
+  private readonly spent = { minute: 0, since: 0, now: 0, before: 0 };
 
-  constructor(readonly accountId: string) {}
+  /** `horizonMs` is for how long what is leased should suffice without the store, if the balance is ample. */
+  constructor(
+    readonly accountId: string,
+    private readonly horizonMs: number,
+  ) {}
 
   /** Returns whether nothing is held and nothing can be given back. */
   get isEmpty(): boolean {
@@ -132,6 +147,7 @@ export class AccountLeases {
     this.holds -= 1;
     if (cost === 0) return;
     this.passTo(now);
+    if (this.spent.now === 0 && this.spent.before === 0) this.spent.since = now;
     this.spent.now += cost;
     for (const { name } of hold.bounds) this.lease(name, now).left -= cost;
     this.raiseUnleased(hold.unbounded, cost);
@@ -154,10 +170,34 @@ export class AccountLeases {
     return free;
   }
 
+  /**
+   * Returns whether a lease that a request needs should be filled up: it covers less than the horizon and is less than its share of what
+   * is left, and since the last order half of it was used or the spending has doubled.
+   */
+  isLow(request: HoldRequest, now: number): boolean {
+    const need = this.findNeed(now);
+    if (need === 0) return false;
+    return boundsOf(request).some(({ name }) => {
+      const lease = this.leases.get(name);
+      if (lease === undefined) return true;
+      const { filled, leftInStore } = lease;
+      const free = lease.left - lease.held;
+      if (free >= need || (leftInStore !== null && free >= (free + leftInStore) / AHEAD_SHARE)) return false;
+      return free <= filled.free / 2 || need >= 2 * filled.need;
+    });
+  }
+
+  /** Returns what will be spent within the horizon, at the rate of this minute or of the one before. */
+  private findNeed(now: number): number {
+    this.passTo(now);
+    const { since, now: spent, before } = this.spent;
+    const rate = Math.max(spent / Math.max(now - since, LEAST_RATE_MS), before / MINUTE_MS);
+    return Math.ceil(rate * this.horizonMs);
+  }
+
   /** Returns what to borrow for requests with the same bounds, which together need these amounts besides what is free. */
   orderFor(request: HoldRequest, needs: Needs, now: number): LeaseRequest[] {
-    this.passTo(now);
-    const rate = Math.max(this.spent.now, this.spent.before);
+    const fill = FILL * this.findNeed(now);
     return boundsOf(request).map(({ name, bound, query }) => {
       const free = Math.max(0, this.freeIn(name));
       const missing = (amount: number) => Math.max(0, amount - free);
@@ -169,7 +209,7 @@ export class AccountLeases {
         least: missing(least),
         amount: missing(amount),
         most: missing(most),
-        ahead: missing(most + ahead + rate) - missing(most),
+        ahead: missing(most + ahead + fill) - missing(most),
       };
     });
   }
@@ -178,6 +218,7 @@ export class AccountLeases {
   add(name: string, lent: number, { answer, now }: { answer: LeaseAnswer | null; now: number }): void {
     const lease = this.lease(name, now);
     lease.left += lent;
+    lease.filled = { free: lease.left - lease.held, need: this.findNeed(now) };
     if (answer === null) return;
     lease.leftInStore = answer.left;
     lease.answeredAt = now;
@@ -193,13 +234,18 @@ export class AccountLeases {
     for (const lease of this.leases.values()) lease.answeredAt = 0;
   }
 
-  /** Takes what is free, or what was not needed for a minute, out of the leases, to be given back. */
+  /**
+   * Takes what is free out of the leases, to be given back: all of it, or what was not needed for a minute and will not be within the
+   * horizon. Twice of that may stay, so that a rate that varies does not move money to and fro.
+   */
   takeFree(now: number, isAll: boolean): { name: string; amount: number }[] {
     const taken: { name: string; amount: number }[] = [];
+    const keep = FILL * this.findNeed(now);
     for (const [name, lease] of this.leases) {
       const free = lease.left - lease.held;
       const isOver = now - lease.idleSince >= MINUTE_MS;
-      const amount = isAll ? free : isOver ? Math.min(lease.leastFree, free) : 0;
+      const unused = Math.min(lease.leastFree, free);
+      const amount = isAll ? free : isOver && unused > 2 * keep ? unused - keep : 0;
       if (isOver || isAll) Object.assign(lease, { idleSince: now, leastFree: free - Math.max(0, amount) });
       if (amount > 0) {
         lease.left -= amount;
@@ -217,7 +263,15 @@ export class AccountLeases {
   private lease(name: string, now: number): Lease {
     const found = this.leases.get(name);
     if (found !== undefined) return found;
-    const lease = { left: 0, held: 0, leftInStore: null, answeredAt: 0, leastFree: 0, idleSince: now };
+    const lease = {
+      left: 0,
+      held: 0,
+      leftInStore: null,
+      answeredAt: 0,
+      leastFree: 0,
+      idleSince: now,
+      filled: NOT_FILLED,
+    };
     this.leases.set(name, lease);
     return lease;
   }
@@ -245,6 +299,6 @@ export class AccountLeases {
     const minute = Math.floor(now / MINUTE_MS);
     if (minute <= this.spent.minute) return;
     const before = minute === this.spent.minute + 1 ? this.spent.now : 0;
-    Object.assign(this.spent, { minute, now: 0, before });
+    Object.assign(this.spent, { minute, since: minute * MINUTE_MS, now: 0, before });
   }
 }

@@ -2,7 +2,7 @@ import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { PassingMap } from "../../base/passing-map.ts";
-import { DAY_MS } from "../../base/time.ts";
+import { DAY_MS, MINUTE_MS } from "../../base/time.ts";
 import { AccountBorrower } from "./account-borrower.ts";
 import { AccountLeases, type LeasedHold } from "./account-leases.ts";
 import type {
@@ -43,6 +43,8 @@ export interface LeasedHoldBookParts {
   readonly clock: Clock;
   /** How long a hold waits for other gateways to give back what they do not need. Default: 300 milliseconds. */
   readonly waitMs?: number;
+  /** For how long what is leased of an ample balance should suffice while the store is unavailable. Default: one minute. */
+  readonly horizonMs?: number;
   /** Called with each failure of an order. */
   readonly onFailure?: (error: unknown) => void;
   /** Accounts that are kept in memory without a hold or a lease. Default: 100,000. */
@@ -208,7 +210,9 @@ export class LeasedHoldBook implements HoldBook {
   private end(hold: LeasedHold, cost: number): void {
     const { id, accountId } = hold.request;
     this.running.delete(id);
-    this.accountOf(accountId).leases.end(hold, cost, this.parts.clock.now());
+    const account = this.accountOf(accountId);
+    account.leases.end(hold, cost, this.parts.clock.now());
+    if (cost > 0) account.refill(hold.request);
     this.balances.spend(id, accountId, cost);
     if (cost > 0) this.unsaved.set(id, { hold, cost });
   }
@@ -247,8 +251,14 @@ export class LeasedHoldBook implements HoldBook {
   private accountOf(accountId: string): AccountBorrower {
     const found = this.accounts.get(accountId);
     if (found !== undefined) return found;
-    const { leases: store, clock, waitMs = WAIT_MS, onFailure = () => {} } = this.parts;
-    const account = new AccountBorrower(new AccountLeases(accountId), {
+    const {
+      leases: store,
+      clock,
+      waitMs = WAIT_MS,
+      horizonMs = MINUTE_MS,
+      onFailure = () => {},
+    } = this.parts;
+    const account = new AccountBorrower(new AccountLeases(accountId, horizonMs), {
       store,
       clock,
       waitMs,

@@ -116,7 +116,7 @@ export interface MoneyLeases {
 }
 
 /** The share of what is left that is lent ahead: a sixteenth. */
-const AHEAD_SHARE = 16;
+export const AHEAD_SHARE = 16;
 
 /**
  * Returns how much of what is left is lent to a gateway: as much as a hold would take of it, and a part ahead. Null if less than the

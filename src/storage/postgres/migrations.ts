@@ -17,6 +17,7 @@ import { spendLimitPeriods } from "./migrations/0016-spend-limit-periods.ts";
 import { margins } from "./migrations/0017-margins.ts";
 import { budgets } from "./migrations/0018-budgets.ts";
 import { redisIds } from "./migrations/0019-redis-ids.ts";
+import { leaseFunctions } from "./migrations/0020-lease-functions.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly Migration[] = [
   margins,
   budgets,
   redisIds,
+  leaseFunctions,
 ];

@@ -1,19 +1,17 @@
 import { StoreError } from "../../base/store-error.ts";
-import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
+import { type GatewayIdentity, GatewayReplacedError } from "../../core/gateways/gateway-identity.ts";
 import {
   BALANCE_LEASE,
   type BorrowAnswer,
   type BorrowOrder,
-  couldOthersCover,
-  decideBorrow,
   type HeldLeases,
   type MoneyLeases,
   nameMeterLease,
   type ReturnOrder,
+  readMeterLease,
 } from "../../core/ledger/money-leases.ts";
-import type { Postgres, SqlRunner } from "./client.ts";
-import { lockLeased, type OwnLeases, raiseLeases, readOwnLeases } from "./lease-rows.ts";
-import { lowerLeases } from "./lower-leases.ts";
+import type { Postgres, SqlValue } from "./client.ts";
+import { beginLimits } from "./lease-rows.ts";
 import { requireEpoch } from "./require-epoch.ts";
 import { readInteger } from "./values.ts";
 
@@ -28,46 +26,48 @@ export class PostgresMoneyLeases implements MoneyLeases {
     private readonly identity: () => GatewayIdentity,
   ) {}
 
-  borrow(order: BorrowOrder): Promise<BorrowAnswer> {
-    const identity = this.identity();
-    return this.database.transaction(async (sql) => {
-      await requireEpoch(sql, identity);
-      const locked = await lockLeased(sql, order.accountId, order.leases);
-      const own = await readOwnLeases(sql, identity.id, order);
-      const earlier = readEarlierAnswer(order, own);
-      if (earlier !== null) return earlier;
-      const states = order.leases.map(({ name, bound }) => {
-        const { has, leased } = locked.get(name) ?? { has: 0, leased: 0 };
-        const total = name === BALANCE_LEASE ? has + bound : bound - has;
-        return { left: total - leased, others: leased - (own.amounts.get(name) ?? 0) };
-      });
-      const answer = decideBorrow(order, states);
-      await raiseLeases(sql, identity.id, { order, answer });
-      if (!answer.isLent && couldOthersCover(order.leases, states))
-        await markWanted(sql, identity.id, order.accountId);
-      return answer;
-    });
+  async borrow(order: BorrowOrder): Promise<BorrowAnswer> {
+    const { accountId, leases } = order;
+    let { outcome, answer } = await this.callBorrow(order);
+    if (outcome === "unbegun") {
+      await this.database.transaction((sql) => beginLimits(sql, accountId, leases));
+      ({ outcome, answer } = await this.callBorrow(order));
+    }
+    if (outcome === "done" && answer !== null) return JSON.parse(answer) as BorrowAnswer;
+    throw new StoreError(
+      outcome === "late"
+        ? "the order to borrow is older than another one that was carried out"
+        : "the limits of the order to borrow were removed meanwhile",
+    );
   }
 
-  giveBack(order: ReturnOrder): Promise<void> {
+  async giveBack({ accountId, ticket, leases }: ReturnOrder): Promise<void> {
+    const returned = leases.map(({ name, amount }) => ({ ...readMeterLease(name), amount }));
+    await this.call("SELECT outcome FROM return_leases($1, $2, $3, $4, $5::text::jsonb)", [
+      accountId,
+      ticket,
+      JSON.stringify(returned),
+    ]);
+  }
+
+  private callBorrow({ accountId, ticket, leases }: BorrowOrder): Promise<Outcome> {
+    const requests = leases.map(({ name, bound, least, amount, most, ahead }) => ({
+      ...readMeterLease(name),
+      ...{ bound, least, amount, most, ahead },
+    }));
+    return this.call("SELECT outcome, answer FROM borrow_leases($1, $2, $3, $4, $5::text::jsonb)", [
+      accountId,
+      ticket,
+      JSON.stringify(requests),
+    ]);
+  }
+
+  /** Calls a function of the database as this gateway. */
+  private async call(text: string, values: readonly SqlValue[]): Promise<Outcome> {
     const identity = this.identity();
-    const { accountId, ticket } = order;
-    return this.database.transaction(async (sql) => {
-      await requireEpoch(sql, identity);
-      await lockLeased(sql, accountId, order.leases);
-      const own = await readOwnLeases(sql, identity.id, order);
-      if (own.ticket >= ticket) return;
-      const returned = order.leases.map(({ name, amount }) => ({
-        accountId,
-        costNanodollars: amount,
-        leasedFrom: [name],
-      }));
-      await lowerLeases(sql, identity.id, returned);
-      await sql.run(
-        "UPDATE balance_leases SET ticket = $3, answer = NULL WHERE account_id = $1 AND gateway_id = $2",
-        [accountId, identity.id, ticket],
-      );
-    });
+    const [row] = await this.database.run<Outcome>(text, [identity.id, identity.epoch, ...values]);
+    if (row === undefined || row.outcome === "replaced") throw new GatewayReplacedError(identity);
+    return row;
   }
 
   async listWanted(): Promise<readonly string[]> {
@@ -128,18 +128,9 @@ function toLease(row: { readonly account_id: string; readonly amount: string }) 
   return { accountId: row.account_id, amount: readInteger(row.amount) };
 }
 
-/** Returns the answer to an order that was carried out before; null if it was not. */
-function readEarlierAnswer({ ticket }: BorrowOrder, own: OwnLeases): BorrowAnswer | null {
-  if (own.ticket < ticket) return null;
-  if (own.ticket === ticket && own.answer !== null) return JSON.parse(own.answer) as BorrowAnswer;
-  throw new StoreError("the order to borrow is older than another one that was carried out");
-}
-
-async function markWanted(sql: SqlRunner, gatewayId: string, accountId: string): Promise<void> {
-  // A trigger announces it: gateways that listen give back at once, the others with their next reading.
-  await sql.run(
-    `INSERT INTO wanted_leases (account_id, gateway_id, wanted_at) VALUES ($1, $2, clock_timestamp())
-     ON CONFLICT (account_id, gateway_id) DO UPDATE SET wanted_at = excluded.wanted_at`,
-    [accountId, gatewayId],
-  );
+/** What a function of the database has done. */
+interface Outcome {
+  readonly outcome: "done" | "replaced" | "late" | "unbegun";
+  /** The answer to an order, as JSON. */
+  readonly answer: string | null;
 }

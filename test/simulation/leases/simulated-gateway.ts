@@ -16,6 +16,8 @@ export interface GatewayPlace {
   readonly scheduler: Scheduler;
   readonly network: SimulatedNetwork;
   readonly ledger: SharedLedger;
+  /** For how long its leases should suffice. */
+  readonly horizonMs: number;
   readonly skewMs: number;
   /** The journal's file: the latest version of each record that the database may not have. It survives the process. */
   readonly journal: Map<string, SimulatedRecord>;
@@ -62,6 +64,7 @@ export class SimulatedGateway {
         listCreditChanges: (cursor) => call(() => ledger.listCreditChanges(cursor)),
       },
       clock: this.process.clock,
+      horizonMs: place.horizonMs,
     });
   }
 
