@@ -2,6 +2,7 @@ import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { StoreHealth } from "../../base/store-health.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { BudgetStore } from "./budget-store.ts";
+import { followChanges } from "./follow-changes.ts";
 import { memoize } from "./memoize.ts";
 import type { MemberRecord, SpendingAccount } from "./records.ts";
 
@@ -25,7 +26,7 @@ export interface AccountCache {
 
 /** Returns a cache over a store. */
 export function createAccountCache(
-  store: Pick<AccountStore, "findAccount" | "findMember" | "accountRevision">,
+  store: Pick<AccountStore, "findAccount" | "findMember" | "accountRevision" | "listChangedAccounts">,
   health: StoreHealth,
   budgets: Pick<BudgetStore, "listBudgets">,
 ): AccountCache {
@@ -38,19 +39,15 @@ export function createAccountCache(
     const [organizationId = "", userId = ""] = id.split("/");
     return store.findMember(organizationId, userId);
   }, health);
-  let revision = -1;
   return {
     account: accounts.get,
     peek: accounts.peek,
     member: (organizationId, userId) => members.get(`${organizationId}/${userId}`),
-    async refresh() {
-      const current = await store.accountRevision();
-      if (current !== revision) {
-        accounts.expire();
-        members.expire();
-      }
-      revision = current;
-    },
+    refresh: followChanges({
+      readRevision: () => store.accountRevision(),
+      listChanged: store.listChangedAccounts?.bind(store),
+      caches: [accounts, members],
+    }),
     changed: accounts.forget,
     memberChanged: (organizationId, userId) => members.forget(`${organizationId}/${userId}`),
   };

@@ -1,3 +1,4 @@
+import type { ChangedRows } from "./follow-changes.ts";
 import type { AccountRecord, MemberRecord } from "./records.ts";
 
 /** The outcome of a change that must not leave an organization without an owner. Owners whose account is closed do not count. */
@@ -70,4 +71,9 @@ export interface AccountStore {
   listMemberships(userId: string): Promise<readonly MemberRecord[]>;
   /** Returns a number that rises with every change of an account or a member by any process. */
   accountRevision(): Promise<number>;
+  /**
+   * Returns what has changed since the cursor of an earlier call (`followChanges`): ids of accounts, also of those whose budgets have changed, and `organization/user` of memberships. Absent in a store that
+   * does not record it.
+   */
+  listChangedAccounts?(cursor: string | null): Promise<ChangedRows>;
 }

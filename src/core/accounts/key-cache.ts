@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { StoreHealth } from "../../base/store-health.ts";
+import { followChanges } from "./follow-changes.ts";
 import type { KeyStore } from "./key-store.ts";
 import { KeyUses } from "./key-uses.ts";
 import { memoize } from "./memoize.ts";
@@ -31,7 +32,7 @@ export interface KeyCache {
 
 /** What a key cache is made of. */
 export interface KeyCacheParts {
-  readonly store: Pick<KeyStore, "findKeyByHash" | "keyRevision" | "recordKeyUses">;
+  readonly store: Pick<KeyStore, "findKeyByHash" | "keyRevision" | "listChangedKeys" | "recordKeyUses">;
   readonly health: StoreHealth;
   readonly clock: Clock;
   /** The configured admin key, which is valid besides the stored keys; null for none. */
@@ -50,7 +51,11 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
     uses.record(key.id, now);
     return toPrincipal(key);
   };
-  let revision = -1;
+  const refresh = followChanges({
+    readRevision: () => store.keyRevision(),
+    listChanged: store.listChangedKeys?.bind(store),
+    caches: [keys],
+  });
   const identifyHash: KeyCache["identifyHash"] = (hash) => chain(keys.get(hash), principalOf);
   return {
     identifyHash,
@@ -69,11 +74,7 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
       if (keys.peek(hash) === undefined && !isWellFormedSecret(secret)) return null;
       return identifyHash(hash);
     },
-    async refresh() {
-      const current = await store.keyRevision();
-      if (current !== revision) keys.expire();
-      revision = current;
-    },
+    refresh,
     saveUses: () => uses.save(),
     changed: ({ hash }) => keys.forget(hash),
   };

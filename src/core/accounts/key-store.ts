@@ -1,3 +1,4 @@
+import type { ChangedRows } from "./follow-changes.ts";
 import type { KeyRecord } from "./records.ts";
 
 /** Selects keys. Absent fields do not restrict the result. */
@@ -43,4 +44,9 @@ export interface KeyStore {
   recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
   /** Returns a number that changes with every change of any key by any process. */
   keyRevision(): Promise<number>;
+  /**
+   * Returns what has changed since the cursor of an earlier call (`followChanges`): hashes of keys. Absent in a store that
+   * does not record it.
+   */
+  listChangedKeys?(cursor: string | null): Promise<ChangedRows>;
 }

@@ -1,5 +1,6 @@
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { StoreHealth } from "../../base/store-health.ts";
+import { followChanges } from "../accounts/follow-changes.ts";
 import { memoize } from "../accounts/memoize.ts";
 import type { NamedRouteStore } from "./named-route-store.ts";
 import { createNamedRoutes, type NamedRoutes } from "./named-routes.ts";
@@ -19,7 +20,7 @@ export interface AccountRoutes {
 
 /** Returns a cache over a store. */
 export function createAccountRoutes(
-  store: Pick<NamedRouteStore, "listNamedRoutes" | "namedRouteRevision">,
+  store: Pick<NamedRouteStore, "listNamedRoutes" | "namedRouteRevision" | "listChangedRoutes">,
   health: StoreHealth,
 ): AccountRoutes {
   // An account without routes has an empty list, which is a value like others: it is used while the store is away.
@@ -27,14 +28,13 @@ export function createAccountRoutes(
     async (accountId) => createNamedRoutes(await store.listNamedRoutes(accountId)),
     health,
   );
-  let revision = -1;
   return {
     of: known.get,
-    async refresh() {
-      const current = await store.namedRouteRevision();
-      if (current !== revision) known.expire();
-      revision = current;
-    },
+    refresh: followChanges({
+      readRevision: () => store.namedRouteRevision(),
+      listChanged: store.listChangedRoutes?.bind(store),
+      caches: [known],
+    }),
     changed: known.forget,
   };
 }

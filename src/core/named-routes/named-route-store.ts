@@ -1,3 +1,4 @@
+import type { ChangedRows } from "../accounts/follow-changes.ts";
 import type { NamedRoute, RouteDefinition } from "./route-records.ts";
 import { definitionSchema } from "./route-schema.ts";
 
@@ -8,6 +9,11 @@ export type StoredRoute = NamedRoute & { readonly version: number; readonly upda
 export interface NamedRouteStore {
   /** Returns a number that changes with every change of any named route by any process. */
   namedRouteRevision(): Promise<number>;
+  /**
+   * Returns what has changed since the cursor of an earlier call (`followChanges`): accounts. Absent in a store that
+   * does not record it.
+   */
+  listChangedRoutes?(cursor: string | null): Promise<ChangedRows>;
   /**
    * Returns the latest version of each named route of an account, or of the operator if `accountId` is null, by name. One that this
    * version of the program cannot read is left out.

@@ -2,6 +2,7 @@ import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
 import { nextTurn } from "../../base/next-turn.ts";
 import { StoreError } from "../../base/store-error.ts";
 import type { StoreHealth } from "../../base/store-health.ts";
+import { followChanges } from "../accounts/follow-changes.ts";
 import { memoize } from "../accounts/memoize.ts";
 import { type ByokKey, type ByokKeys, labelOf } from "./byok-keys.ts";
 import type { ProviderKeyStore } from "./provider-key-store.ts";
@@ -28,7 +29,10 @@ export interface ProviderKeyCache {
 
 /** What a cache of provider keys is made of. */
 export interface ProviderKeyCacheParts {
-  readonly store: Pick<ProviderKeyStore, "listProviderKeys" | "providerKeyRevision" | "recordKeyUses">;
+  readonly store: Pick<
+    ProviderKeyStore,
+    "listProviderKeys" | "providerKeyRevision" | "listChangedProviderKeys" | "recordKeyUses"
+  >;
   readonly health: StoreHealth;
   readonly vault: Vault;
   /** Called with each key that cannot be decrypted. */
@@ -50,7 +54,6 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
     return Map.groupBy(enabled.map(openKey), ({ provider }) => provider);
   }, health);
   const uses = createUseRecorder(store);
-  let revision = -1;
   return {
     of: (accountId) => chain(known.get(accountId), nullIfEmpty),
     async isCurrent(accountId, { label, provider }) {
@@ -64,11 +67,11 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
     },
     recordUse: uses.record,
     saveUses: uses.save,
-    async refresh() {
-      const current = await store.providerKeyRevision();
-      if (current !== revision) known.expire();
-      revision = current;
-    },
+    refresh: followChanges({
+      readRevision: () => store.providerKeyRevision(),
+      listChanged: store.listChangedProviderKeys?.bind(store),
+      caches: [known],
+    }),
     changed: known.forget,
   };
 }

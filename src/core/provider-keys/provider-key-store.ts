@@ -1,3 +1,4 @@
+import type { ChangedRows } from "../accounts/follow-changes.ts";
 import type { KeyUse, ProviderKeyRecord, SealedSecret } from "./records.ts";
 
 /** Stores BYOK keys, encrypted. Several processes may share one store. */
@@ -12,6 +13,11 @@ export interface ProviderKeyStore {
   listProviderKeys(accountId: string): Promise<readonly ProviderKeyRecord[]>;
   /** Returns a number that rises with every change of a key by any process, except changes of its last use and its master key. */
   providerKeyRevision(): Promise<number>;
+  /**
+   * Returns what has changed since the cursor of an earlier call (`followChanges`): accounts. Absent in a store that
+   * does not record it.
+   */
+  listChangedProviderKeys?(cursor: string | null): Promise<ChangedRows>;
   /** Updates last use and last error of keys. Deleted keys are ignored. */
   recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
   /** Returns keys that are not encrypted with `masterKeyId`, or all keys if it is null, sorted by id, after `afterId`. */

@@ -153,6 +153,10 @@ export class PostgresAccountStore implements AccountStore {
   accountRevision() {
     return this.revision.read();
   }
+
+  listChangedAccounts(cursor: string | null) {
+    return this.revision.listChanged(cursor);
+  }
 }
 
 /** Returns the condition of a query, and the parameters of the statement: first the limit (`$1`), then those of the condition. */

@@ -103,6 +103,10 @@ export class PostgresKeyStore implements KeyStore {
   keyRevision() {
     return this.revision.read();
   }
+
+  listChangedKeys(cursor: string | null) {
+    return this.revision.listChanged(cursor);
+  }
 }
 
 const INSERT_KEY = `INSERT INTO api_keys

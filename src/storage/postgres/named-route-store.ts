@@ -24,6 +24,10 @@ export class PostgresNamedRouteStore implements NamedRouteStore {
     return this.revision.read();
   }
 
+  listChangedRoutes(cursor: string | null) {
+    return this.revision.listChanged(cursor);
+  }
+
   async listNamedRoutes(accountId: string | null) {
     const rows = await this.database.run<NamedRouteRow>(
       `SELECT DISTINCT ON (name) * FROM named_routes WHERE account_id = $1 ORDER BY name, version DESC`,

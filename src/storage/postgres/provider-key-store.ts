@@ -70,6 +70,10 @@ export class PostgresProviderKeyStore implements ProviderKeyStore {
     return this.revision.read();
   }
 
+  listChangedProviderKeys(cursor: string | null) {
+    return this.revision.listChanged(cursor);
+  }
+
   async recordKeyUses(uses: readonly KeyUse[]) {
     const latest = mergeUses(uses);
     if (latest.length === 0) return;

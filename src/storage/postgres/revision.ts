@@ -1,5 +1,17 @@
+import type { ChangedRows } from "../../core/accounts/follow-changes.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
 import { readInteger } from "./values.ts";
+
+/** Rows that one reading returns. If more have changed, everything is read again. */
+const MAX_CHANGED = 1_000;
+
+const LIST_CHANGED = `SELECT place, id FROM changed_rows WHERE name = $1 AND place >= $2::bigint
+  ORDER BY place LIMIT ${MAX_CHANGED + 2}`;
+
+interface ChangedRow {
+  readonly place: string;
+  readonly id: string;
+}
 
 /** The groups of tables that have a revision. */
 export type RevisionName =
@@ -37,6 +49,21 @@ export class Revision {
       [this.name],
     );
     return readInteger(row?.revision ?? "");
+  }
+
+  /** Returns which rows of the group have changed since an earlier reading. */
+  async listChanged(cursor: string | null): Promise<ChangedRows> {
+    const rows =
+      cursor === null ? [] : await this.database.run<ChangedRow>(LIST_CHANGED, [this.name, cursor]);
+    const [seen, ...since] = rows;
+    // Without the row that was seen last, others may be gone too.
+    if (seen?.place === cursor && since.length <= MAX_CHANGED)
+      return { ids: since.map(({ id }) => id), cursor: since.at(-1)?.place ?? cursor };
+    const [last] = await this.database.run<{ place: string | null }>(
+      "SELECT max(place) AS place FROM changed_rows WHERE name = $1",
+      [this.name],
+    );
+    return { ids: null, cursor: last?.place ?? null };
   }
 
   /**
