@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Config } from "../app/config-schema.ts";
+import { fetchGateway } from "../app/fetch-gateway.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { createOneTimeCode } from "../core/console/one-time-codes.ts";
 import { openCommandStores } from "./command-stores.ts";
@@ -77,11 +78,14 @@ export async function withGateway(
   run: (gateway: AskedGateway) => Promise<string>,
 ): Promise<void> {
   const config = loadConfig(process.env);
-  const url = baseOf(options.url ?? localUrl(config));
-  await requireGateway(url);
+  const address: GatewayAddress = {
+    url: baseOf(options.url ?? localUrl(config)),
+    ...(options.url === undefined ? { isOwn: true } : {}),
+  };
+  await requireGateway(address);
   const key = options.key ?? (process.env["GATEWAY_KEY"] || null);
-  if (key !== null) return print(await run(connect(url, { authorization: `Bearer ${key}` })));
-  const session = connect(url, await signIn(url, config));
+  if (key !== null) return print(await run(connect(address, { authorization: `Bearer ${key}` })));
+  const session = connect(address, await signIn(address, config));
   try {
     print(await run(session));
   } finally {
@@ -90,27 +94,37 @@ export async function withGateway(
   }
 }
 
+/** Where a gateway is. */
+interface GatewayAddress {
+  readonly url: string;
+  /** It is the one of this machine's configuration. Absent: its host tells. */
+  readonly isOwn?: true;
+}
+
 type Credentials = Readonly<Record<string, string>>;
 
-function connect(url: string, credentials: Credentials): AskedGateway {
+function connect(address: GatewayAddress, credentials: Credentials): AskedGateway {
   return {
-    url,
-    ask: async <Answer>(request: GatewayRequest) => (await send(url, request, credentials)).body as Answer,
+    url: address.url,
+    ask: async <Answer>(request: GatewayRequest) =>
+      (await send(address, request, credentials)).body as Answer,
   };
 }
 
 /** @throws GatewayUnreachable. Asked first, so that no one-time code is created for a gateway that does not run. */
-async function requireGateway(url: string): Promise<void> {
-  const { body } = await send(url, { method: "GET", path: "/healthz" }, {});
+async function requireGateway(address: GatewayAddress): Promise<void> {
+  const { url } = address;
+  const { body } = await send(address, { method: "GET", path: "/healthz" }, {});
   if (body["status"] !== "ok") throw new GatewayUnreachable(url, "the response is not that of a gateway");
 }
 
 /** Signs in as `gateway console` signs a browser in. Returns the headers that identify the session. */
-async function signIn(url: string, config: Config): Promise<Credentials> {
+async function signIn(address: GatewayAddress, config: Config): Promise<Credentials> {
+  const { url } = address;
   const code = await createCode(config);
   try {
     const request = { method: "POST", path: SESSION_PATH, body: { code } } as const;
-    const { headers } = await send(url, request, { origin: url });
+    const { headers } = await send(address, request, { origin: url });
     const [cookie] = headers.getSetCookie();
     // Changes with a session need the origin of the gateway, as browsers send it.
     return { cookie: cookie?.split(";")[0] ?? "", origin: url };
@@ -144,7 +158,7 @@ interface GatewayResponse {
 }
 
 async function send(
-  url: string,
+  { url, isOwn }: GatewayAddress,
   request: GatewayRequest,
   credentials: Credentials,
 ): Promise<GatewayResponse> {
@@ -161,7 +175,7 @@ async function send(
   let response: Response;
   let text: string;
   try {
-    response = await fetch(url + path, init);
+    response = await fetchGateway(url + path, init, isOwn);
     text = await response.text();
   } catch (error) {
     throw new GatewayUnreachable(url, describe(error, timeoutMs));

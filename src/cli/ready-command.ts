@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { fetchGateway } from "../app/fetch-gateway.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { localUrl, readUrl } from "./gateway-url.ts";
 import { print } from "./print.ts";
@@ -14,7 +15,8 @@ export function declareReadyCommand(command: Command): void {
   command.option("--url <url>", "Address of the gateway (default: the configured host and port)", readUrl);
   addExamples(command, ["gateway ready", "gateway ready --url https://gateway.example.com"]).action(
     async ({ url }: { readonly url?: string }) => {
-      print(await askReadiness(url ?? localUrl(loadConfig(process.env))));
+      const isOwn = url === undefined ? true : undefined;
+      print(await askReadiness(url ?? localUrl(loadConfig(process.env)), isOwn));
     },
   );
 }
@@ -23,13 +25,12 @@ export function declareReadyCommand(command: Command): void {
  * Returns what a gateway says of its readiness.
  * @throws Error if it is not ready, or does not answer.
  */
-async function askReadiness(url: string): Promise<string> {
+async function askReadiness(url: string, isOwn?: true): Promise<string> {
   const asked = new URL("/readyz", url).href;
-  const response = await fetch(asked, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" }).catch(
-    (error: Error) => {
-      throw new Error(`No gateway answers at ${asked}: ${error.message}`);
-    },
-  );
+  const init: RequestInit = { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" };
+  const response = await fetchGateway(asked, init, isOwn).catch((error: Error) => {
+    throw new Error(`No gateway answers at ${asked}: ${error.message}`);
+  });
   const text = (await response.text()).slice(0, MAX_SHOWN);
   if (!response.ok) throw new Error(`The gateway is not ready (${response.status}): ${text}`);
   return text;

@@ -1,5 +1,6 @@
 import { connect, type PeerCertificate } from "node:tls";
 import { DAY_MS } from "../../base/time.ts";
+import { fetchGateway } from "../fetch-gateway.ts";
 import { choosePort } from "../processes/choose-port.ts";
 import { type DoctorScene, type Finding, failure, ok, warning } from "./finding.ts";
 
@@ -33,10 +34,8 @@ function localUrlOf(host: string, port: number): string {
 async function askReadiness(url: string): Promise<Finding | null> {
   let text: string;
   try {
-    const response = await fetch(`${url}/readyz`, {
-      signal: AbortSignal.timeout(ANSWER_MS),
-      redirect: "manual",
-    });
+    const init: RequestInit = { signal: AbortSignal.timeout(ANSWER_MS), redirect: "manual" };
+    const response = await fetchGateway(`${url}/readyz`, init, true);
     text = (await response.text()).slice(0, MAX_CHARS);
   } catch (error) {
     if ((error as Error).name !== "TimeoutError") return null;

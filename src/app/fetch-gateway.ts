@@ -1,0 +1,22 @@
+/** The runtime takes the proxy of a request from the environment, unless it is `false`. */
+type Proxied = RequestInit & { readonly proxy?: false };
+
+/**
+ * Sends a request to a gateway. One on this machine is called without the proxy of HTTP_PROXY, which cannot reach it, or reaches
+ * another one. `isOwn`: the address is that of this machine's configuration.
+ */
+export function fetchGateway(
+  url: string,
+  init: RequestInit,
+  isOwn = isLoopback(new URL(url).hostname),
+): Promise<Response> {
+  const options: Proxied = isOwn ? { ...init, proxy: false } : init;
+  return fetch(url, options);
+}
+
+/** Returns whether a host is this machine, whatever its network. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])$/i.test(
+    hostname,
+  );
+}
