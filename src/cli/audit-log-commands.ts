@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Stores } from "../app/stores.ts";
 import { presentEntry } from "../core/audit/present-entry.ts";
 import { presentVerdict, verifyAudit } from "../core/audit/verify-audit.ts";
+import { tellDatabase } from "./command-stores.ts";
 import { formatTable } from "./format-table.ts";
 import { resolveScope } from "./named-resources.ts";
 import { printTime } from "./print-values.ts";
@@ -43,8 +44,9 @@ async function list(stores: Stores, { account, limit, json }: ListOptions): Prom
   return formatTable(["number", "time", "by", "what", "of", "fields"], rows);
 }
 
-async function verify({ audit }: Stores, { json }: JsonOption): Promise<string> {
-  const verdict = await verifyAudit(audit);
+async function verify(stores: Stores, { json }: JsonOption): Promise<string> {
+  if (!json) tellDatabase(stores);
+  const verdict = await verifyAudit(stores.audit);
   const { entries, lastHash, flaw } = verdict;
   if (flaw !== null) process.exitCode = 1;
   if (json) return JSON.stringify({ data: presentVerdict(verdict) });

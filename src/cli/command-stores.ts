@@ -10,15 +10,17 @@ import { tell } from "./print.ts";
 
 /**
  * Opens the configured stores for a command. On a terminal it says which data directory is used, and asks before it creates one: usually
- * the command runs in a wrong folder then. Without a terminal it creates one and says so on standard error. Of PostgreSQL it always
- * says on standard error which database it is.
+ * the command runs in a wrong folder then. Without a terminal it creates one and says so on standard error.
  * @throws Error if the answer is no.
  */
 export async function openCommandStores(config: Config): Promise<Stores> {
   if (config.database.url === undefined) await announceDataDirectory(resolve(config.data_dir));
-  const stores = await openStores(config, { clock: systemClock, random: createSystemRandom() });
-  if (stores.schema !== null) tell(`Database: ${stores.location}, schema ${stores.schema}`);
-  return stores;
+  return openStores(config, { clock: systemClock, random: createSystemRandom() });
+}
+
+/** Says on standard error which PostgreSQL database a command has checked. */
+export function tellDatabase({ location, schema }: Pick<Stores, "location" | "schema">): void {
+  if (schema !== null) tell(`Database: ${location}, schema ${schema}`);
 }
 
 async function announceDataDirectory(folder: string): Promise<void> {

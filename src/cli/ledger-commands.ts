@@ -4,6 +4,7 @@ import { formatDollars } from "../base/money.ts";
 import { formatTime } from "../base/time.ts";
 import { checkLedger, presentDifference } from "../core/ledger/check-ledger.ts";
 import { TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
+import { tellDatabase } from "./command-stores.ts";
 import { type EntryOptions, listEntries, readKind } from "./credit-views.ts";
 import { formatTable } from "./format-table.ts";
 import { NAMED_BY } from "./named-resources.ts";
@@ -37,7 +38,9 @@ export function declareHoldsCommand(command: Command): void {
   addJsonOption(command).action((options: JsonOption) => withStores((stores) => listHolds(stores, options)));
 }
 
-async function check({ ledger, usage, listDamagedLines }: Stores, { json }: JsonOption): Promise<string> {
+async function check(stores: Stores, { json }: JsonOption): Promise<string> {
+  const { ledger, usage, listDamagedLines } = stores;
+  if (!json) tellDatabase(stores);
   const differences = await checkLedger(ledger, usage, listDamagedLines());
   if (differences.length > 0) process.exitCode = 1;
   if (json) return JSON.stringify({ data: differences.map(presentDifference) });

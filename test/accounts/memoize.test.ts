@@ -93,6 +93,19 @@ describe("a value that was looked up", () => {
     expect(await value).toBe("1");
   });
 
+  test("is not returned any more if it is changed while the lookup that would tell so fails", async () => {
+    const site = createSite();
+    site.stored.set("a", "1");
+    await site.memory.get("a");
+    site.memory.expire();
+    site.state = "silent";
+    const value = Promise.resolve(site.memory.get("a")).catch((error) => error);
+    await turnEventLoop(2);
+    site.memory.forget("a");
+    site.clock.advance(2_000);
+    expect(await value).toBeInstanceOf(StoreError);
+  });
+
   test("is not evicted by ids that the store does not have", async () => {
     const site = createSite();
     site.stored.set("a", "1");

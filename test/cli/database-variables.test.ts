@@ -50,7 +50,7 @@ describe.skipIf(POSTGRES_BIN === null)("the database of the gateway's commands",
     return rows.length;
   }
 
-  test("is that of DATABASE_URL, whatever the variables of libpq say, and every command names it with its schema", async () => {
+  test("is that of DATABASE_URL, whatever the variables of libpq say, and commands that check it name it with its schema", async () => {
     const variables = {
       PGDATABASE: nameOf(other),
       PGHOST: "nowhere.invalid",

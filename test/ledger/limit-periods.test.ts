@@ -154,3 +154,24 @@ test("a request from before midnight counts for the limit of its own day after t
   expect(await hold("late", 6, MIDNIGHT - 1)).toMatchObject({ kind: "refused", available: 5 });
   expect(await hold("today too", 40, MIDNIGHT)).toMatchObject({ kind: "held" });
 });
+
+test.each([
+  ["day", "2027-03-01T23:59:58Z", "2027-03-02T00:00:00Z"],
+  ["week", "2027-03-07T23:59:58Z", "2027-03-08T00:00:00Z"],
+  ["month", "2027-03-31T23:59:58Z", "2027-04-01T00:00:00Z"],
+])(
+  "a key's limit by %s applies anew with the next one, also after a restart, and not before",
+  async (period, last, next) => {
+    clock.advance(Date.parse(last) - clock.now());
+    const limit = (await limitForOne()) / 1e9;
+    const fields = { name: period, spend_limit: limit, spend_limit_period: period };
+    const { body } = await callAdmin(gateway, gateway.adminKey, "POST", "/keys", fields);
+    const key = String(body["key"]);
+    expect([(await chat(key)).status, (await chat(key)).status]).toEqual([200, 402]);
+    await gateway.stop({ keepData: true });
+    gateway = await startTestGateway({ yaml: yaml(), clock, dataDir: gateway.dataDir, key: gateway.key });
+    expect((await chat(key)).status).toBe(402);
+    clock.advance(Date.parse(next) - clock.now());
+    expect([(await chat(key)).status, (await chat(key)).status]).toEqual([200, 402]);
+  },
+);

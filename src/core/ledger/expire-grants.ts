@@ -70,7 +70,7 @@ export class GrantSweeper {
     const waitFor = (this.earlier.get(grantId) ?? running).filter((id) => running.includes(id));
     this.earlier.set(grantId, waitFor);
     if (waitFor.length > 0) return;
-    // What those cost that have ended since the drain before may not be in the store yet.
+    // A generation that has ended since the sweep began is not in the store yet, and its cost would be left of the grant.
     await recorder.drain();
     await store.expireGrant(grantId, now);
     await holdBook.refresh(now);

@@ -119,6 +119,24 @@ export function testMoneyLeases(createParts: () => LeaseParts | Promise<LeasePar
       });
     });
 
+    test("cover no more of a cost than they are: the rest lowers the balance and the leases of no other gateway", async () => {
+      const { a, b, save } = await createFunded(100);
+      const key = (amount: number) => ask(amount, { name: "key:key_a@0", bound: 80 });
+      await a.borrow(orderOf(1, ask(20), key(20)));
+      await b.borrow(orderOf(1, ask(30), key(30)));
+      const leasedFrom = ["balance", "key:key_a@0"];
+      const fields = { accountId: ACCOUNT, keyId: "key_a", costNanodollars: 25, leasedFrom };
+      await save("gateway_a", usageOf("gen_1", fields));
+      expect((await a.listLeases()).leases).toEqual([]);
+      expect((await b.listLeases()).leases.map(({ amount }) => amount)).toEqual([30, 30]);
+      expect(await a.borrow(orderOf(2, ask(0), key(0)))).toMatchObject({
+        leases: [
+          { left: 45, others: 30 },
+          { left: 25, others: 30 },
+        ],
+      });
+    });
+
     test("name an account as wanted to the gateways that have leases of it, if they could give back enough", async () => {
       const { a, b, register } = await createFunded(100);
       await a.borrow(orderOf(1, ask(70)));

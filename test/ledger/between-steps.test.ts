@@ -1,0 +1,159 @@
+import type { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { GrantSweeper } from "../../src/core/ledger/expire-grants.ts";
+import type { HoldRequest, SpendLimit } from "../../src/core/ledger/hold-book.ts";
+import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { grantOf, usageOf } from "../storage/contracts/samples.ts";
+import { useSqlite } from "../storage/sqlite-connections.ts";
+
+const NOW = 10_000;
+
+/** Generations that end are saved by `drain`, and not before. */
+class Books {
+  readonly ledger: SqliteLedgerStore;
+  readonly book: MemoryHoldBook;
+  /** Called after each drain, and during each sum of spending. */
+  onDrained = (): void => {};
+  onSum = (): void => {};
+  private readonly usage: SqliteUsageStore;
+  private readonly unsaved: ReturnType<typeof usageOf>[] = [];
+
+  constructor(database: Database, maxCached?: number) {
+    this.ledger = new SqliteLedgerStore(database);
+    this.usage = new SqliteUsageStore(database);
+    const { ledger } = this;
+    this.book = new MemoryHoldBook({
+      store: {
+        findBalance: (accountId) => ledger.findBalance(accountId),
+        listCreditChanges: (cursor, limit) => ledger.listCreditChanges(cursor, limit),
+        sumSpending: async (query) => {
+          const spent = await ledger.sumSpending(query);
+          this.onSum();
+          return spent;
+        },
+      },
+      drain: () => this.drain(),
+      ...(maxCached === undefined ? {} : { maxCached }),
+    });
+  }
+
+  async drain(): Promise<void> {
+    if (this.unsaved.length > 0) await this.usage.saveUsage(this.unsaved.splice(0));
+    this.onDrained();
+  }
+
+  async begin(id: string, fields: Partial<HoldRequest> = {}) {
+    const spender = { keyId: "key_a", accountId: "user_a", userId: null, createdAt: 1_000 } as never;
+    return this.book.hold({
+      id,
+      accountId: "user_a",
+      overdraft: 0,
+      amount: 60,
+      limits: [],
+      expiresAt: Number.POSITIVE_INFINITY,
+      spender,
+      ...fields,
+    });
+  }
+
+  /** Ends a generation. Its record waits for the next drain. */
+  end(id: string, cost: number, accountId = "user_a"): void {
+    this.book.settle(id, cost);
+    this.unsaved.push(usageOf(id, { accountId, keyId: "key_a", costNanodollars: cost, createdAt: 1_000 }));
+  }
+}
+
+describe("a grant that expires", () => {
+  const connect = useSqlite();
+
+  async function createBooks(): Promise<{ readonly books: Books; readonly sweeper: GrantSweeper }> {
+    const books = new Books(connect());
+    await books.ledger.addTransfer({ ...grantOf("grant_1", 100), to: "user_a", expiresAt: NOW - 1 });
+    const sweeper = new GrantSweeper({ store: books.ledger, holdBook: books.book, recorder: books });
+    return { books, sweeper };
+  }
+  const balanceOf = async (books: Books) => (await books.ledger.findBalance("user_a")).balance;
+
+  test("does not take back what a generation has spent whose record is not saved yet", async () => {
+    const { books, sweeper } = await createBooks();
+    await books.begin("gen_1");
+    books.end("gen_1", 60);
+    await sweeper.sweep(NOW);
+    await books.drain();
+    expect(await balanceOf(books)).toBe(0);
+  });
+
+  test("does not take back what a generation spends that ends while the grant is being taken back", async () => {
+    const { books, sweeper } = await createBooks();
+    await books.begin("gen_1");
+    await sweeper.sweep(NOW);
+    expect(await balanceOf(books)).toBe(100);
+    // The next sweep has saved everything when the generation ends.
+    books.onDrained = () => {
+      books.onDrained = () => {};
+      books.end("gen_1", 60);
+    };
+    await sweeper.sweep(NOW + 1);
+    await books.drain();
+    expect(await balanceOf(books)).toBe(0);
+  });
+});
+
+describe("a balance that was evicted from memory", () => {
+  const connect = useSqlite();
+
+  test("has every cost that was charged before, each time that it is loaded again", async () => {
+    const books = new Books(connect(), 1);
+    for (const account of ["a", "b"])
+      await books.ledger.addTransfer({ ...grantOf(`grant_${account}`, 1_000), to: `user_${account}` });
+    let expected = 1_000;
+    for (let round = 0; round < 3; round++) {
+      await books.begin(`gen_${round}`);
+      books.end(`gen_${round}`, 60);
+      expected -= 60;
+      // Loading another account evicts this one.
+      await books.book.balanceOf("user_b");
+      expect((await books.book.balanceOf("user_a")).balance).toBe(expected);
+    }
+  });
+});
+
+describe("a limit that is set while generations run", () => {
+  const connect = useSqlite();
+  const limit: SpendLimit = {
+    meter: "period:key_a/day",
+    of: "key",
+    limit: 100,
+    since: 0,
+    query: { keyId: "key_a" },
+    covers: () => true,
+  };
+
+  test("counts a generation once that ends while what was spent before is being summed", async () => {
+    const books = new Books(connect());
+    await books.ledger.addTransfer({ ...grantOf("grant_1", 1_000), to: "user_a" });
+    await books.begin("gen_1");
+    books.onSum = () => {
+      books.onSum = () => {};
+      books.end("gen_1", 60);
+    };
+    expect(await books.begin("gen_2", { amount: 50, limits: [limit] })).toMatchObject({
+      kind: "refused",
+      available: 40,
+    });
+    expect(await books.begin("gen_3", { amount: 40, limits: [limit] })).toMatchObject({ kind: "held" });
+  });
+
+  test("counts a generation that still runs by what it holds, and by its cost once it has ended", async () => {
+    const books = new Books(connect());
+    await books.ledger.addTransfer({ ...grantOf("grant_1", 1_000), to: "user_a" });
+    await books.begin("gen_1");
+    expect(await books.begin("gen_2", { amount: 50, limits: [limit] })).toMatchObject({ available: 40 });
+    books.end("gen_1", 10);
+    await books.drain();
+    expect(await books.begin("gen_3", { amount: 91, limits: [limit] })).toMatchObject({ available: 90 });
+    expect(await books.begin("gen_4", { amount: 90, limits: [limit] })).toMatchObject({ kind: "held" });
+  });
+});
