@@ -122,6 +122,8 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("the Redis serve
     await eventually("the id is back", async () => (await idIn(5)) === before);
     clock.advance(500);
     await joined;
+    const [first, second] = await registry.list();
+    expect([first?.redisId, second?.redisId]).toEqual([before, before] as string[]);
   });
 
   test("is compared once it is reachable, and a difference is logged by a gateway that started while it was away", async () => {
@@ -161,5 +163,6 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("the Redis serve
     await eventually("it is logged", () =>
       lines.some(({ event }) => event.includes("does not use the stores of the others")),
     );
+    expect(lines.at(-1)?.fields["detail"]).toContain("gateways of another database use");
   });
 });
