@@ -4,6 +4,7 @@ import type { Random } from "../base/random.ts";
 import type { AnswerStore } from "../core/extensions/answers/answer-store.ts";
 import type { LiveGateways } from "../core/gateways/gateway-registry.ts";
 import type { ConversationStore } from "../core/generation/conversation-store.ts";
+import { LearningRateLimiter } from "../core/limits/learning-rate-limiter.ts";
 import { shareOf } from "../core/limits/limit-share.ts";
 import { MemoryRateLimiter } from "../core/limits/memory-rate-limiter.ts";
 import type { RateLimiter } from "../core/limits/rate-limiter.ts";
@@ -12,6 +13,7 @@ import { createHealth, type Health } from "../core/routing/health.ts";
 import { formatHint, parseHint } from "../core/routing/health-hints.ts";
 import { createMemoryAnswerStore } from "../storage/memory/answer-store.ts";
 import { createMemoryConversationStore } from "../storage/memory/conversation-store.ts";
+import { parseRedisAddress, type RedisAddress } from "../storage/redis/address.ts";
 import { createRedisAnswerStore } from "../storage/redis/answer-store.ts";
 import { openRedisChannel } from "../storage/redis/channel.ts";
 import { connectRedis, type Redis } from "../storage/redis/client.ts";
@@ -82,7 +84,7 @@ function openInProcess({
     ? { shareOf: (scope: Parameters<typeof shareOf>[0]) => shareOf(scope, liveGateways()) }
     : {};
   return {
-    rateLimiter: new MemoryRateLimiter({ leaseMs, ...shares }),
+    rateLimiter: new LearningRateLimiter(new MemoryRateLimiter({ leaseMs, ...shares })),
     conversations: createMemoryConversationStore({ clock, random, maxBytes: turnBytes }),
     answers: createMemoryAnswerStore({ clock, random, maxBytes: answerBytes }),
     health: createHealth(),
@@ -99,8 +101,9 @@ async function openInRedis(parts: CommonStateParts, url: string): Promise<Common
     redis.close();
     throw error;
   });
-  const hints = openHints(parts, redis, url);
-  const rateLimiter = new RedisRateLimiter({
+  const hints = openHints(parts, redis, parseRedisAddress(url));
+  const logAway = () => log.warn(AWAY, { reason: findReason(), gateways: liveGateways()?.count ?? null });
+  const rateLimiter: RedisRateLimiter = new RedisRateLimiter({
     redis,
     clock,
     random,
@@ -108,13 +111,14 @@ async function openInRedis(parts: CommonStateParts, url: string): Promise<Common
     findLiveGateways: liveGateways,
     onChange(countsInRedis) {
       if (countsInRedis) log.info("rate limits are counted in Redis");
-      else log.warn(AWAY, { gateways: liveGateways()?.count ?? null });
+      else logAway();
     },
   });
+  const findReason = () => redis.problem ?? rateLimiter.problem ?? "it is being told what was counted";
   await rateLimiter.start();
-  if (!rateLimiter.countsInRedis) log.warn(AWAY, { gateways: liveGateways()?.count ?? null });
+  if (!rateLimiter.countsInRedis) logAway();
   return {
-    rateLimiter,
+    rateLimiter: new LearningRateLimiter(rateLimiter),
     conversations:
       turnBytes === 0
         ? createMemoryConversationStore({ clock, random, maxBytes: 0 })
@@ -124,7 +128,7 @@ async function openInRedis(parts: CommonStateParts, url: string): Promise<Common
         ? createMemoryAnswerStore({ clock, random, maxBytes: 0 })
         : createRedisAnswerStore({ redis, clock, random, secret }),
     health: hints.health,
-    problem: () => (rateLimiter.countsInRedis ? null : describeShare(liveGateways())),
+    problem: () => (rateLimiter.countsInRedis ? null : describeShare(liveGateways(), findReason())),
     async close() {
       id.stop();
       hints.channel.close();
@@ -134,14 +138,13 @@ async function openInRedis(parts: CommonStateParts, url: string): Promise<Common
   };
 }
 
-function openHints({ clock, gatewayId }: CommonStateParts, redis: Redis, url: string) {
+function openHints({ clock, gatewayId }: CommonStateParts, redis: Redis, { database }: RedisAddress) {
   const health = createAdvisedHealth(createHealth(), (hint) => channel.publish(formatHint(gatewayId, hint)));
   const channel = openRedisChannel({
     redis,
-    url,
     clock,
     // Keys are separated by the number of the database, channels are not.
-    name: `gateway:health${new URL(url).pathname}`,
+    name: `gateway:health${database === 0 ? "" : `/${database}`}`,
     onMessage(message) {
       const hint = parseHint(message, gatewayId);
       if (hint !== null) health.advise(hint, clock.now());
@@ -157,8 +160,8 @@ const NO_SHARE: CommonProblem = {
   isBlocking: true,
 };
 
-function describeShare(live: LiveGateways | null): CommonProblem {
+function describeShare(live: LiveGateways | null, reason: string): CommonProblem {
   if (live === null) return NO_SHARE;
-  const text = `Redis is away; each of the ${live.count} live gateways admits its share of the rate limits.`;
+  const text = `Redis is away: ${reason}. Until it is back, each of the ${live.count} live gateways admits its share of the rate limits.`;
   return { text, isBlocking: false };
 }

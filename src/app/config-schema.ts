@@ -11,6 +11,7 @@ import { EVENT_TYPES } from "../core/events/event.ts";
 import { namedRoutesSchema } from "../core/named-routes/route-schema.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
 import { DatabaseUrlError, parseDatabaseUrl } from "../storage/postgres/database-url.ts";
+import { parseRedisAddress, RedisAddressError } from "../storage/redis/address.ts";
 import { WEBHOOK_FORMATS } from "../telemetry/webhooks/render-event.ts";
 import { PROVIDER_FORMATS } from "../wire/conversation/format-name.ts";
 import { guardrailsSchema } from "./guardrail-schema.ts";
@@ -125,15 +126,6 @@ const hostedModel = z.strictObject({
     ),
 });
 
-/** The address of a server with its credentials. */
-const secretUrl = (protocols: readonly string[], server: string) =>
-  z
-    .string()
-    .refine(
-      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol.slice(0, -1)),
-      `must be the URL of a ${server} server: ${protocols[0]}://…`,
-    );
-
 /** Returns what is wrong with the URL of a database; null if nothing is. */
 function findDatabaseUrlProblem(text: string): string | null {
   try {
@@ -141,6 +133,17 @@ function findDatabaseUrlProblem(text: string): string | null {
     return null;
   } catch (error) {
     if (error instanceof DatabaseUrlError) return error.message;
+    throw error;
+  }
+}
+
+/** Returns what is wrong with the address of a Redis server; null if nothing is. */
+function findRedisUrlProblem(text: string): string | null {
+  try {
+    parseRedisAddress(text);
+    return null;
+  } catch (error) {
+    if (error instanceof RedisAddressError) return error.message;
     throw error;
   }
 }
@@ -518,10 +521,15 @@ export const configSchema = z.strictObject({
     .meta(RESTART),
   redis: z
     .strictObject({
-      url: secretUrl(["redis", "rediss"], "Redis")
+      url: z
+        .string()
+        .superRefine((text, context) => {
+          const problem = findRedisUrlProblem(text);
+          if (problem !== null) context.addIssue({ code: "custom", message: problem });
+        })
         .optional()
         .describe(
-          "Redis 7 or Valkey, for rate limits of several gateways on PostgreSQL: redis://user:password@host:port. If absent, each gateway applies its share of each limit. REDIS_URL.",
+          "Redis 7 or Valkey, for rate limits of several gateways on PostgreSQL: redis://user:password@host:port/database, rediss://… for TLS, redis+unix:///path/to/socket, or redis://host:port,host:port for the members of a Redis Cluster. If absent, each gateway applies its share of each limit. REDIS_URL.",
         ),
     })
     .prefault({})

@@ -1,11 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import { nameDatabase } from "../storage/postgres/database-url.ts";
 import { type PostgresProbe, probePostgres } from "../storage/postgres/probe.ts";
+import { formatRedisAddress, parseRedisAddress } from "../storage/redis/address.ts";
 import { probeRedis, type RedisProbe } from "../storage/redis/probe.ts";
 import type { Config } from "./config-schema.ts";
-
-/** How long Redis may take to answer. Milliseconds. */
-const REDIS_MS = 5_000;
 
 /** What was found at a server. */
 export type Probed<Probe> =
@@ -28,7 +26,7 @@ export async function probeStores({ database, redis }: Config, clock: Clock): Pr
         ),
     redis.url === undefined
       ? null
-      : probe(`redis://${new URL(redis.url).host}`, () => probeRedis(redis.url as string, clock, REDIS_MS)),
+      : probe(formatRedisAddress(parseRedisAddress(redis.url)), () => probeRedis(redis.url as string, clock)),
   ]);
   return { postgres: ofPostgres, redis: ofRedis };
 }

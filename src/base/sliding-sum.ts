@@ -25,6 +25,13 @@ class Slice implements AddedAmount {
   }
 }
 
+/** Amounts that leave the window together. */
+export interface SlicedAmount {
+  /** When the last of them was added. */
+  readonly lastAt: number;
+  readonly amount: number;
+}
+
 /**
  * The sum of the amounts that were added within a sliding window. Times are milliseconds and never decrease from call to call;
  * amounts are never negative. No amount leaves the window early; an amount may stay up to `sliceMs` longer than the window, because
@@ -50,6 +57,12 @@ export class SlidingSum {
     const slice = this.sliceAt(now);
     this.change(slice, amount);
     return slice;
+  }
+
+  /** Lists what is in the window, the oldest first. */
+  list(now: number): readonly SlicedAmount[] {
+    this.slide(now);
+    return this.slices;
   }
 
   /** Adds a difference to a slice that is in the window. */

@@ -5,7 +5,7 @@ import { IS_LONG_RUN } from "../support/long-run.ts";
 import { createAccountTools } from "../support/management.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { REDIS_SERVER, startTestRedis, type TestRedis } from "../support/redis.ts";
-import { documentOf, healthy, startVendor, type Vendor } from "../support/vendor.ts";
+import { documentOf, healthy, type Play, startVendor, type Vendor } from "../support/vendor.ts";
 import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 
 /** Starts of servers, and gateways that get to know each other at their renewals. */
@@ -44,11 +44,49 @@ function untilAll(gateways: readonly TestGateway[], status: string, problem = ""
   );
 }
 
-async function chat(gateway: TestGateway, key: string): Promise<number> {
+/** Answers with as many tokens as were asked for, once a gate is open. */
+const answerWhole: Play = async (call) => {
+  await call.gate();
+  const completion_tokens = Number(call.body["max_tokens"]);
+  await call.respond(
+    200,
+    documentOf("word ".repeat(completion_tokens), { usage: { prompt_tokens: 3, completion_tokens } }),
+  );
+};
+
+/**
+ * Sends requests to the gateways in turn, each with a bound of so many tokens, none of which is answered before all were admitted or
+ * rejected. Returns the tokens that were used.
+ */
+async function useAtOnce(
+  { gateways, vendor }: { readonly gateways: readonly TestGateway[]; readonly vendor: Vendor },
+  key: string,
+  { requests, tokens }: { readonly requests: number; readonly tokens: number },
+): Promise<number> {
+  vendor.perform(answerWhole);
+  const before = vendor.calls.length;
+  let rejected = 0;
+  const answers = Array.from({ length: requests }, async (_, turn) => {
+    const status = await chat(alternate(gateways, turn), key, tokens);
+    if (status === 429) rejected += 1;
+    return status;
+  });
+  await eventually("all have been decided", () => vendor.calls.length - before + rejected === requests);
+  for (const call of vendor.calls.slice(before)) call.openGate();
+  const statuses = await Promise.all(answers);
+  vendor.perform(healthy("Alpha"));
+  return statuses.filter((status) => status === 200).length * tokens;
+}
+
+async function chat(gateway: TestGateway, key: string, maxTokens = 5): Promise<number> {
   const response = await fetch(`${gateway.base}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: MODEL, max_tokens: 5, messages: [{ role: "user", content: "Hello!" }] }),
+    body: JSON.stringify({
+      model: MODEL,
+      max_tokens: maxTokens,
+      messages: [{ role: "user", content: "Hello!" }],
+    }),
   });
   await response.text();
   return response.status;
@@ -109,6 +147,19 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("three gateways without R
     },
     SLOW_MS,
   );
+
+  test(
+    "use together no more than the tokens a minute of a key, whether 40 or 400 requests come at once",
+    async () => {
+      for (const requests of [40, 400]) {
+        const key = await addKey(gateways, { tokens_per_minute: 60_000 });
+        const used = await useAtOnce({ gateways, vendor }, key, { requests, tokens: 2_500 });
+        expect(used).toBeLessThanOrEqual(60_000);
+        expect(used).toBeGreaterThan(50_000);
+      }
+    },
+    SLOW_MS,
+  );
 });
 
 describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null || !IS_LONG_RUN)(
@@ -139,6 +190,64 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null || !IS_LONG_RUN)(
       const key = await addKey(gateways, { requests_per_minute: 10 });
       expect(await countAdmitted(gateways, key, 30)).toBe(10);
     });
+
+    test("use together no more than the tokens a minute of a key, whether 40 or 400 requests come at once", async () => {
+      for (const requests of [40, 400]) {
+        const key = await addKey(gateways, { tokens_per_minute: 20_000 });
+        const used = await useAtOnce({ gateways, vendor }, key, { requests, tokens: 900 });
+        expect(used).toBeLessThanOrEqual(20_000);
+        expect(used).toBeGreaterThan(18_000);
+      }
+    });
+
+    test("a Redis that is emptied renews no limit", async () => {
+      const key = await addKey(gateways, { requests_per_minute: 12 });
+      expect(await countAdmitted(gateways, key, 6)).toBe(6);
+      await redis.command("FLUSHALL");
+      // A gateway notices an empty server within a second.
+      await eventually("all counts are back", async () => (await remaining(key)) === 6);
+      expect(await countAdmitted(gateways, key, 20)).toBe(6);
+    });
+
+    /** Returns how many requests of this minute a key has left. */
+    async function remaining(key: string): Promise<number> {
+      // A request for a model that does not exist counts for nothing, and its answer says what is left.
+      const response = await fetch(`${(gateways[0] as TestGateway).base}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "mine/none", messages: [{ role: "user", content: "Hello!" }] }),
+      });
+      await response.text();
+      return Number(response.headers.get("x-ratelimit-remaining-requests"));
+    }
+
+    test(
+      "a Redis whose user may not run scripts, and one that is full, are named in readyz with what to do",
+      async () => {
+        for (const [commands, remedy] of [
+          [["ACL", "SETUSER", "default", "-eval", "-evalsha"], "+eval +evalsha"],
+          [["CONFIG", "SET", "maxmemory", "1"], "raise its maxmemory"],
+        ] as const) {
+          const [command, ...values] = commands;
+          await redis.command(command, ...values);
+          await redis.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+          await redis.command("SCRIPT", "FLUSH");
+          await eventually(
+            "the problem is named",
+            async () => {
+              const key = await addKey(gateways, { requests_per_minute: 1_000 });
+              await countAdmitted(gateways, key, 10);
+              return (await readiness(gateways[0] as TestGateway)).problems.includes(remedy);
+            },
+            SLOW_MS,
+          );
+          await redis.command("ACL", "SETUSER", "default", "+@all");
+          await redis.command("CONFIG", "SET", "maxmemory", "0");
+          await untilAll(gateways, "ready");
+        }
+      },
+      SLOW_MS,
+    );
 
     test("admit together exactly the concurrent requests of a key, and more when some have ended", async () => {
       const key = await addKey(gateways, { concurrent: 3 });

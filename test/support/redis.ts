@@ -34,12 +34,16 @@ if (REDIS_SERVER === null) {
   console.warn(`skipped: tests with Redis. ${HOW_TO_INSTALL}`);
 }
 
-/** Starts an empty server. */
-export async function startTestRedis(): Promise<TestRedis> {
-  const server = new Server(mkdtempSync(join(tmpdir(), "gateway-redis-")), await findFreePort());
+/** Starts an empty server. `settings` are added to those of its configuration. */
+export async function startTestRedis(settings: RedisSettings = {}): Promise<TestRedis> {
+  const dir = mkdtempSync(join(tmpdir(), "gateway-redis-"));
+  const server = new Server(dir, await findFreePort(), settings);
   await server.start();
   return server;
 }
+
+/** Settings of redis.conf. */
+export type RedisSettings = Readonly<Record<string, string | number>>;
 
 class Server implements TestRedis {
   private process: Subprocess | null = null;
@@ -47,6 +51,7 @@ class Server implements TestRedis {
   constructor(
     private readonly dir: string,
     private readonly port: number,
+    private readonly settings: RedisSettings,
   ) {}
 
   get url(): string {
@@ -62,6 +67,7 @@ class Server implements TestRedis {
       save: "",
       appendonly: "no",
       dir: this.dir,
+      ...this.settings,
     };
     const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     this.process = Bun.spawn([REDIS_SERVER, ...options], { stdout: "ignore", stderr: "ignore" });

@@ -1,5 +1,4 @@
 import type { PostgresProbe } from "../../storage/postgres/probe.ts";
-import type { RedisProbe } from "../../storage/redis/probe.ts";
 import { probeStores } from "../probe-stores.ts";
 import { type DoctorScene, type Finding, failure, ok, warning } from "./finding.ts";
 
@@ -50,17 +49,19 @@ export async function checkRedis({ config, clock }: DoctorScene): Promise<readon
   const { location } = redis;
   if (redis.kind === "failed")
     return [failure(`${location} cannot be used: ${redis.reason}`, "Check redis.url and the server.")];
-  const { probe } = redis;
+  const { version, majorVersion, masters, problems, clockSkewMs, evictionPolicy } = redis.probe;
+  const kind = masters > 1 ? `, a cluster of ${masters}` : "";
   return [
-    probe.majorVersion < OLDEST_REDIS
-      ? failure(`${location} is ${probe.version}`, `Install Redis ${OLDEST_REDIS} or Valkey.`)
-      : ok(`${location} answers: ${probe.version}`),
-    ...checkEviction(probe),
-    checkSkew(probe.clockSkewMs),
+    majorVersion !== null && majorVersion < OLDEST_REDIS
+      ? failure(`${location} is ${version}`, `Install Redis ${OLDEST_REDIS} or Valkey.`)
+      : ok(`${location} answers: ${version ?? "a server that does not say its version"}${kind}`),
+    ...problems.map((problem) => failure(`it rejects what gateways need for ${problem}`, "Permit it.")),
+    ...checkEviction(evictionPolicy),
+    ...(clockSkewMs === null ? [] : [checkSkew(clockSkewMs)]),
   ];
 }
 
-function checkEviction({ evictionPolicy }: RedisProbe): readonly Finding[] {
+function checkEviction(evictionPolicy: string | null): readonly Finding[] {
   if (evictionPolicy === null || evictionPolicy === "noeviction") return [];
   return [
     warning(

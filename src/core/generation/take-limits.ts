@@ -145,14 +145,20 @@ function countGeneration(
   { id, admission }: AdmittedId,
   scopes: readonly LimitScope[],
 ): MaybePromise<LimitDecision> {
-  let completionTokens = 0;
+  const isBounded = request.maxTokens !== null;
+  let [expectedTokens, most] = [0, 0];
   for (const ofModel of admission.deployments)
     for (const { endpoint } of ofModel) {
-      const { expected, most } = boundAnswers(request, endpoint, holdBounds.tokens);
-      completionTokens = Math.max(completionTokens, request.maxTokens === null ? expected : most);
+      const answers = boundAnswers(request, endpoint, holdBounds.tokens);
+      expectedTokens = Math.max(expectedTokens, answers.expected);
+      most = Math.max(most, answers.most);
     }
+  const completionTokens = isBounded ? most : expectedTokens;
   const promptTokens = estimateTokens(request.promptTextBytes);
-  return rateLimiter.admit({ id, scopes, promptTokens, completionTokens }, clock.now());
+  return rateLimiter.admit(
+    { id, scopes, promptTokens, completionTokens, expectedTokens, isBounded },
+    clock.now(),
+  );
 }
 
 /** Returns the account's limit on free models without counting a request; null if no deployment is free, or no limit applies. */

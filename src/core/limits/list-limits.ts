@@ -46,7 +46,7 @@ export function createLimitList(configured: ConfiguredLimits): ListLimits {
 
 function listScopes(configured: ConfiguredLimits, { key, account }: AccountPrincipal): readonly LimitScope[] {
   const all: readonly LimitScope[] = [
-    { source: "key", id: key.id, limit: keyLimitOf(configured.key, key.rateLimit) },
+    { source: "key", id: key.id, accountId: account.id, limit: keyLimitOf(configured.key, key.rateLimit) },
     { source: "account", id: account.id, limit: replaceLimit(configured.account, account.rateLimit) },
   ];
   return all.filter(({ limit }) => isLimit(limit));

@@ -177,7 +177,7 @@ function reserve({ share, meter }: Measured, request: LimitRequest, now: number)
   meter.running += 1;
   const { tokensPerMinute } = share.limit;
   if (tokensPerMinute === null || meter.tokens === null) return meter.count(null, now);
-  return meter.count(tokensToReserve(request, tokensPerMinute - meter.tokens.at(now)), now);
+  return meter.count(tokensToReserve(request, tokensPerMinute), now);
 }
 
 function firstRejection(

@@ -62,10 +62,9 @@ export function findRejection(
   const hourMs = findWait(meter.perHour, share.requestsPerHour ?? null, 1, now);
   if (hourMs !== null) return reject(scope, "requests_per_hour", hourMs);
   if (request === null || tokensPerMinute === null) return null;
-  const least = leastTokens(request);
-  if (least > limitOf(scope, "tokens_per_minute"))
+  if (leastTokens(request) > limitOf(scope, "tokens_per_minute"))
     return { ...reject(scope, "tokens_per_minute", MINUTE_MS), isTooLarge: true };
-  const tokensMs = findWait(meter.tokens, tokensPerMinute, least, now);
+  const tokensMs = findWait(meter.tokens, tokensPerMinute, tokensToFit(request, tokensPerMinute), now);
   return tokensMs === null ? null : reject(scope, "tokens_per_minute", tokensMs);
 }
 
@@ -99,13 +98,23 @@ function findWait(
 }
 
 /**
- * Returns how many of the tokens that are left are reserved for a request: its prompt and the bound of its answers. Many clients
- * set no bound, or one far too high, so a request that does not fit reserves half of what is left and further requests fit too.
- * The tokens that it really used are known when it ends.
+ * Returns how many tokens a request reserves of a limit: its prompt and the bound of its answers, so that what it uses is never more.
+ * Clients that send a bound far beyond the limit reserve what is expected instead.
  */
-export function tokensToReserve(request: LimitRequest, left: number): number {
-  const wanted = request.promptTokens + request.completionTokens;
-  return wanted <= left ? wanted : Math.max(leastTokens(request), Math.floor(left / 2));
+export function tokensToReserve(
+  { promptTokens, completionTokens, expectedTokens = completionTokens }: LimitRequest,
+  limit: number,
+): number {
+  const whole = promptTokens + completionTokens;
+  return whole <= limit ? whole : promptTokens + Math.min(completionTokens, expectedTokens);
+}
+
+/**
+ * Returns how many tokens of a limit must be left for a request. One that reserves more than the limit needs all of it; a prompt that
+ * is larger than this process's share of the limit never fits.
+ */
+function tokensToFit(request: LimitRequest, limit: number): number {
+  return Math.max(leastTokens(request), Math.min(limit, tokensToReserve(request, limit)));
 }
 
 /** The prompt, and one token of the answer. */

@@ -11,6 +11,8 @@ export type LimitSource = "key" | "account" | "gateway" | "anonymous" | "free_mo
 export interface LimitScope {
   readonly source: LimitSource;
   readonly id: string;
+  /** The account of a key. Its scopes are counted at one place, wherever limits are counted. */
+  readonly accountId?: string;
   readonly limit: RateLimit;
   /** Requests per hour. Absent for no limit; 0 allows none. */
   readonly requestsPerHour?: number;
@@ -25,6 +27,10 @@ export interface LimitRequest {
   readonly promptTokens: number;
   /** The maximum tokens of the answers, or the expected number if the request sets no maximum. */
   readonly completionTokens: number;
+  /** What is reserved for the answers if the maximum does not even fit a limit that is unused. Absent: the maximum. */
+  readonly expectedTokens?: number;
+  /** Whether the request sets a maximum. Absent: it does. */
+  readonly isBounded?: boolean;
 }
 
 /** The state of one limit. Times are in milliseconds. */

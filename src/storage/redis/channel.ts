@@ -1,6 +1,5 @@
-import type { RedisClient } from "bun";
 import type { Clock, Timer } from "../../base/clock.ts";
-import { openConnection, type Redis } from "./client.ts";
+import type { Redis, RedisSubscription } from "./client.ts";
 
 /** Messages between gateways, which may be lost. */
 export interface RedisChannel {
@@ -9,11 +8,9 @@ export interface RedisChannel {
   close(): void;
 }
 
-/** Settings of a channel. */
+/** Settings of a channel. Messages are received on a connection of their own. */
 export interface RedisChannelOptions {
   readonly redis: Redis;
-  /** The server of `redis`. Messages are received on a connection of their own. */
-  readonly url: string;
   readonly clock: Clock;
   readonly name: string;
   /** Called with each message. */
@@ -29,16 +26,15 @@ export function openRedisChannel(options: RedisChannelOptions): RedisChannel {
   return new Channel(options);
 }
 
-/** Bun's client loses its subscriptions when it reconnects, so that a connection that is lost is replaced by a new one. */
 class Channel implements RedisChannel {
-  private connection: RedisClient | null = null;
+  private subscription: RedisSubscription | null = null;
   private readonly timer: Timer;
   private published = 0;
 
   constructor(private readonly options: RedisChannelOptions) {
     this.timer = options.clock.every(RECONNECT_MS, () => {
       this.published = 0;
-      if (this.connection === null) this.subscribe();
+      if (this.subscription === null) this.subscribe();
     });
     // The connection of a server that is gone may stay open here.
     options.redis.onChange((isAvailable) => (isAvailable ? undefined : this.drop()));
@@ -58,23 +54,16 @@ class Channel implements RedisChannel {
   }
 
   private subscribe(): void {
-    const connection = openConnection(this.options.url, false);
-    this.connection = connection;
-    const lose = (): void => {
-      if (this.connection === connection) this.drop();
-    };
-    connection.onclose = lose;
-    connection
-      .connect()
-      .then(() => connection.subscribe(this.options.name, (message) => this.options.onMessage(message)))
-      .catch(lose);
+    const { redis, name, onMessage } = this.options;
+    const subscription: RedisSubscription = redis.subscribe(name, onMessage, () => {
+      if (this.subscription === subscription) this.drop();
+    });
+    this.subscription = subscription;
   }
 
   private drop(): void {
-    const { connection } = this;
-    this.connection = null;
-    if (connection === null) return;
-    connection.onclose = null;
-    connection.close();
+    const { subscription } = this;
+    this.subscription = null;
+    subscription?.close();
   }
 }

@@ -1,88 +1,86 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
-import type { LimitScope } from "../../core/limits/rate-limiter.ts";
 import type { Redis } from "./client.ts";
-import {
-  type AdmitAnswer,
-  type AdmitCall,
-  type CountedScope,
-  decodeAdmit,
-  encodeAdmit,
-  type LimitKeys,
-} from "./limit-calls.ts";
-import { type LimitChange, LimitChanges } from "./limit-changes.ts";
-import { ADMIT, CHANGE } from "./limit-scripts.ts";
-import { type OwnAmount, OwnCounts } from "./own-counts.ts";
+import { CountQueue } from "./count-queue.ts";
+import { describeProblem, replyOf } from "./describe-problem.ts";
+import type { LimitAnswer, LimitQuestion } from "./limit-calls.ts";
+import { COUNT } from "./limit-script.ts";
 import { PastRequests } from "./past-requests.ts";
+import { ScopeCounts } from "./scope-counts.ts";
 
 /** Settings of the counts of several gateways. */
 export interface CommonCountsOptions {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly random: Random;
-  readonly keys: LimitKeys;
-  /** How long a generation counts as running without being renewed. Milliseconds. */
+  /** The beginning of all keys. */
+  readonly prefix: string;
+  /** How long a gateway's running requests count without being renewed. Milliseconds. */
   readonly renewedMs: number;
-  /** Returns the time that scripts count by; 0 for the server's. */
-  readonly time: () => number;
-  /** Lists the generations of this gateway that run, as changes that say so. */
-  readonly listRunning: () => readonly LimitChange[];
+  /** Returns the time that is counted by, for tests; null for the server's. */
+  readonly time: () => number | null;
   /** Called when Redis is told all that was counted without it, and when it is away. */
   readonly onChange: (isJoined: boolean) => void;
 }
 
-/** How often running generations are renewed. Milliseconds. */
+/** How often running requests are renewed. Milliseconds. */
 const RENEWAL_MS = 20_000;
-/** How often Redis is tried that answers, but failed when it was told the counts. Milliseconds. */
-const RETRY_MS = 1_000;
+/** How often Redis is asked whether it still has its data, and what its time is; and how often it is tried after a failure. Milliseconds. */
+const CHECK_MS = 1_000;
 const ID_BYTES = 12;
 
 /**
- * The counts that several gateways have in common in Redis. While Redis is away, what this gateway counts is kept for it; when it is
- * back, and before anything else is counted there, it is told: all that is still in the windows if it lost its data, else what it does
- * not know.
+ * The counts that several gateways have in common in Redis. While Redis is away, what this gateway counts is owed; when it is back, and
+ * before anything else is counted there, it is told. A Redis that has lost its data is told all that is still in the windows: a value
+ * that another one has replaced is noticed with the next request that is counted in it, and a server that is empty within a second.
  */
 export class CommonCounts {
   /** Whether requests are counted in Redis. */
   isJoined = false;
-  private readonly changes: LimitChanges;
-  private readonly own = new OwnCounts();
-  private readonly owed = new OwnCounts();
+  /** Why requests are not counted in a Redis that answers; null if nothing is known. */
+  problem: string | null = null;
+  readonly counts = new ScopeCounts();
+  private readonly queue: CountQueue;
   private readonly past = new PastRequests();
-  /** Identifies the data of the server; another value means that it lost them. */
-  private life: string | null = null;
-  private isSendingPast = false;
-  private isJoining = false;
+  /** For each server, what identifies its data; another value means that it lost them. */
+  private lives = new Map<string, string>();
+  /** By how much the clock of the server is ahead of this one's. Milliseconds. */
+  private aheadMs = 0;
+  private isBusy = false;
+  private isClosed = false;
   private readonly timers: readonly Timer[];
   /** Resolves when Redis, if it is there at the start, has been told what was counted. */
   readonly joining: Promise<void>;
 
   constructor(private readonly options: CommonCountsOptions) {
-    const { redis, clock } = options;
-    this.changes = new LimitChanges({ ...options, leaseMs: options.renewedMs });
-    redis.onChange((isAvailable) => (isAvailable ? void this.join() : this.leave()));
+    const { redis, clock, random, prefix, renewedMs, time } = options;
+    this.queue = new CountQueue({
+      redis,
+      clock,
+      prefix,
+      counts: this.counts,
+      gateway: Buffer.from(random.bytes(ID_BYTES)).toString("base64url"),
+      leaseMs: renewedMs,
+      time: () => time() ?? Math.round(clock.now() + this.aheadMs),
+    });
+    redis.onChange((isAvailable) => (isAvailable ? void this.check() : this.leave()));
     this.timers = [
       clock.every(RENEWAL_MS, () => this.renew()),
-      clock.every(RETRY_MS, () => void this.join()),
+      clock.every(CHECK_MS, () => void this.check()),
     ];
-    this.joining = this.join();
+    this.joining = this.check();
   }
 
-  /** Counts a request, or asks for the status of limits. Rejects with a `StoreError` if Redis fails. */
-  async ask(call: Omit<AdmitCall, "time" | "leaseMs">): Promise<AdmitAnswer> {
-    const { redis, keys, time, renewedMs } = this.options;
-    if (!this.past.isEmpty) this.sendPastOf(call.scopes);
-    this.changes.flush();
-    const whole = { ...call, time: time(), leaseMs: renewedMs };
-    return decodeAdmit(await redis.run(ADMIT, encodeAdmit(whole, keys)), whole, keys);
-  }
-
-  /** Remembers an amount of this gateway. `isKnown`: Redis has counted it. */
-  remember(key: string, amount: OwnAmount, isKnown: boolean): void {
-    this.own.add(key, amount);
-    if (isKnown) return;
-    if (this.isJoined) this.change({ key, what: `${amount.window}+`, first: 0, second: amount.amount });
-    else this.owed.add(key, amount);
+  /** Counts a request, or asks for the status of limits. All scopes are of one partition. Rejects with a `StoreError` if Redis fails. */
+  async ask(question: LimitQuestion, keys: readonly string[]): Promise<LimitAnswer> {
+    if (!this.past.isEmpty) this.restorePast(keys);
+    try {
+      return await this.queue.ask(question);
+    } catch (error) {
+      // A server that rejects the script counts nothing until it accepts it again.
+      if (replyOf(error) !== null) this.leave(error);
+      throw error;
+    }
   }
 
   /** Remembers a request of the last hour from before the start of this process. */
@@ -90,82 +88,121 @@ export class CommonCounts {
     this.past.add(key, at);
   }
 
-  /** Ends a generation in its scopes. It ends by itself later if Redis is away. */
-  end(id: string, scopes: readonly CountedScope[]): void {
-    for (const { runningKey } of scopes)
-      if (runningKey !== null) this.change({ key: runningKey, what: "-", first: id, second: 0 });
+  /** Corrects an amount that Redis has counted. No-op while Redis is away. */
+  correct(key: string, correction: Parameters<CountQueue["change"]>[1]): void {
+    if (this.isJoined) this.queue.change(key, correction);
   }
 
-  /** Changes a key soon, in a group with others. No-op while Redis is away. */
-  change(change: LimitChange): void {
-    if (this.isJoined) this.changes.add(change);
+  /** Tells Redis soon what is owed, or has ended, of a scope. While Redis is away, it is told when it is back. */
+  touch(key: string): void {
+    if (this.isJoined) this.queue.touch(key);
   }
 
   /** Sends what waits, and ends what runs at intervals. */
   async close(): Promise<void> {
+    this.isClosed = true;
     for (const timer of this.timers) timer.cancel();
-    this.changes.flush();
-    // Answered after what was sent before it.
-    if (this.isJoined) await this.options.redis.send("PING", []).catch(() => {});
+    if (this.isJoined) await this.queue.flush();
   }
 
-  private async join(): Promise<void> {
-    const { redis, clock, onChange } = this.options;
-    if (this.isJoined || this.isJoining || !redis.isAvailable) return;
-    this.isJoining = true;
+  /** Joins if Redis is there; else, if this gateway has joined, finds out whether Redis has lost its data. */
+  private async check(): Promise<void> {
+    const { redis, onChange } = this.options;
+    if (this.isBusy || this.isClosed || !redis.isAvailable) return;
+    this.isBusy = true;
     try {
-      for (const { text } of [ADMIT, CHANGE]) await redis.send("SCRIPT", ["LOAD", text]);
-      const hasLostData = await this.hasLostData();
-      if (!redis.isAvailable) return;
-      const now = clock.now();
-      const counts = hasLostData ? this.own.list(now) : this.owed.list(now);
-      this.owed.clear();
+      const isJoining = !this.isJoined;
+      await this.readTime();
+      if (isJoining) await this.loadScript();
+      if ((await this.hasLostData()) || isJoining) await this.carryAll();
+      if (!redis.isAvailable || !isJoining) return;
       this.isJoined = true;
-      for (const change of [...counts, ...this.options.listRunning()]) this.change(change);
-      // Sent on the same connection before any request is counted.
-      this.changes.flush();
+      this.problem = null;
+      // What was owed meanwhile.
+      for (const scope of this.counts.list()) if (scope.mustCarry) this.queue.touch(scope.key);
       onChange(true);
-      void this.sendPast();
-    } catch {
-      // Redis is away again.
+      void this.restoreAll();
+    } catch (error) {
+      this.problem = describeProblem(error);
     } finally {
-      this.isJoining = false;
+      this.isBusy = false;
     }
   }
 
-  private leave(): void {
+  private leave(error: unknown = null): void {
     if (!this.isJoined) return;
     this.isJoined = false;
+    this.problem = error === null ? null : describeProblem(error);
     this.options.onChange(false);
   }
 
-  /** Returns whether the server's data are not those that this gateway has counted in so far. */
+  /** Makes the script known to all servers, so that calls are carried out in their order. */
+  private async loadScript(): Promise<void> {
+    const { redis, prefix } = this.options;
+    const keys = redis.listOwnTags().map((tag) => `${prefix}script:${tag}`);
+    await Promise.all(keys.map((key) => redis.run(COUNT, { keys: [key], values: [NOTHING] })));
+  }
+
+  private async readTime(): Promise<void> {
+    const { redis, clock } = this.options;
+    const before = clock.now();
+    const [seconds, microseconds] = (await redis.send("TIME", [])) as [string, string];
+    const ahead = Number(seconds) * 1_000 + Number(microseconds) / 1_000 - (before + clock.now()) / 2;
+    if (Number.isFinite(ahead)) this.aheadMs = ahead;
+  }
+
+  /** Returns whether the data of a server are not those that this gateway has counted in so far. */
   private async hasLostData(): Promise<boolean> {
-    const { redis, random, keys } = this.options;
-    const fresh = Buffer.from(random.bytes(ID_BYTES)).toString("base64url");
-    const found = await redis.send("SET", [keys.life(), fresh, "NX", "GET"]);
-    const life = typeof found === "string" ? found : fresh;
-    const hasLost = life !== this.life;
-    this.life = life;
+    const { redis, random, prefix } = this.options;
+    const lives = new Map<string, string>();
+    await Promise.all(
+      redis.listOwnTags().map(async (tag) => {
+        const fresh = Buffer.from(random.bytes(ID_BYTES)).toString("base64url");
+        const found = await redis.send("SET", [`${prefix}life:${tag}`, fresh, "NX", "GET"]);
+        lives.set(tag, typeof found === "string" ? found : fresh);
+      }),
+    );
+    const hasLost = [...lives].some(([tag, life]) => this.lives.get(tag) !== life);
+    this.lives = lives;
     return hasLost;
   }
 
+  /** Tells Redis what this gateway has counted and Redis does not have. */
+  private async carryAll(): Promise<void> {
+    const now = this.options.clock.now();
+    for (const scope of this.counts.list()) {
+      if (scope.isEmpty(now)) continue;
+      scope.mustCarry = true;
+      this.queue.touch(scope.key);
+    }
+    await this.queue.flush();
+  }
+
   /** Sends the requests of before the start in some scopes, before the next request is counted for them. */
-  private sendPastOf(scopes: readonly LimitScope[]): void {
-    const changes = this.past.take(scopes.map((scope) => this.options.keys.windows(scope)));
-    if (changes.length > 0) this.changes.send(changes).catch(() => {});
+  private restorePast(keys: readonly string[]): void {
+    for (const [key, hour] of this.past.take(this.now(), keys)) this.queue.change(key, ["restore", hour]);
   }
 
   /** Sends the requests of before the start, one call after the other, because they may be many. */
-  private async sendPast(): Promise<void> {
-    if (this.isSendingPast) return;
-    this.isSendingPast = true;
-    while (this.isJoined && !this.past.isEmpty) await this.changes.send(this.past.take()).catch(() => {});
-    this.isSendingPast = false;
+  private async restoreAll(): Promise<void> {
+    while (this.isJoined && !this.past.isEmpty) {
+      for (const [key, hour] of this.past.take(this.now())) this.queue.change(key, ["restore", hour]);
+      await this.queue.flush();
+    }
+  }
+
+  private now(): number {
+    return this.options.time() ?? this.options.clock.now();
   }
 
   private renew(): void {
-    void this.sendPast();
-    for (const change of this.options.listRunning()) this.change(change);
+    if (!this.isJoined) return;
+    void this.restoreAll();
+    for (const { key, isConcurrent, running, asking } of this.counts.list())
+      if (isConcurrent && running > 0)
+        this.queue.change(key, asking === 0 ? ["running", running, false] : ["running", 0, true]);
   }
 }
+
+/** A call of the script that counts nothing. */
+const NOTHING = JSON.stringify({ now: 0, gateway: "", lease: 0, fresh: "", known: [""], ops: [] });

@@ -6,13 +6,16 @@ import type {
   LimitVerdict,
   RateLimitStatus,
 } from "../../core/limits/rate-limiter.ts";
-import type { ScriptInput } from "./client.ts";
 
-/** What was counted for a generation in one scope, so that it can be corrected. */
+/** The windows of a scope: requests a minute, requests an hour, tokens a minute. */
+export type WindowName = "m" | "h" | "t";
+const WINDOWS = ["m", "h", "t"] as const;
+
+/** What was counted for a request in one scope, so that it can be corrected. */
 export interface CountedScope {
-  /** The key of the scope's running requests; null if they are not limited. */
-  readonly runningKey: string | null;
-  readonly windowsKey: string;
+  readonly key: string;
+  /** Whether its concurrent requests are limited. */
+  readonly isConcurrent: boolean;
   readonly amounts: readonly CountedAmount[];
 }
 
@@ -23,65 +26,54 @@ export interface CountedAmount {
   readonly amount: number;
 }
 
-/** The windows of a scope: requests a minute, requests an hour, tokens a minute. */
-export type WindowName = "m" | "h" | "t";
+/** A question about the limits of some scopes. Without a request it is one that uses no tokens and ends at once. */
+export interface LimitQuestion {
+  readonly mode: "admit" | "count" | "peek";
+  readonly scopes: readonly LimitScope[];
+  readonly request: LimitRequest | null;
+}
 
-/** What the script `ADMIT` answers. */
-export interface AdmitAnswer {
+/** The answer to a question. */
+export interface LimitAnswer {
   readonly rejection: LimitRejection | null;
   readonly limitStatus: RateLimitStatus;
   readonly counted: readonly CountedScope[];
 }
 
-/** A call of the script `ADMIT`. Without a request it counts one that uses no tokens and ends at once. */
-export interface AdmitCall {
-  readonly mode: "admit" | "count" | "peek";
-  readonly scopes: readonly LimitScope[];
-  readonly request: LimitRequest | null;
-  /** The time for tests; 0 for the server's. */
-  readonly time: number;
-  /** How long the generation counts as running without being renewed. Milliseconds. */
-  readonly leaseMs: number;
-}
+/** Ages in milliseconds, each followed by its amount. */
+export type AgedAmounts = readonly number[];
+/** What was counted in the windows of a scope. */
+export type WindowAmounts = Readonly<Partial<Record<WindowName, AgedAmounts>>>;
+
+/** A change of a scope that no request waits for. */
+export type LimitChange =
+  | readonly ["correct", window: WindowName, slice: number, difference: number]
+  | readonly ["running", count: number, isDifference: boolean]
+  | readonly ["carry", owed: WindowAmounts, all: WindowAmounts]
+  | readonly ["restore", hour: AgedAmounts];
 
 /**
- * Names the keys of a scope. All scopes have one hash tag, because one script counts a request in the scopes of its key, account and
- * model together.
+ * Names the key of a scope. The hash tag is the account, so that the scopes of a request with a key are counted in one step, and
+ * accounts are divided among the servers of a cluster. Models and client addresses have tags of their own.
  */
-export class LimitKeys {
-  constructor(private readonly prefix: string) {}
-
-  windows({ source, id }: Pick<LimitScope, "source" | "id">): string {
-    return `${this.prefix}{limits}:${source}:${id}`;
-  }
-
-  running(scope: Pick<LimitScope, "source" | "id">): string {
-    return `${this.windows(scope)}:running`;
-  }
-
-  /** The key of a value that is there as long as the counts are. */
-  life(): string {
-    return `${this.prefix}{limits}:life`;
-  }
+export function keyOf(prefix: string, { source, id, accountId }: LimitScope): string {
+  const tag = source === "gateway" || source === "anonymous" ? `${source} ${id}` : (accountId ?? id);
+  return `${prefix}limit:{${tag}}:${source}:${id}`;
 }
 
-/** Encodes a call of `ADMIT`. */
-export function encodeAdmit(
-  { mode, scopes, request, time, leaseMs }: AdmitCall,
-  keys: LimitKeys,
-): ScriptInput {
-  const least = request === null ? 0 : leastTokens(request);
-  const wanted = request === null ? 0 : request.promptTokens + request.completionTokens;
-  const values: (string | number)[] = [time, mode, request?.id ?? "", leaseMs, least, wanted];
-  const names: string[] = [];
-  for (const scope of scopes) {
-    names.push(keys.windows(scope), keys.running(scope));
-    for (const limit of limitsOf(scope)) values.push(limit ?? -1);
-  }
-  return { keys: names, values };
+/** Returns the operation that asks a question. `indexOf` returns the index of a key in its call, from 1 on. */
+export function encodeQuestion(
+  { mode, scopes, request }: LimitQuestion,
+  indexOf: (scope: LimitScope) => number,
+): readonly unknown[] {
+  const limits: number[] = [];
+  for (const scope of scopes) limits.push(indexOf(scope), ...limitsOf(scope).map((limit) => limit ?? -1));
+  if (request === null) return [mode, limits, 0, 0, 0];
+  const { promptTokens, completionTokens, expectedTokens = completionTokens } = request;
+  const expected = promptTokens + Math.min(completionTokens, expectedTokens);
+  return [mode, limits, leastTokens(request), promptTokens + completionTokens, expected];
 }
 
-const WINDOWS = ["m", "h", "t"] as const;
 const KINDS = ["requests_per_minute", "requests_per_hour", "tokens_per_minute", "concurrent"] as const;
 
 /** The limits of a scope in the order of `KINDS`. */
@@ -89,13 +81,13 @@ function limitsOf({ limit, requestsPerHour }: LimitScope): readonly (number | nu
   return [limit.requestsPerMinute, requestsPerHour ?? null, limit.tokensPerMinute, limit.concurrent];
 }
 
-/** Decodes the answer to a call of `ADMIT`. @throws TypeError if it is not a list of numbers. */
-export function decodeAdmit(answer: unknown, call: AdmitCall, keys: LimitKeys): AdmitAnswer {
+/** Decodes the answer to a question. @throws TypeError if it is not a list of numbers. */
+export function decodeAnswer(answer: unknown, question: LimitQuestion, keys: readonly string[]): LimitAnswer {
   const values = new Numbers(answer);
   const [index, kind, waitMs] = [values.next(), values.next(), values.next()];
   const requests: (LimitVerdict | null)[] = [];
   const tokens: (LimitVerdict | null)[] = [];
-  const counted = call.scopes.map((scope) => {
+  const counted = question.scopes.map((scope, position) => {
     const limits = limitsOf(scope);
     const amounts: CountedAmount[] = [];
     WINDOWS.forEach((window, at) => {
@@ -104,11 +96,10 @@ export function decodeAdmit(answer: unknown, call: AdmitCall, keys: LimitKeys): 
       (window === "t" ? tokens : requests).push(readVerdict(values, limit));
       amounts.push({ window, slice: values.next(), amount: values.next() });
     });
-    const runningKey = scope.limit.concurrent === null ? null : keys.running(scope);
-    return { runningKey, windowsKey: keys.windows(scope), amounts };
+    return { key: keys[position] as string, isConcurrent: scope.limit.concurrent !== null, amounts };
   });
   return {
-    rejection: describeRejection(call, { index: index - 1, kind: kind - 1, waitMs }),
+    rejection: describeRejection(question, { index: index - 1, kind: kind - 1, waitMs }),
     limitStatus: { requests: tightest(requests), tokens: tightest(tokens) },
     counted,
   };
@@ -122,7 +113,7 @@ function readVerdict(values: Numbers, limit: number): LimitVerdict {
 
 /** `index` of the scope that rejects, below 0 for none, and `kind` of its limit in `KINDS`. */
 function describeRejection(
-  { scopes, request }: AdmitCall,
+  { scopes, request }: LimitQuestion,
   { index, kind, waitMs }: { readonly index: number; readonly kind: number; readonly waitMs: number },
 ): LimitRejection | null {
   const [scope, name] = [scopes[index], KINDS[kind]];
@@ -130,6 +121,22 @@ function describeRejection(
   const limit = limitsOf(scope)[kind] ?? 0;
   const isTooLarge = name === "tokens_per_minute" && request !== null && leastTokens(request) > limit;
   return { source: scope.source, kind: name, limit, retryAfterMs: waitMs, isTooLarge };
+}
+
+/** Describes scopes in which a request was counted without Redis. */
+export function describeScopes(prefix: string, scopes: readonly LimitScope[]): readonly CountedScope[] {
+  return scopes.map((scope) => {
+    const limits = limitsOf(scope);
+    return {
+      key: keyOf(prefix, scope),
+      isConcurrent: scope.limit.concurrent !== null,
+      amounts: WINDOWS.filter((_, at) => limits[at] !== null).map((window) => ({
+        window,
+        slice: 0,
+        amount: 0,
+      })),
+    };
+  });
 }
 
 /** The numbers of an answer, one after the other. */

@@ -1,7 +1,7 @@
 import { SECOND_MS } from "../../base/time.ts";
-import type { LimitChange } from "./limit-changes.ts";
+import type { AgedAmounts } from "./limit-calls.ts";
 
-/** Scopes in one call. A scope is not divided: it is restored only if nothing was counted for it before the call. */
+/** Scopes in one call. A scope is not divided: it is restored only if there is nothing of it. */
 const MAX_PER_CALL = 50;
 /** Further scopes start at zero. */
 const MAX_SCOPES = 100_000;
@@ -23,14 +23,18 @@ export class PastRequests {
     return this.scopes.size === 0;
   }
 
-  /** Returns the requests of some of the scopes as changes of one call, and removes them. Defaults to as many as fit in it. */
-  take(keys: readonly string[] = [...this.scopes.keys()].slice(0, MAX_PER_CALL)): LimitChange[] {
-    const changes: LimitChange[] = [];
+  /** Returns the requests of some of the scopes by age, and removes them. Defaults to as many as fit in one call. */
+  take(
+    now: number,
+    keys: readonly string[] = [...this.scopes.keys()].slice(0, MAX_PER_CALL),
+  ): readonly (readonly [key: string, hour: AgedAmounts])[] {
+    const taken: (readonly [string, AgedAmounts])[] = [];
     for (const key of keys) {
-      for (const [first, second] of this.scopes.get(key) ?? [])
-        changes.push({ key, what: "h=", first, second });
+      const seconds = this.scopes.get(key);
+      if (seconds === undefined) continue;
+      taken.push([key, [...seconds].flatMap(([second, requests]) => [Math.max(0, now - second), requests])]);
       this.scopes.delete(key);
     }
-    return changes;
+    return taken;
   }
 }

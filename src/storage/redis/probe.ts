@@ -1,51 +1,75 @@
 import type { Clock } from "../../base/clock.ts";
-import { StoreError } from "../../base/store-error.ts";
-import { openConnection } from "./client.ts";
+import { connectRedis, defineScript, type Redis } from "./client.ts";
+import { describeProblem } from "./describe-problem.ts";
 
 /** What a Redis or Valkey server says about itself. */
 export interface RedisProbe {
-  /** Such as `Redis 7.4.1` or `Valkey 8.0.1`. */
-  readonly version: string;
-  readonly majorVersion: number;
+  /** Such as `Redis 7.4.1` or `Valkey 8.0.1`; null if it does not say. */
+  readonly version: string | null;
+  readonly majorVersion: number | null;
   /** What it does when its memory is full; null if it does not say. */
   readonly evictionPolicy: string | null;
   /** By how much the clock of the server is ahead of this machine's. Milliseconds. */
-  readonly clockSkewMs: number;
+  readonly clockSkewMs: number | null;
+  /** The servers of a Redis Cluster that have keys; 1 for a single server. */
+  readonly masters: number;
+  /** What gateways need and the server rejects, with what to do about it. */
+  readonly problems: readonly string[];
 }
 
-/** Asks a server about itself, and writes only the key that each gateway probes. Rejects with a `StoreError` within `timeoutMs`. */
-export async function probeRedis(url: string, clock: Clock, timeoutMs: number): Promise<RedisProbe> {
-  const late = Promise.withResolvers<never>();
-  const timer = clock.after(timeoutMs, () =>
-    late.reject(new StoreError(`it has not answered for ${timeoutMs} ms`)),
-  );
-  const connection = openConnection(url, false);
-  const ask = async (): Promise<RedisProbe> => {
-    await connection.connect();
-    await connection.send("SET", ["gateway:probe", "1", "PX", "1000"]);
-    const info = String(await connection.send("INFO", []));
-    const before = clock.now();
-    const [seconds, microseconds] = (await connection.send("TIME", [])) as [string, string];
-    const now = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
-    return { ...readInfo(info), clockSkewMs: Math.round(now - (before + clock.now()) / 2) };
-  };
+const SCRIPT = defineScript("return redis.call('SET', KEYS[1], ARGV[1], 'PX', 1000)");
+const KEY = "gateway:probe:{doctor}";
+/** The commands that gateways send besides `SET`, by what does not work without them. */
+const NEEDED: readonly (readonly [use: string, ask: (redis: Redis) => Promise<unknown>])[] = [
+  ["rate limits over several gateways", (redis) => redis.run(SCRIPT, { keys: [KEY], values: ["1"] })],
+  ["rate limits over several gateways", (redis) => redis.send("TIME", [])],
+  ["reasoning of earlier turns", (redis) => redis.send("MGET", [KEY])],
+  ["reasoning of earlier turns", (redis) => redis.send("DEL", [KEY])],
+  ["answers that are given again", (redis) => redis.send("GET", [KEY])],
+  ["advice about vendors", (redis) => redis.send("PUBLISH", ["gateway:health/0", ""])],
+];
+
+/** Asks a server about itself, and writes only what gateways probe. Rejects with an `Error` that says why it cannot be used, within a second. */
+export async function probeRedis(url: string, clock: Clock): Promise<RedisProbe> {
+  const redis = connectRedis({ url, clock });
   try {
-    return await Promise.race([ask(), late.promise]);
-  } catch (error) {
-    throw error instanceof StoreError ? error : new StoreError((error as Error).message);
+    await redis.start();
+    if (!redis.isAvailable) throw new Error(redis.problem ?? "it is away");
+    const info = await redis.send("INFO", []).then(String, () => "");
+    return {
+      ...readInfo(info),
+      clockSkewMs: await measureSkew(redis, clock).catch(() => null),
+      masters: redis.listOwnTags().length,
+      problems: await findProblems(redis),
+    };
   } finally {
-    timer.cancel();
-    connection.close();
+    redis.close();
   }
 }
 
-function readInfo(info: string): Omit<RedisProbe, "clockSkewMs"> {
+async function measureSkew(redis: Redis, clock: Clock): Promise<number> {
+  const before = clock.now();
+  const [seconds, microseconds] = (await redis.send("TIME", [])) as [string, string];
+  const now = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+  return Math.round(now - (before + clock.now()) / 2);
+}
+
+async function findProblems(redis: Redis): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const [use, ask] of NEEDED) {
+    const problem = await ask(redis).then(() => null, describeProblem);
+    if (problem !== null) problems.push(`${use}: ${problem}`);
+  }
+  return problems;
+}
+
+function readInfo(info: string): Pick<RedisProbe, "version" | "majorVersion" | "evictionPolicy"> {
   const find = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1] ?? null;
   const valkey = find("valkey_version");
-  const version = valkey ?? find("redis_version") ?? "0";
+  const version = valkey ?? find("redis_version");
   return {
-    version: `${valkey === null ? "Redis" : "Valkey"} ${version}`,
-    majorVersion: Number.parseInt(version, 10),
+    version: version === null ? null : `${valkey === null ? "Redis" : "Valkey"} ${version}`,
+    majorVersion: version === null ? null : Number.parseInt(version, 10),
     evictionPolicy: find("maxmemory_policy"),
   };
 }

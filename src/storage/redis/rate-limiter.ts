@@ -1,9 +1,11 @@
 import type { Clock } from "../../base/clock.ts";
 import { PassingMap } from "../../base/passing-map.ts";
 import type { Random } from "../../base/random.ts";
+import type { AddedAmount } from "../../base/sliding-sum.ts";
 import { StoreError } from "../../base/store-error.ts";
 import { type FindLiveGateways, shareOf, withoutBounds } from "../../core/limits/limit-share.ts";
 import { MemoryRateLimiter } from "../../core/limits/memory-rate-limiter.ts";
+import { tightest } from "../../core/limits/meter.ts";
 import type {
   LimitDecision,
   LimitRequest,
@@ -13,8 +15,15 @@ import type {
 } from "../../core/limits/rate-limiter.ts";
 import type { Redis } from "./client.ts";
 import { CommonCounts } from "./common-counts.ts";
-import { type AdmitAnswer, type AdmitCall, type CountedScope, LimitKeys } from "./limit-calls.ts";
-import type { LimitChange } from "./limit-changes.ts";
+import {
+  type CountedAmount,
+  type CountedScope,
+  describeScopes,
+  keyOf,
+  type LimitAnswer,
+  type LimitQuestion,
+  type WindowName,
+} from "./limit-calls.ts";
 
 /** Settings of a rate limiter on Redis. */
 export interface RedisRateLimiterOptions {
@@ -36,10 +45,15 @@ const RENEWED_MS = 60_000;
 
 /** A generation that was admitted and has not ended. */
 interface Running {
-  readonly scopes: readonly CountedScope[];
+  readonly scopes: readonly CountedHere[];
   readonly expiresAt: number;
   /** Whether Redis has counted it, and can correct what it counted. */
   readonly isInRedis: boolean;
+}
+
+/** What was counted in a scope, and where this gateway remembers it. */
+interface CountedHere extends CountedScope {
+  readonly remembered: Readonly<Partial<Record<WindowName, AddedAmount>>>;
 }
 
 /**
@@ -49,7 +63,7 @@ interface Running {
 export class RedisRateLimiter implements RateLimiter {
   /** Counts all that this gateway admits, to know it when Redis is away. */
   private readonly local: MemoryRateLimiter;
-  private readonly keys: LimitKeys;
+  private readonly prefix: string;
   private readonly common: CommonCounts;
   /** The oldest first; they expire in this order. */
   private readonly admitted = new PassingMap<string, Running>();
@@ -61,14 +75,13 @@ export class RedisRateLimiter implements RateLimiter {
 
   constructor(private readonly options: RedisRateLimiterOptions) {
     const { leaseMs, test, onChange } = options;
-    this.keys = new LimitKeys(test?.prefix ?? "gateway:");
+    this.prefix = test?.prefix ?? "gateway:";
     this.local = new MemoryRateLimiter({ leaseMs, shareOf: (scope) => this.boundsOf(scope) });
     this.common = new CommonCounts({
       ...options,
-      keys: this.keys,
+      prefix: this.prefix,
       renewedMs: test?.renewedMs ?? RENEWED_MS,
-      time: () => (test === undefined ? 0 : this.lastTime),
-      listRunning: () => this.listRunning(),
+      time: () => (test === undefined ? null : this.lastTime),
       onChange: onChange ?? (() => {}),
     });
   }
@@ -88,18 +101,23 @@ export class RedisRateLimiter implements RateLimiter {
     return this.common.isJoined;
   }
 
+  /** Why requests are not counted in a Redis that answers; null if nothing is known. */
+  get problem(): string | null {
+    return this.common.problem;
+  }
+
   get running(): number {
     return this.local.running;
   }
 
   async admit(request: LimitRequest, now: number): Promise<LimitDecision> {
-    const { scopes } = request;
-    const answer = await this.ask({ mode: "admit", scopes, request }, now);
+    this.expire(now);
+    const answer = await this.ask({ mode: "admit", scopes: request.scopes, request }, now);
     if (answer === null) return this.admitShare(request, now);
     const { rejection, limitStatus, counted } = answer;
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus };
     this.countDecided(() => this.local.admit(request, now));
-    this.begin(request.id, { scopes: counted, isInRedis: true, expiresAt: now + this.options.leaseMs }, now);
+    this.begin(request.id, { scopes: this.remember(counted, now), isInRedis: true }, now);
     return { kind: "admitted", limitStatus };
   }
 
@@ -107,13 +125,13 @@ export class RedisRateLimiter implements RateLimiter {
     const answer = await this.ask({ mode: "count", scopes, request: null }, now);
     if (answer === null) {
       const decision = this.local.count(scopes, now);
-      if (decision.kind === "admitted") this.rememberRequests(this.describeScopes(scopes), now, false);
+      if (decision.kind === "admitted") this.owe(describeScopes(this.prefix, scopes), now);
       return decision;
     }
     const { rejection, limitStatus, counted } = answer;
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus };
     this.countDecided(() => this.local.count(scopes, now));
-    this.rememberRequests(counted, now, true);
+    this.remember(counted, now);
     return { kind: "admitted", limitStatus };
   }
 
@@ -126,29 +144,19 @@ export class RedisRateLimiter implements RateLimiter {
     this.local.settle(id, tokens);
     const running = this.end(id);
     if (running === null) return;
-    const { scopes, isInRedis } = running;
-    for (const { windowsKey, amounts } of scopes) {
+    for (const { key, amounts, remembered } of running.scopes) {
       const reserved = amounts.find(({ window }) => window === "t");
       if (reserved === undefined) continue;
-      const second = tokens - reserved.amount;
-      if (isInRedis && second !== 0)
-        this.common.change({ key: windowsKey, what: "t", first: reserved.slice, second });
-      const amount = { window: "t", amount: tokens, now: this.options.clock.now() } as const;
-      this.common.remember(windowsKey, amount, isInRedis);
+      if (running.isInRedis)
+        this.correct(key, { ...reserved, difference: tokens - reserved.amount, remembered });
+      else this.oweIn(key, "t", tokens, this.options.clock.now());
     }
   }
 
   cancel(id: string): void {
     this.local.cancel(id);
     const running = this.end(id);
-    if (running === null) return;
-    const now = this.options.clock.now();
-    for (const { windowsKey: key, amounts } of running.scopes) {
-      for (const { window, slice, amount } of amounts) {
-        if (running.isInRedis) this.common.change({ key, what: window, first: slice, second: -amount });
-        if (window !== "t") this.common.remember(key, { window, amount: -1, now }, running.isInRedis);
-      }
-    }
+    if (running !== null) this.undo(running);
   }
 
   /** Each gateway restores its share of the requests for itself, and all of them for a Redis that does not know them. */
@@ -156,31 +164,61 @@ export class RedisRateLimiter implements RateLimiter {
     const live = this.options.findLiveGateways();
     if (live === null || this.restored % live.count === live.rank) this.local.restore(scope, at);
     this.restored += 1;
-    if (scope.requestsPerHour !== undefined) this.common.restore(this.keys.windows(scope), at);
+    if (scope.requestsPerHour !== undefined) this.common.restore(keyOf(this.prefix, scope), at);
   }
 
   /** Asks Redis. Returns null if it is away or fails. */
-  private async ask(
-    call: Pick<AdmitCall, "mode" | "scopes" | "request">,
-    now: number,
-  ): Promise<AdmitAnswer | null> {
+  private async ask(question: LimitQuestion, now: number): Promise<LimitAnswer | null> {
     this.lastTime = now;
-    if (!this.common.isJoined) return null;
+    if (!this.common.isJoined || question.scopes.length === 0) return null;
+    const answers: LimitAnswer[] = [];
+    for (const scopes of this.divide(question.scopes)) {
+      const answer = await this.askPart({ ...question, scopes });
+      if (answer !== null) answers.push(answer);
+      if (answer !== null && answer.rejection === null) continue;
+      // What was counted at other servers is taken back.
+      const counted = answers.slice(0, answer === null ? answers.length : -1).flatMap((one) => one.counted);
+      if (question.mode !== "peek") this.undoCounted(counted, question.mode === "admit");
+      return answer;
+    }
+    return answers.length === 1 ? (answers[0] as LimitAnswer) : join(answers);
+  }
+
+  /** Asks about scopes of one partition. */
+  private async askPart(question: LimitQuestion): Promise<LimitAnswer | null> {
+    const keys = question.scopes.map((scope) => keyOf(this.prefix, scope));
+    if (question.mode === "admit")
+      question.scopes.forEach(({ limit }, at) => {
+        this.common.counts.use(keys[at] as string).isConcurrent = limit.concurrent !== null;
+      });
     try {
-      return await this.common.ask(call);
+      return await this.common.ask(question, keys);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      // It may have been counted all the same.
-      if (call.request !== null) this.common.end(call.request.id, this.describeScopes(call.scopes));
       return null;
     }
   }
 
-  private async admitShare(request: LimitRequest, now: number): Promise<LimitDecision> {
+  /** Divides scopes by partition. A model has one of its own in a cluster, and is asked last: after the limits of the caller. */
+  private divide(scopes: readonly LimitScope[]): readonly (readonly LimitScope[])[] {
+    const parts = new Map<number, LimitScope[]>();
+    for (const scope of scopes) {
+      const partition = this.options.redis.partitionOf(keyOf(this.prefix, scope));
+      const part = parts.get(partition);
+      if (part === undefined) parts.set(partition, [scope]);
+      else part.push(scope);
+    }
+    return [...parts.values()];
+  }
+
+  private admitShare(request: LimitRequest, now: number): LimitDecision {
     const decision = this.local.admit(request, now);
-    const scopes = this.describeScopes(request.scopes);
-    if (decision.kind === "admitted")
-      this.begin(request.id, { scopes, isInRedis: false, expiresAt: now + this.options.leaseMs }, now);
+    if (decision.kind === "admitted") {
+      const scopes = describeScopes(this.prefix, request.scopes);
+      this.owe(scopes, now);
+      const counted = scopes.map((scope) => ({ ...scope, remembered: {} }));
+      this.begin(request.id, { scopes: counted, isInRedis: false }, now);
+    }
     return decision;
   }
 
@@ -195,48 +233,107 @@ export class RedisRateLimiter implements RateLimiter {
     return this.isDecided ? withoutBounds(scope) : shareOf(scope, this.options.findLiveGateways());
   }
 
-  private begin(id: string, running: Running, now: number): void {
-    this.admitted.set(id, running);
-    this.rememberRequests(running.scopes, now, running.isInRedis);
+  private begin(id: string, running: Omit<Running, "expiresAt">, now: number): void {
+    this.admitted.set(id, { ...running, expiresAt: now + this.options.leaseMs });
+    for (const { key, isConcurrent } of running.scopes) {
+      if (!isConcurrent) continue;
+      const scope = this.common.counts.use(key);
+      scope.isConcurrent = true;
+      scope.running += 1;
+      if (running.isInRedis) continue;
+      scope.mustCarry = true;
+      this.common.touch(key);
+    }
   }
 
   private end(id: string): Running | null {
     const running = this.admitted.get(id);
     if (running === undefined) return null;
     this.admitted.delete(id);
-    this.common.end(id, running.scopes);
+    for (const { key, isConcurrent } of running.scopes) {
+      if (!isConcurrent) continue;
+      const scope = this.common.counts.use(key);
+      scope.running = Math.max(0, scope.running - 1);
+      scope.ended += 1;
+      this.common.touch(key);
+    }
     return running;
   }
 
-  private rememberRequests(scopes: readonly CountedScope[], now: number, isKnown: boolean): void {
-    for (const { windowsKey, amounts } of scopes)
-      for (const { window } of amounts)
-        if (window !== "t") this.common.remember(windowsKey, { window, amount: 1, now }, isKnown);
+  /** Ends generations that were never settled. */
+  private expire(now: number): void {
+    for (const [id, { expiresAt }] of this.admitted) {
+      if (expiresAt > now) return;
+      this.end(id);
+    }
   }
 
-  private describeScopes(scopes: readonly LimitScope[]): CountedScope[] {
+  /** Remembers what Redis has counted, in case that it is lost there. */
+  private remember(scopes: readonly CountedScope[], now: number): readonly CountedHere[] {
     return scopes.map((scope) => {
-      const { requestsPerMinute, tokensPerMinute, concurrent } = scope.limit;
-      const windows = { m: requestsPerMinute, h: scope.requestsPerHour ?? null, t: tokensPerMinute } as const;
-      return {
-        windowsKey: this.keys.windows(scope),
-        runningKey: concurrent === null ? null : this.keys.running(scope),
-        amounts: (["m", "h", "t"] as const)
-          .filter((window) => windows[window] !== null)
-          .map((window) => ({ window, slice: 0, amount: 0 })),
-      };
+      const own = this.common.counts.use(scope.key);
+      const remembered: Partial<Record<WindowName, AddedAmount>> = {};
+      for (const { window, amount } of scope.amounts)
+        if (amount > 0) remembered[window] = own.add(window, amount, now);
+      return { ...scope, remembered };
     });
   }
 
-  private listRunning(): LimitChange[] {
-    const now = this.options.clock.now();
-    const changes: LimitChange[] = [];
-    for (const [id, { scopes, expiresAt }] of this.admitted) {
-      if (expiresAt <= now) this.admitted.delete(id);
-      else
-        for (const { runningKey } of scopes)
-          if (runningKey !== null) changes.push({ key: runningKey, what: "+", first: id, second: 0 });
-    }
-    return changes;
+  /** Remembers requests that Redis has not counted. Their tokens are known when they end. */
+  private owe(scopes: readonly CountedScope[], now: number): void {
+    for (const { key, amounts } of scopes)
+      for (const { window } of amounts) if (window !== "t") this.oweIn(key, window, 1, now);
   }
+
+  private oweIn(key: string, window: WindowName, amount: number, now: number): void {
+    this.common.counts.use(key).owe(window, amount, now);
+    this.common.touch(key);
+  }
+
+  private correct(
+    key: string,
+    {
+      window,
+      slice,
+      difference,
+      remembered,
+    }: CountedAmount & { readonly difference: number } & Pick<CountedHere, "remembered">,
+  ): void {
+    if (difference === 0) return;
+    remembered[window]?.correct(difference);
+    this.common.correct(key, ["correct", window, slice, difference]);
+  }
+
+  /** Takes back what was counted for a generation that has not run. */
+  private undo({ scopes, isInRedis }: Omit<Running, "expiresAt">): void {
+    // What is only owed stays counted for its window.
+    if (!isInRedis) return;
+    for (const { key, amounts, remembered } of scopes) {
+      for (const amount of amounts)
+        if (amount.amount > 0) this.correct(key, { ...amount, difference: -amount.amount, remembered });
+      this.common.touch(key);
+    }
+  }
+
+  /** Takes back what one server has counted for a request that another one rejected. */
+  private undoCounted(counted: readonly CountedScope[], wasRunning: boolean): void {
+    this.undo({ scopes: counted.map((scope) => ({ ...scope, remembered: {} })), isInRedis: true });
+    for (const { key, isConcurrent } of counted)
+      if (wasRunning && isConcurrent) {
+        this.common.counts.use(key).ended += 1;
+        this.common.touch(key);
+      }
+  }
+}
+
+/** Joins the answers of several servers to the parts of one question. */
+function join(answers: readonly LimitAnswer[]): LimitAnswer {
+  return {
+    rejection: null,
+    limitStatus: {
+      requests: tightest(answers.map(({ limitStatus }) => limitStatus.requests)),
+      tokens: tightest(answers.map(({ limitStatus }) => limitStatus.tokens)),
+    },
+    counted: answers.flatMap(({ counted }) => counted),
+  };
 }

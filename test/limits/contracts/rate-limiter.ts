@@ -111,18 +111,52 @@ export function testRateLimiter(createLimiter: () => RateLimiter): void {
       expect((await limits.admit(requestOf(), START)).kind).toBe("admitted");
     });
 
-    test("a request whose answer bound does not fit reserves half of the tokens that are left", async () => {
+    test("a bound that fits the limit is reserved whole, or the request is rejected until there is room for it", async () => {
       const limits = limitsOf({ key: { tokensPerMinute: 100 } });
-      const bold = requestOf({ promptTokens: 30, completionTokens: 1_000_000 });
+      const first = requestOf({ promptTokens: 10, completionTokens: 50 });
+      await limits.admit(first, START);
+      for (const completionTokens of [31, 90])
+        expect(await limits.admit(requestOf({ completionTokens }), START + 1_000)).toMatchObject({
+          rejection: { kind: "tokens_per_minute", retryAfterMs: 59_000, isTooLarge: false },
+        });
+      expect((await limits.admit(requestOf({ completionTokens: 30 }), START + 1_000)).kind).toBe("admitted");
+      expect((await limits.peek(first.scopes, START + 1_000)).tokens?.remaining).toBe(0);
+    });
+
+    test("a bound beyond the limit reserves what is expected, and all of the limit if that is beyond it too", async () => {
+      const limits = limitsOf({ key: { tokensPerMinute: 100 } });
+      const bold = requestOf({ promptTokens: 30, completionTokens: 1_000_000, expectedTokens: 20 });
       expect(await limits.admit(bold, START)).toMatchObject({
         kind: "admitted",
         limitStatus: { tokens: { remaining: 50 } },
       });
-      limits.settle(bold.id, 130);
-      expect((await limits.peek(bold.scopes, START)).tokens?.remaining).toBe(0);
+      const bolder = requestOf({ promptTokens: 30, completionTokens: 1_000_000 });
+      expect((await limits.admit(bolder, START)).kind).toBe("rejected");
+      limits.settle(bold.id, 0);
+      expect(await limits.admit(bolder, START)).toMatchObject({
+        kind: "admitted",
+        limitStatus: { tokens: { remaining: 0 } },
+      });
+      limits.settle(bolder.id, 130);
+      expect((await limits.peek(bolder.scopes, START)).tokens?.remaining).toBe(0);
       expect(await limits.admit(requestOf({ promptTokens: 101 }), START + 60_000)).toMatchObject({
         rejection: { isTooLarge: true, retryAfterMs: 60_000 },
       });
+    });
+
+    test("requests that are asked for at once never reserve more than the limit", async () => {
+      const limits = limitsOf({ key: { tokensPerMinute: 1_000 }, gateway: { tokensPerMinute: 700 } });
+      for (const requests of [40, 400]) {
+        const at = START + requests * 1_000;
+        const asked = Array.from({ length: requests }, () => requestOf({ completionTokens: 90 }));
+        const answers = await Promise.all(asked.map((one) => limits.admit(one, at)));
+        expect(answers.filter(({ kind }) => kind === "admitted")).toHaveLength(7);
+        for (const { id } of asked) limits.settle(id, 100);
+        expect((await limits.peek(requestOf().scopes, at)).tokens).toMatchObject({
+          limit: 700,
+          remaining: 0,
+        });
+      }
     });
   });
 

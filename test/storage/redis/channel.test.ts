@@ -23,7 +23,6 @@ describe.skipIf(REDIS_SERVER === null)("a channel between gateways", () => {
     received = [];
     channel = openRedisChannel({
       redis,
-      url: server.url,
       clock,
       name: "test:messages",
       onMessage: (message) => received.push(message),

@@ -140,6 +140,58 @@ describe.skipIf(REDIS_SERVER === null)("two gateways that count in one Redis", (
     expect(await fill(b, scope)).toBe(1);
   });
 
+  test("a Redis that is emptied while it is in use renews no limit: each gateway carries what it has counted", async () => {
+    const scope = scopeOf({ requestsPerMinute: 10, tokensPerMinute: 1_000, concurrent: 9 });
+    const other = { ...scope, id: "key_other" };
+    expect(await fill(a, scope, 3)).toBe(3);
+    expect(await fill(b, scope, 4)).toBe(4);
+    expect(await admit(b, other, 400)).not.toBeNull();
+    await server.command("FLUSHALL");
+    // The next request of a gateway notices that its count was lost; that of the other gateway is carried at its next check.
+    expect(await admit(a, scope)).not.toBeNull();
+    await eventually("both have carried their counts", async () => {
+      clock.advance(5);
+      const { requests } = await a.limiter.peek([scope], clock.now());
+      return requests?.remaining === 2;
+    });
+    expect(await fill(b, scope)).toBe(1);
+    expect(await fill(b, { ...scope, limit: { ...scope.limit, concurrent: null } })).toBe(1);
+    expect((await a.limiter.peek([other], clock.now())).tokens?.remaining).toBe(600);
+  });
+
+  test("a Redis that is emptied again and again has all counts again after a second, and admits no more than the limit", async () => {
+    const scope = scopeOf({ requestsPerMinute: 20 });
+    let admitted = 0;
+    for (let round = 0; round < 8; round++) {
+      await server.command("FLUSHALL");
+      await eventually("both have carried their counts", async () => {
+        clock.advance(5);
+        const { requests } = await a.limiter.peek([scope], clock.now());
+        return requests?.remaining === 20 - admitted;
+      });
+      admitted += (await fill(a, scope, 3)) + (await fill(b, scope, 2));
+    }
+    expect(admitted).toBe(20);
+  });
+
+  test("a place that is freed after Redis was emptied is free for the other gateway too", async () => {
+    const scope = scopeOf({ requestsPerMinute: 5, concurrent: 2 });
+    const first = await admit(a, scope);
+    expect(await admit(b, scope)).not.toBeNull();
+    await server.command("FLUSHALL");
+    await eventually("both have carried their counts", async () => {
+      clock.advance(5);
+      return (await a.limiter.peek([scope], clock.now())).requests?.remaining === 3;
+    });
+    expect(await admit(a, scope)).toBeNull();
+    a.limiter.settle(first as string, 1);
+    await eventually("the place is free", async () => {
+      clock.advance(5);
+      return (await admit(b, scope)) !== null;
+    });
+    expect(await admit(a, scope)).toBeNull();
+  });
+
   test("tokens that were used while Redis was away count in it afterwards", async () => {
     const scope = scopeOf({ tokensPerMinute: 100_000 });
     await untilPaused(async () => {

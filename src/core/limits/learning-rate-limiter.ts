@@ -1,0 +1,123 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
+import { PassingMap } from "../../base/passing-map.ts";
+import type {
+  LimitDecision,
+  LimitRequest,
+  LimitScope,
+  RateLimiter,
+  RateLimitStatus,
+} from "./rate-limiter.ts";
+
+/** Keys and callers whose use is remembered. Of more, those that used tokens longest ago start anew. */
+const MAX_CALLERS = 50_000;
+/** How fast the mean and the mean deviation follow the last request. */
+const MEAN_SHARE = 1 / 8;
+const DEVIATION_SHARE = 1 / 4;
+/** By how many mean deviations more than the mean is expected. */
+const DEVIATIONS = 2;
+/** No caller is expected to use less than this share of what is expected of one that is not known: the next answer may be longer. */
+const MIN_SHARE = 1 / 16;
+
+/** What the last requests of a caller used besides the estimated tokens of their prompts. */
+interface Use {
+  mean: number;
+  deviation: number;
+}
+
+/** A generation that runs, and whose tokens are limited. */
+interface Running {
+  readonly caller: string;
+  readonly promptTokens: number;
+}
+
+/**
+ * A rate limiter that learns what requests of each key use. One whose answer has no stated bound asks the inner limiter for as many
+ * tokens as that. Each process learns from what it has served itself.
+ */
+export class LearningRateLimiter implements RateLimiter {
+  private readonly uses = new BoundedMap<string, Use>({ max: MAX_CALLERS });
+  /** By generation. */
+  private readonly started = new PassingMap<string, Running>();
+
+  constructor(private readonly inner: RateLimiter) {}
+
+  get running(): number {
+    return this.inner.running;
+  }
+
+  admit(request: LimitRequest, now: number): MaybePromise<LimitDecision> {
+    const first = request.scopes[0];
+    if (first === undefined || !hasTokenLimit(request.scopes)) return this.inner.admit(request, now);
+    const caller = `${first.source} ${first.id}`;
+    const decision = this.inner.admit(this.complete(request, caller), now);
+    return decision instanceof Promise
+      ? this.startLater(decision, request, caller)
+      : this.start(decision, request, caller);
+  }
+
+  count(scopes: readonly LimitScope[], now: number): MaybePromise<LimitDecision> {
+    return this.inner.count(scopes, now);
+  }
+
+  peek(scopes: readonly LimitScope[], now: number): MaybePromise<RateLimitStatus> {
+    return this.inner.peek(scopes, now);
+  }
+
+  settle(id: string, tokens: number): void {
+    this.inner.settle(id, tokens);
+    const running = this.started.get(id);
+    if (running === undefined) return;
+    this.started.delete(id);
+    // A generation that failed says nothing about answers.
+    if (tokens > 0) this.learn(running.caller, Math.max(0, tokens - running.promptTokens));
+  }
+
+  cancel(id: string): void {
+    this.inner.cancel(id);
+    this.started.delete(id);
+  }
+
+  restore(scope: LimitScope, at: number): void {
+    this.inner.restore(scope, at);
+  }
+
+  /** Returns a request with the tokens that are expected of its caller. */
+  private complete(request: LimitRequest, caller: string): LimitRequest {
+    const { completionTokens, expectedTokens = completionTokens, isBounded } = request;
+    const use = this.uses.get(caller);
+    const learned = use === undefined ? expectedTokens : Math.ceil(use.mean + DEVIATIONS * use.deviation);
+    const expected = Math.max(learned, Math.ceil(expectedTokens * MIN_SHARE));
+    if (isBounded === false) return { ...request, completionTokens: expected, expectedTokens: expected };
+    return { ...request, expectedTokens: Math.min(completionTokens, expected) };
+  }
+
+  private async startLater(
+    decision: Promise<LimitDecision>,
+    request: LimitRequest,
+    caller: string,
+  ): Promise<LimitDecision> {
+    return this.start(await decision, request, caller);
+  }
+
+  private start(decision: LimitDecision, { id, promptTokens }: LimitRequest, caller: string): LimitDecision {
+    if (decision.kind === "admitted") this.started.set(id, { caller, promptTokens });
+    return decision;
+  }
+
+  private learn(caller: string, tokens: number): void {
+    const use = this.uses.touch(caller);
+    if (use === undefined) {
+      this.uses.set(caller, { mean: tokens, deviation: tokens / 2 });
+      return;
+    }
+    const difference = tokens - use.mean;
+    use.mean += MEAN_SHARE * difference;
+    use.deviation += DEVIATION_SHARE * (Math.abs(difference) - use.deviation);
+  }
+}
+
+function hasTokenLimit(scopes: readonly LimitScope[]): boolean {
+  for (const { limit } of scopes) if (limit.tokensPerMinute !== null) return true;
+  return false;
+}

@@ -1,0 +1,95 @@
+import type { RedisHost } from "./address.ts";
+import { ProtocolError, type Reply } from "./resp.ts";
+
+/** The slots of a Redis Cluster. */
+const SLOTS = 16_384;
+
+/** Returns the slot of a key: of what stands between its first braces, if anything does, so that such keys are at one server. */
+export function slotOf(key: string): number {
+  const start = key.indexOf("{");
+  const end = start === -1 ? -1 : key.indexOf("}", start + 1);
+  return crc16(Buffer.from(end > start + 1 ? key.slice(start + 1, end) : key)) % SLOTS;
+}
+
+const POLYNOMIAL = 0x1021;
+
+/** CRC-16/XMODEM. */
+function crc16(bytes: Uint8Array): number {
+  let crc = 0;
+  for (const byte of bytes) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++)
+      crc = crc & 0x8000 ? ((crc << 1) ^ POLYNOMIAL) & 0xffff : (crc << 1) & 0xffff;
+  }
+  return crc;
+}
+
+/** Which server of a cluster has which slots. */
+export interface SlotMap {
+  /** The masters that have slots. */
+  readonly masters: readonly RedisHost[];
+  /** The index of the master of each slot; -1 for none. */
+  readonly indexOf: Int16Array;
+  /** For each master the beginning of a key that it has, so that each can be asked for a key of its own. */
+  readonly ownTags: readonly string[];
+}
+
+const MAX_MASTERS = 1_000;
+
+/**
+ * Reads the answer to `CLUSTER SLOTS`. A server that does not name its host is the one that was asked, or has the given port there.
+ * @throws ProtocolError
+ */
+export function readSlotMap(answer: Reply, asked: RedisHost): SlotMap {
+  const masters: RedisHost[] = [];
+  const indexOf = new Int16Array(SLOTS).fill(-1);
+  for (const range of asList(answer)) {
+    const [first, last, master] = asList(range);
+    const [named, port, , metadata] = asList(master);
+    const host: RedisHost = { host: nameHost(named, metadata, asked), port: Number(port), path: null };
+    if (
+      typeof first !== "number" ||
+      typeof last !== "number" ||
+      last >= SLOTS ||
+      !Number.isSafeInteger(host.port)
+    )
+      throw new ProtocolError("it answered CLUSTER SLOTS with something else");
+    let index = masters.findIndex((known) => known.host === host.host && known.port === host.port);
+    if (index === -1) index = masters.push(host) - 1;
+    if (index >= MAX_MASTERS) throw new ProtocolError("the cluster has too many servers");
+    indexOf.fill(index, first, last + 1);
+  }
+  return { masters, indexOf, ownTags: findOwnTags(masters.length, indexOf) };
+}
+
+function asList(reply: Reply | undefined): readonly Reply[] {
+  if (!Array.isArray(reply)) throw new ProtocolError("it answered CLUSTER SLOTS with something else");
+  return reply;
+}
+
+/** A cluster may prefer host names; they are then the first, or in the metadata. */
+function nameHost(named: Reply | undefined, metadata: Reply | undefined, asked: RedisHost): string {
+  if (typeof named === "string" && named !== "" && named !== "?") return named;
+  if (Array.isArray(metadata)) {
+    const at = metadata.indexOf("hostname");
+    const name = metadata[at + 1];
+    if (at !== -1 && typeof name === "string" && name !== "") return name;
+  }
+  return asked.host ?? "127.0.0.1";
+}
+
+/** A master of a single slot is found within this number of tries, nearly always. */
+const MAX_TRIES = 200_000;
+
+function findOwnTags(masters: number, indexOf: Int16Array): readonly string[] {
+  const tags = new Array<string>(masters).fill("");
+  let missing = masters;
+  for (let number = 0; missing > 0 && number < MAX_TRIES; number++) {
+    const tag = `{${number}}`;
+    const index = indexOf[slotOf(tag)] ?? -1;
+    if (index === -1 || tags[index] !== "") continue;
+    tags[index] = tag;
+    missing -= 1;
+  }
+  return tags;
+}
