@@ -6,6 +6,7 @@ import {
   type Done,
   type Fault,
   GATEWAY_FAULTS,
+  REDIS_HANGS,
   runFault,
   STORE_FAULTS,
 } from "./faults.ts";
@@ -98,8 +99,8 @@ export class FaultLanes {
 
   private async storeLane(): Promise<void> {
     const chance = createSeededRandom(this.seed + 1);
-    // Not left to chance: a check is about these.
-    const first = [...DATABASE_GONE];
+    // Not left to chance: checks are about these, and hangs come before anything that would end connections.
+    const first = [...REDIS_HANGS, ...DATABASE_GONE];
     while (!this.isOver) {
       await this.doOne(first.shift() ?? chooseFault(STORE_FAULTS, chance), chance);
       await Bun.sleep(500 + chance.below(2_500));

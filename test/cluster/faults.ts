@@ -141,6 +141,50 @@ export const DATABASE_GONE: readonly Fault[] = [
   },
 ];
 
+/** Faults during which Redis hangs or loses its data without ending a connection, so that clients have to notice it. */
+export const REDIS_HANGS: readonly Fault[] = [
+  {
+    name: "pause Redis",
+    harms: ["redis"],
+    kills: 0,
+    weight: 2,
+    async run({ cluster: { redis }, chance }) {
+      redis.pause();
+      await Bun.sleep(between(chance, 100, 4_000));
+      redis.resume();
+    },
+  },
+  {
+    name: "drop the packets between a gateway and Redis",
+    harms: ["redis"],
+    kills: 0,
+    weight: 2,
+    run: ({ member, chance }) => broken(member, "toRedis", "stall", between(chance, 1_100, 4_000)),
+  },
+  {
+    name: "start a gateway whose packets to Redis are dropped",
+    harms: ["redis"],
+    kills: 0,
+    weight: 1,
+    async run({ member: { node, toRedis }, chance }) {
+      node.faults.push(...(await node.stop()));
+      toRedis.stall();
+      await node.start();
+      await Bun.sleep(between(chance, 1_100, 4_000));
+      toRedis.heal();
+    },
+  },
+  {
+    name: "empty Redis",
+    harms: ["redis"],
+    kills: 0,
+    weight: 2,
+    async run({ cluster: { redis } }) {
+      await redis.command("FLUSHALL");
+    },
+  },
+];
+
 /** Faults of the stores, and of the network in front of them. */
 export const STORE_FAULTS: readonly Fault[] = [
   {
@@ -191,17 +235,7 @@ export const STORE_FAULTS: readonly Fault[] = [
       await redis.start();
     },
   },
-  {
-    name: "pause Redis",
-    harms: ["redis"],
-    kills: 0,
-    weight: 2,
-    async run({ cluster: { redis }, chance }) {
-      redis.pause();
-      await Bun.sleep(between(chance, 100, 2_000));
-      redis.resume();
-    },
-  },
+  ...REDIS_HANGS,
   {
     name: "cut a gateway off from Redis",
     harms: ["redis"],
