@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { Redis } from "./client.ts";
-import { CountQueue } from "./count-queue.ts";
+import { CountQueue, MAX_KEYS } from "./count-queue.ts";
 import { describeProblem, replyOf } from "./describe-problem.ts";
 import type { LimitAnswer, LimitQuestion } from "./limit-calls.ts";
 import { COUNT } from "./limit-script.ts";
@@ -47,6 +47,7 @@ export class CommonCounts {
   /** By how much the clock of the server is ahead of this one's. Milliseconds. */
   private aheadMs = 0;
   private isBusy = false;
+  private isRenewing = false;
   private isClosed = false;
   private readonly timers: readonly Timer[];
   /** Resolves when Redis, if it is there at the start, has been told what was counted. */
@@ -65,7 +66,7 @@ export class CommonCounts {
     });
     redis.onChange((isAvailable) => (isAvailable ? void this.check() : this.leave()));
     this.timers = [
-      clock.every(RENEWAL_MS, () => this.renew()),
+      clock.every(RENEWAL_MS, () => void this.renew()),
       clock.every(CHECK_MS, () => void this.check()),
     ];
     this.joining = this.check();
@@ -167,13 +168,16 @@ export class CommonCounts {
     return hasLost;
   }
 
-  /** Tells Redis what this gateway has counted and Redis does not have. */
+  /** Tells Redis what this gateway has counted and Redis does not have, one call after the other, because it may be much. */
   private async carryAll(): Promise<void> {
     const now = this.options.clock.now();
+    let touched = 0;
     for (const scope of this.counts.list()) {
       if (scope.isEmpty(now)) continue;
       scope.mustCarry = true;
       this.queue.touch(scope.key);
+      touched += 1;
+      if (touched % MAX_KEYS === 0) await this.queue.flush();
     }
     await this.queue.flush();
   }
@@ -195,12 +199,19 @@ export class CommonCounts {
     return this.options.time() ?? this.options.clock.now();
   }
 
-  private renew(): void {
-    if (!this.isJoined) return;
+  /** Says what runs here, one call after the other, because it may be much. */
+  private async renew(): Promise<void> {
+    if (!this.isJoined || this.isRenewing) return;
+    this.isRenewing = true;
     void this.restoreAll();
-    for (const { key, isConcurrent, running, asking } of this.counts.list())
-      if (isConcurrent && running > 0)
-        this.queue.change(key, asking === 0 ? ["running", running, false] : ["running", 0, true]);
+    let renewed = 0;
+    for (const { key, isConcurrent, running, asking } of this.counts.list()) {
+      if (!isConcurrent || running === 0 || !this.isJoined) continue;
+      this.queue.change(key, asking === 0 ? ["running", running, false] : ["running", 0, true]);
+      renewed += 1;
+      if (renewed % MAX_KEYS === 0) await this.queue.flush();
+    }
+    this.isRenewing = false;
   }
 }
 

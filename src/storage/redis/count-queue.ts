@@ -30,8 +30,8 @@ export interface CountQueueOptions {
 /** How long a change that no request waits for may wait for others: one that frees a place, and one that does not. Milliseconds. */
 const FREEING_MS = 5;
 const CORRECTING_MS = 40;
-/** Keys of one call: the script keeps the server from other work. */
-const MAX_KEYS = 100;
+/** Keys of one call: the script keeps the server from other work, longest when counts are carried. */
+export const MAX_KEYS = 40;
 const MAX_OPS = 400;
 /** Beyond it changes are dropped: places end by themselves, and what was reserved leaves its window. */
 const MAX_WAITING = 20_000;

@@ -28,11 +28,23 @@ class Windows {
   list(now: number): WindowAmounts {
     const amounts: Partial<Record<WindowName, AgedAmounts>> = {};
     for (const [window, sum] of this.sums) {
-      const aged = sum.list(now).flatMap(({ lastAt, amount }) => (amount > 0 ? [now - lastAt, amount] : []));
+      const aged = listAges(sum, window === "h" ? MINUTE_MS : SECOND_MS, now);
       if (aged.length > 0) amounts[window] = aged;
     }
     return amounts;
   }
+}
+
+/** Lists the amounts of a sum, those of one span of time together with the age of the youngest, so that none leaves early. */
+function listAges(sum: SlidingSum, spanMs: number, now: number): AgedAmounts {
+  const spans = new Map<number, { age: number; amount: number }>();
+  for (const { lastAt, amount } of sum.list(now)) {
+    if (amount <= 0) continue;
+    const span = Math.floor(lastAt / spanMs);
+    const known = spans.get(span);
+    spans.set(span, { age: now - lastAt, amount: amount + (known?.amount ?? 0) });
+  }
+  return [...spans.values()].flatMap(({ age, amount }) => [age, amount]);
 }
 
 /** What this gateway has counted for one scope, and what Redis knows of it. */
