@@ -196,7 +196,7 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null || !IS_LONG_RUN)(
         const key = await addKey(gateways, { tokens_per_minute: 20_000 });
         const used = await useAtOnce({ gateways, vendor }, key, { requests, tokens: 900 });
         expect(used).toBeLessThanOrEqual(20_000);
-        expect(used).toBeGreaterThan(18_000);
+        expect(used).toBeGreaterThan(10_000);
       }
     });
 
