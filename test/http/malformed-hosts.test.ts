@@ -46,11 +46,12 @@ function bodyOf(answer: string): Readonly<Record<string, unknown>> {
 }
 
 async function expectNoMemoryHeld(): Promise<void> {
-  await eventually(
+  const isReleased = eventually(
     "the memory of all bodies is released",
     async () => (await scrape(gateway)).value("gateway_body_memory_bytes") === 0,
     5_000,
   );
+  expect(await isReleased).toBe(true);
 }
 
 const HOSTS = ["a:b", "%", "[", "a:99999", "1.2.3.4.5", "xn--a"];
