@@ -27,15 +27,12 @@ const MINUTE_MS = 60_000;
 
 const MEGABYTE = 1024 * 1024;
 
-/**
- * The bounds of the threads. What few callers need has a thread only while they do. Reports find the sums of a day by an index, in another
- * order than the table has them: with fewer pages in memory they would read most pages many times.
- */
+/** The bounds of the threads. What few callers need has a thread, and pages in memory, only while they do. */
 const LIMITS: Readonly<Record<Lane, StoreThreadLimits>> = {
   write: { sent: 32, waiting: 1_000, waitMs: 20_000, cacheBytes: 2 * MEGABYTE, idleMs: null },
   lookup: { sent: 32, waiting: 2_000, waitMs: 10_000, cacheBytes: 2 * MEGABYTE, idleMs: null },
   list: { sent: 1, waiting: 200, waitMs: 20_000, cacheBytes: 8 * MEGABYTE, idleMs: MINUTE_MS },
-  report: { sent: 1, waiting: 100, waitMs: MINUTE_MS, cacheBytes: 64 * MEGABYTE, idleMs: MINUTE_MS },
+  report: { sent: 1, waiting: 100, waitMs: 5 * MINUTE_MS, cacheBytes: 64 * MEGABYTE, idleMs: MINUTE_MS },
   check: { sent: 1, waiting: 10, waitMs: 30 * MINUTE_MS, cacheBytes: 64 * MEGABYTE, idleMs: MINUTE_MS },
 };
 
