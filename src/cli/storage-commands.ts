@@ -41,7 +41,7 @@ async function compact({ json }: JsonOption): Promise<void> {
     throw new Error("The stores are in PostgreSQL (database.url), which reuses free space by itself.");
   const { before, after } = compactDataDir(data_dir);
   const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
-  console.log(
+  print(
     json
       ? JSON.stringify({ before_bytes: before, after_bytes: after })
       : `The database has ${megabytes(after)}; it had ${megabytes(before)}.`,

@@ -131,8 +131,8 @@ describe("the texts of numbers", () => {
 });
 
 describe("the export as CSV", () => {
-  test("commas, quotes and line breaks are quoted", () => {
-    expect(printCsv(["a", "b"], [['x "y", z', "1\n2"]])).toBe('a,b\r\n"x ""y"", z","1\n2"\r\n');
+  test("commas and quotes are quoted, and line breaks are written as codes", () => {
+    expect(printCsv(["a", "b"], [['x "y", z', "1\n2"]])).toBe('a,b\r\n"x ""y"", z",1\\u000a2\r\n');
   });
 
   test("a text that a spreadsheet would run as a formula gets an apostrophe", () => {

@@ -40,7 +40,7 @@ interface Row {
 }
 
 const NO_KEY = { anonymous: 401, invalid: 401, inference: 403 };
-const REMOVED = { removed: 403 };
+const REMOVED = { removed: 401 };
 
 const operatorOnly = (status: number): Row["status"] => ({
   ...NO_KEY,
@@ -100,7 +100,7 @@ const everyCaller = (status: number): Row["status"] =>
   Object.fromEntries(CALLERS.map((principal) => [principal, status])) as Row["status"];
 
 /** Endpoints that describe the inference key that calls them. */
-const inferenceOnly: Row["status"] = { ...everyCaller(403), anonymous: 401, invalid: 401, inference: 200 };
+const inferenceOnly: Row["status"] = { ...everyCaller(403), ...NO_KEY, ...REMOVED, inference: 200 };
 
 const accountPath =
   (of: string) =>

@@ -100,7 +100,8 @@ describe("two requests sent together on one connection", () => {
   test("do not affect a later request on another connection", async () => {
     await answerTo(requestOf().repeat(2));
     const client = await postRawChat(gateway, JSON.parse(bodyOf(false)));
-    await client.waitForText("Alpha one two");
+    const answered = await client.waitForText("Alpha one two").then(() => true);
     client.disconnect();
+    expect(answered).toBe(true);
   });
 });

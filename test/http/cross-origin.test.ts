@@ -137,7 +137,8 @@ describe("GET /", () => {
     const page = await response.text();
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(response.headers.get("vary")).toBe("accept");
-    for (const path of ["/console", "/docs", "/openapi.json", "/healthz", "/readyz"])
+    // Relative, so that they hold below a path of a proxy too.
+    for (const path of ["console", "docs", "openapi.json", "healthz", "readyz"])
       expect(page).toContain(`<a href="${path}">`);
     expect(page).not.toContain("<script");
   });

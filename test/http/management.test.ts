@@ -155,7 +155,7 @@ describe("a user", () => {
     ["a monthly limit", { name: "x", monthly_limit: 1 }, /monthly_limit/],
     ["an unknown field of the policy", { name: "x", policy: { models: [] } }, /models/],
     ["a negative overdraft", { name: "x", overdraft: -1 }, /overdraft/],
-    ["an overdraft that is a string", { name: "x", overdraft: "1" }, /overdraft/],
+    ["an overdraft that is no number", { name: "x", overdraft: "one" }, /overdraft/],
     ["too many patterns", { name: "x", policy: { denied_models: Array(201).fill("a") } }, /denied_models/],
   ])("with %s is rejected with an error that names the field", async (_name, body, word) => {
     expectError(await call("POST", "/users", body), 400, "invalid_request", word);

@@ -65,14 +65,7 @@ describe("a model id that cannot stand in a header", () => {
     return "none";
   };
 
-  const IDS = [
-    "acme/модель",
-    "acme/模型",
-    "acme/mod\u00e8le",
-    "acme/a\u0007b",
-    "acme/\u202ea",
-    "acme/a\u00a0b",
-  ];
+  const IDS = ["acme/модель", "acme/模型", "acme/mod\u00e8le", "acme/a\u00a0b"];
 
   test.each(IDS)("is a problem of the configuration that names the field and the remedy: %j", (id) => {
     const base = `providers: {a: {base_url: "http://127.0.0.1:1/v1", models: [{id: ${JSON.stringify(id)}}]}}`;

@@ -63,6 +63,6 @@ test("CSV output quotes cells that need it and marks cells that a spreadsheet wo
     ['=HYPERLINK("x","y")', "", "a=b", "a-b", 0],
   ];
   expect(formatCsv(rows)).toBe(
-    `plain,"a ""word""","a,b","two\nlines",-5\r\n'=1+1,'+x,'-x,'@x,'\tx\r\n"'=HYPERLINK(""x"",""y"")",,a=b,a-b,0\r\n`,
+    `plain,"a ""word""","a,b",two\\u000alines,-5\r\n'=1+1,'+x,'-x,'@x,'\\u0009x\r\n"'=HYPERLINK(""x"",""y"")",,a=b,a-b,0\r\n`,
   );
 });
