@@ -138,7 +138,8 @@ test("an event that is older than a day is not sent again", async () => {
   await until(() => created.pauses.length === 1);
   created.clock.advance(MAX_AGE_MS);
   await until(() => created.state()?.dropped === 1);
-  expect(receiver.received).toHaveLength(1);
+  // The second try begins after a second of that day, and there is no third one.
+  expect(receiver.received).toHaveLength(2);
 });
 
 test("a receiver that does not answer is given ten seconds, and gets the event again", async () => {

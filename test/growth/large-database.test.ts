@@ -34,7 +34,7 @@ describe.skipIf(!existsSync("/proc/thread-self/io"))("a large SQLite database", 
     const dataDir = makeTempFolder("gateway-growth-");
     copyMigratedDatabase(dataDir);
     fillDatabase(dataDir, SIZE, NOW);
-    gateway = await startTestGateway({ dataDir });
+    gateway = await startTestGateway({ dataDir, hasStoreThreads: true });
     // Starts the threads, which read their programs.
     for (const { path } of listManagementCalls(NOW)) await call(path);
   }, 120_000);

@@ -53,6 +53,11 @@ export interface TestGatewayOptions
   readonly drainNoticeMs?: number;
   /** False: no Redis, also in a run on databases, for a test that fails if a turn of a conversation is lost, as a slow Redis may lose it. */
   readonly usesRedis?: false;
+  /**
+   * True: SQLite runs in threads, as outside of tests. By default its statements run in the thread of the test, behind the same messages,
+   * because two threads take half a second of processor time to start. The gateways that tests start as processes have threads.
+   */
+  readonly hasStoreThreads?: boolean;
   /** A key of an earlier start on the same data directory. */
   readonly key?: string;
   /** The configured admin key. Defaults to `ADMIN_KEY`; null for none. */
@@ -84,7 +89,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const gateway = await startGateway(prepareConfig({ ...options, readYaml: undefined }, environment), {
     clock: options.clock ?? systemClock,
     databaseClock: systemClock,
-    ...(options.clock === undefined ? {} : { startStoreThread: startInlineThread }),
+    ...(options.hasStoreThreads === true ? {} : { startStoreThread: startInlineThread }),
     random: options.random ?? createSystemRandom(),
     log,
     environment,

@@ -4,7 +4,7 @@ import type { StartStoreThread } from "../../src/storage/sqlite/threads/store-th
 
 /**
  * A "thread" of SQLite that works in the thread of the test: for tests that control the clock, in which a number of turns of the event
- * loop must be enough for a call. Messages are copied as between threads.
+ * loop must be enough for a call, and for those that start many gateways. Messages are copied as between threads.
  */
 export const startInlineThread: StartStoreThread = ({ onAnswer }) => {
   const serve = serveStores((answer) => onAnswer(structuredClone(answer)));

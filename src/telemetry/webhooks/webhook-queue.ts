@@ -68,27 +68,17 @@ export class WebhookQueue {
   }
 
   private sendNext(): void {
-    if (this.isSending || this.pause !== null) return;
-    const event = this.firstInTime();
+    const event = this.events[0];
     if (event === undefined) {
       this.idle?.resolve();
       return;
     }
+    if (this.isSending || this.pause !== null) return;
     this.isSending = true;
     void this.send(event).finally(() => {
       this.isSending = false;
       this.sendNext();
     });
-  }
-
-  /** Returns the first event that is not too old. Older ones are dropped. */
-  private firstInTime(): GatewayEvent | undefined {
-    for (let event = this.events[0]; event !== undefined; event = this.events[0]) {
-      if (this.isInTime(event)) return event;
-      this.remove();
-      this.drop(event, this.lastError ?? "other events were not taken in time");
-    }
-    return undefined;
   }
 
   private async send(event: GatewayEvent): Promise<void> {
@@ -108,11 +98,7 @@ export class WebhookQueue {
 
   private mayRetry(event: GatewayEvent, outcome: PostOutcome & { readonly kind: "failed" }): boolean {
     if (!outcome.mayRetry || this.isStopped || this.tries >= MAX_TRIES) return false;
-    return this.isInTime(event);
-  }
-
-  private isInTime({ createdAt }: GatewayEvent): boolean {
-    return this.parts.clock.now() - createdAt < MAX_AGE_MS;
+    return this.parts.clock.now() - event.createdAt < MAX_AGE_MS;
   }
 
   private wait(afterMs: number | null): void {
