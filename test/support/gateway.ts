@@ -9,7 +9,7 @@ import { createSystemRandom } from "../../src/base/random.ts";
 import { startInlineThread } from "./inline-store-thread.ts";
 import { copyMigratedDatabase } from "./sqlite-template.ts";
 import { makeTempFolder } from "./temp-folder.ts";
-import { databaseVariables, dropDatabases } from "./test-databases.ts";
+import { databaseVariables, dropDatabases, redisOf } from "./test-databases.ts";
 
 /** One line of the log. */
 export interface LogLine {
@@ -70,7 +70,9 @@ const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const { adminKey = ADMIN_KEY } = options;
   const dataDir = options.dataDir ?? makeTempFolder("gateway-test-");
-  const { REDIS_URL, ...databases } = await databaseVariables(dataDir);
+  const { REDIS_URL: ownRedis, ...databases } = await databaseVariables(dataDir);
+  const shared = options.environment?.["DATABASE_URL"];
+  const REDIS_URL = shared === undefined ? ownRedis : await redisOf(shared);
   if (databases.DATABASE_URL === undefined && options.environment?.["DATABASE_URL"] === undefined)
     copyMigratedDatabase(dataDir);
   const environment = {

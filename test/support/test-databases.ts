@@ -29,6 +29,15 @@ export async function databaseVariables(dataDir: string): Promise<DatabaseVariab
   return known;
 }
 
+/** Returns the Redis of the gateways on a database: those that share a database must share it too. */
+export async function redisOf(databaseUrl: string): Promise<string | undefined> {
+  for (const created of databases.values()) {
+    const { DATABASE_URL, REDIS_URL } = await created;
+    if (DATABASE_URL === databaseUrl) return REDIS_URL;
+  }
+  return undefined;
+}
+
 /** Variables of the environment of a gateway: none on SQLite. */
 export type DatabaseVariables = Partial<CreatedDatabases>;
 
