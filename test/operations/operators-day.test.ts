@@ -105,6 +105,7 @@ describe.skipIf(!RUNS_SLOW_TESTS)("budgets, months ago", () => {
     await site.print("members", "set", acme.id, bob.id, "--daily-limit", dollarsFor(2));
     await site.print("orgs", "update", acme.id, "--monthly-limit", dollarsFor(5));
     clock.advance(SECOND_MS);
+    expect(await site.print("keys", "list")).not.toBe("");
   });
 
   test("the spending limit of a key ends its use for ever, until it is raised", async () => {
