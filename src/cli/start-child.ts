@@ -10,7 +10,7 @@ import { GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
 import { createLog, withFields } from "../telemetry/log.ts";
 import { exitReplaced } from "./exit-replaced.ts";
 import { ChildReloads } from "./reload-child.ts";
-import { exitSoon, waitForStop } from "./stop-signals.ts";
+import { exitSoon, untilStopped, waitForStop } from "./stop-signals.ts";
 
 /** Runs process `index` of several. It reports to the supervisor, and stops if that has ended. */
 export async function startChildProcess(config: Config, index: number): Promise<void> {
@@ -20,7 +20,8 @@ export async function startChildProcess(config: Config, index: number): Promise<
     send: (message) => process.send?.(message),
   });
   const reloads = new ChildReloads(systemClock, (message) => void process.send?.(message));
-  const gateway = await startGateway(configOfProcess(config, index), {
+  const stop = Promise.race([waitForStop(), waitForSupervisorEnd()]);
+  const starting = startGateway(configOfProcess(config, index), {
     clock: systemClock,
     random: createSystemRandom(),
     log,
@@ -30,9 +31,9 @@ export async function startChildProcess(config: Config, index: number): Promise<
     setLogLevel: log.setLevel,
     reloadAll: (options) => reloads.reloadAll(options),
   });
+  const gateway = await untilStopped(starting, stop);
   // The supervisor reloads all processes together.
   process.on("SIGHUP", () => {});
-  const stop = Promise.race([waitForStop(), waitForSupervisorEnd()]);
   process.on("message", async (message: ToProcess) => {
     processes.receive(message);
     if (message.kind !== "keysShown") return reloads.take(message, gateway, log);

@@ -14,7 +14,7 @@ import { printGreeting } from "./greeting.ts";
 import { reloadOnSignal } from "./reload-on-signal.ts";
 import { startChildProcess } from "./start-child.ts";
 import { startProcesses } from "./start-processes.ts";
-import { exitSoon, onHangup, waitForStop } from "./stop-signals.ts";
+import { exitSoon, onHangup, untilStopped, waitForStop } from "./stop-signals.ts";
 
 /** `gateway start`: serves until SIGTERM or SIGINT. */
 export function declareStartCommand(command: Command): void {
@@ -42,15 +42,16 @@ async function start({ process: index }: { readonly process?: number }): Promise
 
 async function startOne(config: Config): Promise<void> {
   const log = createLog(config.log_level, systemClock);
-  const gateway = await startGateway(config, {
+  const signal = waitForStop();
+  const starting = startGateway(config, {
     clock: systemClock,
     random: createSystemRandom(),
     log,
     environment: process.env,
     setLogLevel: log.setLevel,
   });
+  const gateway = await untilStopped(starting, signal);
   onHangup(() => void reloadOnSignal({ gateway, log, clock: systemClock }));
-  const signal = waitForStop();
   void greet(gateway, config, log);
   const replaced = await Promise.race([signal, gateway.replaced]);
   if (replaced instanceof GatewayReplacedError) return exitReplaced(replaced, log);

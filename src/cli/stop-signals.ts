@@ -17,6 +17,27 @@ export function waitForStop(onSecond: () => void = () => {}): Promise<void> {
   });
 }
 
+/** How long a start that is told to stop may take, so that requests which it has accepted already are answered. Milliseconds. */
+const START_MS = 2_000;
+/** The exit code of a program that SIGTERM has ended. */
+const TERMINATED = 143;
+
+/** Resolves with a start. One that is told to stop, and still waits after two seconds, ends the process. */
+export async function untilStopped<Started>(
+  starting: Promise<Started>,
+  stop: Promise<void>,
+): Promise<Started> {
+  let isStarting = true;
+  void stop.then(() => {
+    if (isStarting) setTimeout(() => isStarting && process.exit(TERMINATED), START_MS);
+  });
+  try {
+    return await starting;
+  } finally {
+    isStarting = false;
+  }
+}
+
 /**
  * Calls `reload` at each SIGHUP, except one that says that the terminal of the process is gone: that stops the process like SIGTERM, as it
  * ends every program of a terminal.
