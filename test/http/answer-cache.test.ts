@@ -58,11 +58,7 @@ function ask(
 
 /** Asks, reads the whole answer, and returns what the cache did. */
 async function askFor(...request: Parameters<typeof ask>): Promise<string | null> {
-  // A gateway of a shared database whose clock jumped has to join it again.
-  const response = await eventually("the gateway serves", async () => {
-    const answered = await ask(...request);
-    return answered.status === 503 ? null : answered;
-  });
+  const response = await ask(...request);
   expect(response.status).toBe(200);
   await response.text();
   return response.headers.get("x-gateway-cache");
@@ -77,7 +73,7 @@ describe("a key with a cache", () => {
       const text = await first.text();
       expect(first.headers.get("x-gateway-cache")).toBe("miss");
       const { balance } = await balanceOf(gateway, account);
-      clock.advance(5_000);
+      clock.leap(5_000);
       const second = await ask({ stream });
       expect(second.headers.get("x-gateway-cache")).toBe("hit");
       expect(second.headers.get("age")).toBe("5");
@@ -93,7 +89,7 @@ describe("a key with a cache", () => {
   test("asks a provider again for any other request, for another key, and after its time", async () => {
     expect(await askFor()).toBe("miss");
     expect(await askFor({ temperature: 0.5 })).toBe("miss");
-    clock.advance(601_000);
+    clock.leap(601_000);
     expect(await askFor()).toBe("miss");
     expect(await askFor()).toBe("hit");
   });
@@ -114,7 +110,7 @@ describe("a key with a cache", () => {
 
   test("accepts no answer older than max-age", async () => {
     await askFor();
-    clock.advance(61_000);
+    clock.leap(61_000);
     expect(await askFor({}, { "cache-control": "max-age=60" })).toBe("miss");
     expect(await askFor({}, { "cache-control": "max-age=60" })).toBe("hit");
   });
@@ -141,7 +137,7 @@ describe("a key with a cache", () => {
 
 /** The number of requests that the gateway answers at the moment, after clients that wait are watched. */
 async function countRunning(): Promise<number | null> {
-  clock.advance(50);
+  clock.leap(50);
   return (await scrape(gateway)).value("gateway_inflight");
 }
 

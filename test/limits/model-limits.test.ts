@@ -39,7 +39,7 @@ providers:
 });
 beforeEach(() => {
   vendor.perform(healthy("Alpha"));
-  clock.advance(60_000);
+  clock.leap(60_000);
 });
 afterAll(async () => {
   await gateway.stop();

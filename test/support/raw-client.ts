@@ -79,7 +79,10 @@ class SocketClient implements RawClient {
 
   async waitForText(text: string): Promise<void> {
     while (!this.received.includes(text)) {
-      if (this.isGone) throw new Error(`the connection closed before ${JSON.stringify(text)} had come`);
+      if (this.isGone)
+        throw new Error(
+          `the connection closed before ${JSON.stringify(text)} had come, after ${JSON.stringify(this.received.slice(-500))}`,
+        );
       await this.change.promise;
     }
   }
