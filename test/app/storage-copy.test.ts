@@ -79,7 +79,7 @@ async function useGateway(gateway: TestGateway) {
   const admin = (path: string, body: unknown, headers = {}) =>
     callAdmin(gateway, gateway.adminKey, "POST", path, body, headers);
   const create = createAccountTools(gateway);
-  const user = await create.user('Ada \\ "Lovelace"\n{1,2}');
+  const user = await create.user('Ada \\ "Lovelace" {1,2}');
   const organization = await create.organization(user, { monthly_limit: 5 });
   const member = await create.user("Eve", { email: "eve@example.com", external_id: "C 7" });
   await create.member(organization, member, "member");
