@@ -9,9 +9,11 @@ export function checkCharges({ books }: Run): Check[] {
   const all = [...books.records.values()];
   return [
     check("every cost equals its record's tokens at its provider's prices", all, (record) => {
+      // A client that leaves an answer which has begun to arrive pays for what was used, and otherwise nothing.
+      const isLeft = record.outcome === "cancelled" && record.costNanodollars > 0;
       const isFree =
         record.provider === null ||
-        (record.firstTokenAt === null && record.outcome !== "completed") ||
+        (record.firstTokenAt === null && record.outcome !== "completed" && !isLeft) ||
         (record.outcome === "failed" && record.completionTokens === 0);
       const cost = isFree ? 0 : priceOf(record.provider as ProviderSlug, record);
       return record.costNanodollars === cost || isCapped(record, cost)
