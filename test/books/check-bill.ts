@@ -9,13 +9,20 @@ import { HOSTILE } from "./prices.ts";
 /** Compares the records with the vendor's bill, in both directions. */
 export function checkBill(run: Run): Check[] {
   const { books, asked } = run;
-  const honest = recordsOf(books, "completed").filter(({ provider }) => provider !== HOSTILE);
   const entryOf = findEntries(run);
-  const counted = honest.map((record) => ({ record, entry: entryOf(record) }));
+  const compare = (outcome: "completed" | "cancelled") =>
+    recordsOf(books, outcome)
+      .filter(({ provider }) => provider !== HOSTILE)
+      .map((record) => ({ record, entry: entryOf(record) }));
+  const counted = compare("completed");
+  // A client may leave when its whole answer has arrived from the vendor, whose counts are charged then.
+  const identified = [...counted, ...compare("cancelled")].filter(({ entry }) => entry !== undefined);
   const found = new Map<number, number>();
-  for (const { entry } of counted)
-    if (entry !== undefined) found.set(entry.serial, (found.get(entry.serial) ?? 0) + 1);
-  const explain = explainRest(run, new Set(counted.flatMap(({ record, entry }) => (entry ? record.id : []))));
+  for (const { entry } of identified) {
+    const { serial } = entry as BillEntry;
+    found.set(serial, (found.get(serial) ?? 0) + 1);
+  }
+  const explain = explainRest(run, new Set(identified.map(({ record }) => record.id)));
   const arrived = firstArrivals(run.bill);
   return [
     check(
@@ -36,7 +43,7 @@ export function checkBill(run: Run): Check[] {
   ];
 }
 
-/** Returns a function that finds what the vendor billed for a completed record: by its usage, and by time where usages repeat. */
+/** Returns a function that finds what the vendor billed for a record: by its usage, and by time where usages repeat. */
 function findEntries({ bill }: Run): (record: UsageRecord) => BillEntry | undefined {
   const byUsage = Map.groupBy(
     bill.filter(({ isBilled, provider }) => isBilled && provider !== HOSTILE),
