@@ -180,10 +180,11 @@ describe("the rendered chart", () => {
       const own = documents.filter((document) => document.get("kind") !== "ServiceMonitor");
       const file = join(folder.path, basename(rendered));
       writeFileSync(file, own.map(String).join("---\n"));
-      await requireRun([VALIDATE as string, "--strict", file], {
+      const { exitCode, stdout, stderr } = await runProgram([VALIDATE as string, "--strict", file], {
         cwd: folder.path,
         environment: toolEnvironment(),
       });
+      expect([exitCode, exitCode === 0 ? "" : `${stdout}${stderr}`]).toEqual([0, ""]);
     }
   });
 });

@@ -23,25 +23,37 @@ beforeAll(() => {
 afterAll(() => folder.remove());
 
 const environment = { ...toolEnvironment(), POSTGRES_PASSWORD: "abc", GATEWAY_SECRETS_KEY: "def" };
-const check = (...command: readonly string[]) => requireRun(command, { cwd: folder.path, environment });
+/** Runs a program and returns its exit code and, if it fails, what it said. */
+async function check(...command: readonly string[]): Promise<[exitCode: number, said: string]> {
+  const { exitCode, stdout, stderr } = await runProgram(command, { cwd: folder.path, environment });
+  return [exitCode, exitCode === 0 ? "" : `${stdout}${stderr}`];
+}
+
+/** What a program returns that finds nothing. */
+const NOTHING_FOUND: [number, string] = [0, ""];
+
 const read = (name: string) => readFileSync(join(DEPLOY, name), "utf8");
 
 /** The longest time from SIGTERM to the exit with the defaults. Seconds. */
 const STOP_S = (5_000 + 30_000 + 10_000) / 1_000;
 
 test.skipIf(HADOLINT === null)("hadolint finds nothing in the Dockerfile", async () => {
-  await check(HADOLINT as string, join(DEPLOY, "Dockerfile"));
+  expect(await check(HADOLINT as string, join(DEPLOY, "Dockerfile"))).toEqual(NOTHING_FOUND);
 });
 
 test.skipIf(YAMLLINT === null)("yamllint finds nothing in the YAML files", async () => {
   const rules =
     "{extends: default, rules: {line-length: {max: 140}, document-start: disable, comments: {min-spaces-from-content: 1}, indentation: {indent-sequences: whatever}}}";
   const files = ["compose.yaml", "helm/gateway/Chart.yaml", "helm/gateway/values.yaml", "helm/rendered"];
-  await check(YAMLLINT as string, "--strict", "-d", rules, ...files.map((file) => join(DEPLOY, file)));
+  expect(
+    await check(YAMLLINT as string, "--strict", "-d", rules, ...files.map((file) => join(DEPLOY, file))),
+  ).toEqual(NOTHING_FOUND);
 });
 
 test.skipIf(SHELLCHECK === null)("shellcheck finds nothing in the shell scripts", async () => {
-  await check(SHELLCHECK as string, "--severity=warning", join(ROOT, "bin/gateway"), join(ROOT, ".ci/run"));
+  expect(
+    await check(SHELLCHECK as string, "--severity=warning", join(ROOT, "bin/gateway"), join(ROOT, ".ci/run")),
+  ).toEqual(NOTHING_FOUND);
 });
 
 describe("compose.yaml", () => {
@@ -65,7 +77,7 @@ describe("compose.yaml", () => {
     // The name of the project is newer than Debian's docker-compose.
     writeFileSync(join(folder.path, "compose.yaml"), read("compose.yaml").replace(/^name: .*$/m, ""));
     writeFileSync(join(folder.path, ".env"), "");
-    await check(COMPOSE as string, "-f", "compose.yaml", "config", "--quiet");
+    expect(await check(COMPOSE as string, "-f", "compose.yaml", "config", "--quiet")).toEqual(NOTHING_FOUND);
   });
 });
 
@@ -88,13 +100,15 @@ describe("the units of systemd", () => {
       });
       const own = stderr.split("\n").filter((line) => line.includes(name));
       expect([exitCode, own]).toEqual([0, []]);
-      await check(SYSTEMD as string, "security", "--offline=true", `--threshold=${MAX_EXPOSURE}`, unit);
+      expect(
+        await check(SYSTEMD as string, "security", "--offline=true", `--threshold=${MAX_EXPOSURE}`, unit),
+      ).toEqual(NOTHING_FOUND);
     },
   );
 
   test.skipIf(SYSTEMD === null)("systemd-analyze knows when the timer of the backup elapses", async () => {
     const [, time = ""] = /^OnCalendar=(.+)$/m.exec(read("systemd/gateway-backup.timer")) ?? [];
-    await check(SYSTEMD as string, "calendar", time);
+    expect(await check(SYSTEMD as string, "calendar", time)).toEqual(NOTHING_FOUND);
   });
 
   test("the backup is made by the user of the gateway, of its data directory", () => {
@@ -120,21 +134,20 @@ describe("the configurations of TLS proxies", () => {
       "-subj",
       "/CN=gateway.example.com",
     ];
-    await check(...request, "-keyout", join(tls, "gateway.key"), "-out", join(tls, "gateway.pem"));
+    await requireRun([...request, "-keyout", join(tls, "gateway.key"), "-out", join(tls, "gateway.pem")], {
+      cwd: folder.path,
+      environment,
+    });
     const site = read("proxy/nginx.conf").replaceAll("/etc/nginx/tls", tls);
     const file = join(folder.path, "nginx.conf");
     writeFileSync(file, `pid ${folder.path}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp {\n${site}\n}\n`);
-    await check(NGINX as string, "-t", "-q", "-p", folder.path, "-c", file);
+    expect(await check(NGINX as string, "-t", "-q", "-p", folder.path, "-c", file)).toEqual(NOTHING_FOUND);
   });
 
   test.skipIf(CADDY === null)("Caddy accepts its file", async () => {
-    await check(
-      CADDY as string,
-      "validate",
-      "--adapter",
-      "caddyfile",
-      "--config",
-      join(DEPLOY, "proxy/Caddyfile"),
+    const file = join(DEPLOY, "proxy/Caddyfile");
+    expect(await check(CADDY as string, "validate", "--adapter", "caddyfile", "--config", file)).toEqual(
+      NOTHING_FOUND,
     );
   });
 });

@@ -19,11 +19,12 @@ wait_ready() {
   for _ in $(seq 150); do if gateway ready >/dev/null 2>&1; then return 0; fi; sleep 0.2; done
   echo "the gateway does not become ready"; cat gateway.log; return 1
 }
-# Starts a gateway, and sets KEY to the inference key of the first start.
+# Starts a gateway, and sets KEY to the inference key of the first start. A gateway is ready before it has printed the key.
 start() {
   gateway start > gateway.log 2>&1 &
   GATEWAY=$!
   wait_ready
+  for _ in $(seq 150); do if grep -q '"listening"' gateway.log; then break; fi; sleep 0.1; done
   if grep -q "inference key" gateway.log; then KEY=$(sed -n "s/.*inference key *//p" gateway.log); fi
 }
 # Sends so many requests with KEY, or with the second argument.
