@@ -76,7 +76,8 @@ export class SqliteProviderKeyStore implements ProviderKeyStore {
   async recordKeyUses(uses: readonly KeyUse[]) {
     const record = this.database.query(
       `UPDATE provider_keys SET last_used_at = max(coalesce(last_used_at, 0), $usedAt),
-         last_error = coalesce($error, last_error) WHERE id = $id`,
+         last_error = CASE WHEN $error IS NULL OR last_error ->> 'at' > $error ->> 'at' THEN last_error ELSE $error END
+       WHERE id = $id`,
     );
     this.inTransaction(() => {
       for (const { id, usedAt, error } of uses)
