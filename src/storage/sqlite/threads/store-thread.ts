@@ -100,6 +100,16 @@ export class StoreThread {
 
   constructor(private readonly parts: StoreThreadParts) {}
 
+  /** Whether it has a thread. */
+  get isStarted(): boolean {
+    return this.thread !== null;
+  }
+
+  /** Whether calls wait or are under way. */
+  get isBusy(): boolean {
+    return this.sent.size > 0 || this.waiting.size > 0;
+  }
+
   /** Calls a method of a store. Rejects with an error of the store. */
   call(call: StoreCall): Promise<unknown> {
     const { limits, clock } = this.parts;
