@@ -15,7 +15,9 @@ const failingStore: ConversationStore = {
 describe("the turns of a request", () => {
   test("turns are unknown while the conversation store fails, and the log has a warning", async () => {
     const warnings: unknown[] = [];
-    const turns = new StoredTurns(failingStore, "acct_a", { warn: (_, fields) => warnings.push(fields) });
+    const turns = new StoredTurns(failingStore, () => "acct_a", {
+      warn: (_, fields) => warnings.push(fields),
+    });
     await turns.load({ prefix: "p", list: () => ["call_1"] });
     expect(turns.recall("call_1")).toBeNull();
     turns.remember({ keys: ["call_1"], reasoning: [], signatures: {} });
@@ -32,7 +34,7 @@ describe("the turns of a request", () => {
         return new Map();
       },
     };
-    const turns = new StoredTurns(store, "acct_a", { warn() {} });
+    const turns = new StoredTurns(store, () => "acct_a", { warn() {} });
     await turns.load({ prefix: "p", list: () => ["call_1"] });
     await turns.load({ prefix: "p", list: () => ["call_1", "call_2"] });
     await turns.load({ prefix: "p", list: () => ["call_1", "call_2"] });
@@ -41,7 +43,7 @@ describe("the turns of a request", () => {
 
   test("no names are computed for a store that has no turn", async () => {
     const store: ConversationStore = { ...failingStore, isEmpty: true };
-    const turns = new StoredTurns(store, "acct_a", { warn() {} });
+    const turns = new StoredTurns(store, () => "acct_a", { warn() {} });
     const list = (): never => {
       throw new Error("names were asked for");
     };

@@ -7,6 +7,7 @@ import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { ConversationStore } from "./conversation-store.ts";
+import type { IdentityHash } from "./identity-hash.ts";
 
 /** The remembered turns that one request may use at one candidate. */
 export interface RequestTurns {
@@ -28,8 +29,9 @@ export const NO_TURNS: RequestTurns = {
   remember: () => {},
 };
 
-/** The view of a request whose turns are those of `scope`. */
+/** The view of a request whose turns are those of a scope. */
 export class StoredTurns implements RequestTurns {
+  private knownScope: string | null = null;
   /** Null before any are loaded: most requests look none up. */
   private loaded: Map<string, CalledTurn | null> | null = null;
   /** What precedes the answer. Null while that is not known. */
@@ -37,7 +39,8 @@ export class StoredTurns implements RequestTurns {
 
   constructor(
     private readonly store: ConversationStore,
-    private readonly scope: string,
+    /** Called once, and only if a turn is looked up or remembered: it hashes the vendor's key, which most requests need not pay for. */
+    private readonly findScope: () => string,
     private readonly log: Pick<Log, "warn">,
   ) {}
 
@@ -65,6 +68,11 @@ export class StoredTurns implements RequestTurns {
     void this.store.rememberTurn(this.scope, names, turn).catch((error) => this.logFailure(error));
   }
 
+  private get scope(): string {
+    this.knownScope ??= this.findScope();
+    return this.knownScope;
+  }
+
   private async recallAll(names: readonly string[], loaded: Map<string, CalledTurn | null>): Promise<void> {
     try {
       const turns = await this.store.recallTurns(this.scope, names);
@@ -84,15 +92,23 @@ export class StoredTurns implements RequestTurns {
 /** Returns the turns of a request at a candidate. */
 export function openTurns(
   { conversations, hashIdentity, log }: Pick<GenerationDeps, "conversations" | "hashIdentity" | "log">,
+  call: Pick<GenerationCall, "principal" | "request">,
+  candidate: Candidate,
+): RequestTurns {
+  return new StoredTurns(conversations, () => scopeOfTurns(hashIdentity, call, candidate), log);
+}
+
+/** Returns the text of everything but the conversation that must be the same where a turn is used again. */
+function scopeOfTurns(
+  hashIdentity: IdentityHash,
   { principal, request: { api, session, user } }: Pick<GenerationCall, "principal" | "request">,
   { provider, model, key }: Candidate,
-): RequestTurns {
+): string {
   const account = scopeOf(principal);
   const callerKey = principal.kind === "anonymous" ? null : principal.key.id;
   const vendorAccount = key.secret === null ? null : hashIdentity("user", "provider-key", key.secret);
   const vendor = [provider.record.slug, key.byokId, vendorAccount, familyOf(model.id)];
-  const scope = JSON.stringify([account, callerKey, api, session, user, ...vendor]);
-  return new StoredTurns(conversations, scope, log);
+  return JSON.stringify([account, callerKey, api, session, user, ...vendor]);
 }
 
 /** Returns the model without its free variant, which is the same model. Others do not read each other's reasoning. */
