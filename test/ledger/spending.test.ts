@@ -79,10 +79,49 @@ interface Refusal {
 
 /** Returns the hold of a chat request in nanodollars, as the rejection of an account without money names it. */
 async function holdOfChat(): Promise<number> {
-  const key = await addAccountWithKey(gateway, { id: `user_probe${made}` });
-  const { error } = (await (await chat(key)).json()) as Refusal;
+  return holdOf(await addAccountWithKey(gateway, { id: `user_probe${made}` }), "/chat/completions", CHAT);
+}
+
+/** Returns the hold of a request in nanodollars, as it is named to an account without money. */
+async function holdOf(key: string, path: string, body: unknown): Promise<number> {
+  const { error } = (await (await post(key, path, body)).json()) as Refusal;
   return Math.round(error.metadata["required"]! * 1e9);
 }
+
+describe("the prompt part of a hold", () => {
+  const FEW = { model: MODEL, max_tokens: 1, messages: [{ role: "user", content: "Hello, world!" }] };
+  const schema = { name: "f", type: "json_schema", schema: { type: "object" } };
+  const chatTool = { type: "function", function: { name: "f", parameters: { type: "object" } } };
+  const item = { type: "message", role: "user", content: "Hello, world!" };
+  const response = { model: MODEL, max_output_tokens: 1, input: [item] };
+
+  test.each<[string, string, object, { readonly tools?: readonly object[] }]>([
+    ["chat", "/chat/completions", FEW, { tools: [chatTool] }],
+    ["chat", "/chat/completions", FEW, { response_format: { type: "json_object" } } as object],
+    ["Messages", "/messages", FEW, { tools: [{ name: "f", input_schema: { type: "object" } }] }],
+    ["Messages", "/messages", FEW, { output_config: { format: schema } } as object],
+    [
+      "Responses",
+      "/responses",
+      response,
+      { tools: [{ type: "function", name: "f", parameters: { type: "object" } }] },
+    ],
+    ["Responses", "/responses", response, { text: { format: { type: "json_object" } } } as object],
+  ])(
+    "of a %s request is a token for two bytes and 32 more, with a tool or a schema 500 more: %s %j %j",
+    async (api, path, plain, more) => {
+      const key = await addAccountWithKey(gateway, { id: `user_${api}${made}` });
+      // The text has 15 bytes with its quotation marks.
+      const bytes = 15 + (more.tools === undefined ? 0 : JSON.stringify(more.tools).length);
+      const [answer, perToken] = [10_000, 1_000];
+      expect(await holdOf(key, path, plain)).toBe((8 + 32) * perToken + answer);
+      expect(await holdOf(key, path, { ...plain, ...more })).toBe(
+        (Math.ceil(bytes / 2) + 500) * perToken + answer,
+      );
+      expect(vendor.calls).toHaveLength(0);
+    },
+  );
+});
 
 describe("an account without credits", () => {
   test.each<[string, string, Record<string, unknown>, (body: Record<string, unknown>) => unknown]>([

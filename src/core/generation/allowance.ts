@@ -141,7 +141,9 @@ export class HeldAllowance implements Allowance {
     const { answers, promptTextBytes } = request;
     // Many hosts reject a bound that does not fit into the context window together with the prompt.
     const room =
-      candidate.endpoint.contextLength - boundByBytes(promptTextBytes) - boundPrompt({ promptTextBytes: 0 });
+      candidate.endpoint.contextLength -
+      boundByBytes(promptTextBytes) -
+      boundPrompt({ promptTextBytes: 0, hasSchemas: true });
     const fitting = Math.min(tokens / answers, Math.max(room, expected / answers));
     return Math.max(1, Math.floor(fitting));
   }

@@ -139,6 +139,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   readonly user: string | null;
   readonly tags: readonly string[];
   readonly mayHaveMedia: boolean;
+  readonly hasSchemas: boolean;
   /** Created by the first translation; most requests need none. */
   private translation: HubRequest | null = null;
   private readonly answering: OwnAnswers;
@@ -183,6 +184,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     this.user = parts.user;
     this.tags = parts.tags;
     this.mayHaveMedia = scanned.prompt.mayHaveMedia;
+    this.hasSchemas = scanned.prompt.hasSchemas;
     this.answering = parts.answering;
   }
 

@@ -83,6 +83,8 @@ export interface InferenceRequest {
   listNeeds(): RequestNeeds;
   /** Whether the prompt may hold images, files, audio or video. */
   readonly mayHaveMedia: boolean;
+  /** Whether the prompt has tools or a schema of the answer, to which vendors add instructions of their own. */
+  readonly hasSchemas: boolean;
   /**
    * Returns the format that has what others lack, which is preferred: the only one with some of its tools, such as those that the
    * vendor runs, or that of text completions. Null if every format will do. Computed on demand.

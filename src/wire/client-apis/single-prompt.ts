@@ -7,6 +7,7 @@ export const SINGLE_PROMPT: Pick<
   | "format"
   | "answers"
   | "mayHaveMedia"
+  | "hasSchemas"
   | "formatOfTools"
   | "listCharges"
   | "listLosses"
@@ -16,6 +17,7 @@ export const SINGLE_PROMPT: Pick<
   format: null,
   answers: 1,
   mayHaveMedia: false,
+  hasSchemas: false,
   formatOfTools: () => null,
   listCharges: () => NO_CHARGES,
   listLosses: () => [],

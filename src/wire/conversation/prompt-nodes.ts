@@ -8,6 +8,8 @@ export interface PromptNodes {
   readonly otherBytes: number;
   /** It may have images, files, audio or video. */
   readonly mayHaveMedia: boolean;
+  /** It has tools or a schema of the answer, to which vendors add instructions of their own. */
+  readonly hasSchemas: boolean;
 }
 
 /** Returns the bytes of the prompt without media. */

@@ -129,9 +129,14 @@ function outlineResult(text: string, block: JsonNode, field: string): OutlineRes
     : { kind: "result", callId, describeResult };
 }
 
+/** The present field for the schema of an answer, and the one before. */
+const FIELDS_OF_SCHEMAS = ["output_config", "output_format"];
+
 function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
   const texts: JsonNode[] = [];
   const tools = memberOf(root, "tools");
+  const hasSchemas =
+    tools !== undefined || FIELDS_OF_SCHEMAS.some((name) => memberOf(root, name) !== undefined);
   let otherBytes = tools?.items ? sizeOf(tools) : 0;
   let mayHaveMedia = false;
   const addContent = (content: JsonNode | undefined): void => {
@@ -151,5 +156,5 @@ function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[])
   };
   for (const message of messages) addContent(memberOf(message, "content"));
   addContent(memberOf(root, "system"));
-  return { texts, otherBytes, mayHaveMedia };
+  return { texts, otherBytes, mayHaveMedia, hasSchemas };
 }

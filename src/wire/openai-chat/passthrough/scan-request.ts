@@ -191,5 +191,6 @@ function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes 
       addMember(texts, memberOf(call, "function"), "arguments");
   }
   const tools = memberOf(root, "tools");
-  return { texts, otherBytes: tools?.items ? sizeOf(tools) : 0, mayHaveMedia };
+  const hasSchemas = tools !== undefined || memberOf(root, "response_format") !== undefined;
+  return { texts, otherBytes: tools?.items ? sizeOf(tools) : 0, mayHaveMedia, hasSchemas };
 }

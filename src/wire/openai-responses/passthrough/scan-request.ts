@@ -183,7 +183,9 @@ export function kindOf(text: string, item: JsonNode): ItemKind {
 /** Counts texts, arguments and tools. The tokens of images and files do not depend on their bytes. */
 function findPrompt(root: JsonNode, input: readonly JsonNode[]): PromptNodes {
   const texts: JsonNode[] = [];
-  let otherBytes = sizeOf(memberOf(root, "tools"));
+  const tools = memberOf(root, "tools");
+  const hasSchemas = tools !== undefined || memberOf(root, "text") !== undefined;
+  let otherBytes = sizeOf(tools);
   let mayHaveMedia = false;
   const addContent = (content: JsonNode): void => {
     if (content.kind === "string") texts.push(content);
@@ -204,7 +206,7 @@ function findPrompt(root: JsonNode, input: readonly JsonNode[]): PromptNodes {
   if (plain?.kind === "string") texts.push(plain);
   const instructions = memberOf(root, "instructions");
   if (instructions !== undefined) texts.push(instructions);
-  return { texts, otherBytes, mayHaveMedia };
+  return { texts, otherBytes, mayHaveMedia, hasSchemas };
 }
 
 function sumTexts(value: JsonNode): number {
