@@ -5,10 +5,11 @@ import { addPercentiles, type TimedUsageSum } from "../core/usage/add-percentile
 import { findUsageNames, presentUsageLine, printUsageCsv } from "../core/usage/present-usage.ts";
 import {
   formatRange,
+  INCOMPLETE,
   isOfTags,
   readGroups,
   readRange,
-  requireLines,
+  takeLines,
   USAGE_GROUPS,
   type UsageGroup,
   type UsageQuery,
@@ -17,6 +18,7 @@ import { marginOfSum } from "../core/usage/usage-sums.ts";
 import { type FittingColumn, fitTable } from "./fit-table.ts";
 import { findModel } from "./generation-options.ts";
 import { resolveScope } from "./named-resources.ts";
+import { tell } from "./print.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -81,10 +83,11 @@ async function report(stores: Stores, options: UsageOptions): Promise<string> {
   const model = await findModel(stores, options.model);
   const provider = options.provider?.toLowerCase() ?? null;
   const query = { groups, ...range, ...(await resolveScope(stores, options)), model, provider, tag };
-  const sums = await stores.usage.sumUsage(query);
-  requireLines(sums, query);
+  const taken = takeLines(await stores.usage.sumUsage(query), query);
+  const { sums } = taken;
+  if (!taken.isComplete) tell(INCOMPLETE);
   const view = { groups, names: await findUsageNames(stores, query, sums), isForOperator: true };
-  const lines = await addPercentiles(stores.usage, query, sums);
+  const lines = await addPercentiles(stores.usage, query, taken);
   if (csv) return printUsageCsv(lines, view).trimEnd();
   if (json) return JSON.stringify({ data: lines.map((line) => presentUsageLine(line, view)) });
   const { from, to } = formatRange(range);

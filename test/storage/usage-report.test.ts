@@ -20,10 +20,12 @@ describe("a usage report in SQLite", () => {
       keyId: null,
     } as const;
     const database = connect();
-    const plans = [describeReport, describeTimes].flatMap((describeOne) => {
-      const { text, values } = describeOne({ ...all, ...scope }, "?");
-      return database.query<{ detail: string }, typeof values>(`EXPLAIN QUERY PLAN ${text}`).all(...values);
-    });
+    const query = { ...all, ...scope };
+    const plans = [describeReport(query, "?"), describeTimes(query, "?", null)].flatMap(
+      ({ text, values }) => {
+        return database.query<{ detail: string }, typeof values>(`EXPLAIN QUERY PLAN ${text}`).all(...values);
+      },
+    );
     const reads = plans.map(({ detail }) => detail).filter((detail) => detail.includes("usage_"));
     expect(reads).toEqual(
       ["usage_sums", "usage_days", "usage_times"].map(

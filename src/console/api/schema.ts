@@ -1853,7 +1853,7 @@ export interface Operations {
       format?: "json" | "csv";
     };
     body: null;
-    response: { data: Schemas["UsageLine"][]; from: string; to: string };
+    response: { data: Schemas["UsageLine"][]; from: string; to: string; is_complete: boolean };
   };
   "GET /api/admin/users": {
     params: object;

@@ -1,6 +1,5 @@
 import type { Percentiles } from "../../base/percentiles.ts";
-import { isOfTags, type UsageQuery, type UsageSum } from "./report.ts";
-import { percentilesOf } from "./time-histogram.ts";
+import { isOfTags, type ReportLines, type UsageQuery, type UsageSum } from "./report.ts";
 import type { UsageTimeStore } from "./usage-store.ts";
 
 /** A line of a report with percentiles, in milliseconds; null if none of its generations has times, and in reports about tags. */
@@ -13,14 +12,14 @@ export interface TimedUsageSum extends UsageSum {
 export async function addPercentiles(
   store: Pick<UsageTimeStore, "readTimes">,
   query: UsageQuery,
-  sums: readonly UsageSum[],
+  { sums, isComplete }: ReportLines,
 ): Promise<readonly TimedUsageSum[]> {
-  const lines = isOfTags(query) ? [] : await store.readTimes(query);
-  const known = new Map(lines.map(({ groups, times }) => [nameLine(groups), times]));
+  const only = isComplete ? null : sums.map(({ groups }) => groups[0] ?? null);
+  const lines = isOfTags(query) ? [] : await store.readTimes(query, only);
+  const known = new Map(lines.map((line) => [nameLine(line.groups), line]));
   return sums.map((sum) => {
-    const times = known.get(nameLine(sum.groups));
-    if (times === undefined) return { ...sum, latency: null, duration: null };
-    return { ...sum, latency: percentilesOf(times.latency), duration: percentilesOf(times.duration) };
+    const { latency = null, duration = null } = known.get(nameLine(sum.groups)) ?? {};
+    return { ...sum, latency, duration };
   });
 }
 

@@ -1,4 +1,5 @@
 import { formatDollars, toDollars } from "../../base/money.ts";
+import { nextTurn } from "../../base/next-turn.ts";
 import { findNames, type NameStores, type Names } from "../accounts/find-names.ts";
 import type { PricingRules } from "../catalog/pricing-rules.ts";
 import type { TimedUsageSum } from "./add-percentiles.ts";
@@ -37,6 +38,22 @@ export function hideListPrices<Sum extends UsageSum>(
   rules: PricingRules,
 ): readonly Sum[] {
   return rules.areInForce ? sums.map((sum) => ({ ...sum, upstreamCost: sum.cost })) : sums;
+}
+
+/** Lines that are presented before other events are processed. */
+const SLICE = 250;
+
+/** Makes the API's view of the lines of a report (`presentUsageLine`), other events in between. */
+export async function presentUsageLines(
+  sums: readonly TimedUsageSum[],
+  view: UsageView,
+): Promise<readonly Record<string, unknown>[]> {
+  const lines: Record<string, unknown>[] = [];
+  for (const [at, sum] of sums.entries()) {
+    if (at % SLICE === SLICE - 1) await nextTurn();
+    lines.push(presentUsageLine(sum, view));
+  }
+  return lines;
 }
 
 /** Makes the API's view of a line of a report, with the names of keys, users and accounts. */

@@ -50,14 +50,17 @@ export interface UsageSum extends Readonly<UsageCounters> {
   readonly groups: readonly (string | null)[];
 }
 
-/** The most lines of a report by several dimensions. */
+/** The most lines of a report. */
 const MOST_LINES = 10_000;
+/** The number of lines that a store returns at most: one more than a report may have, so that an excess is noticed. */
+export const LINES_READ = MOST_LINES + 1;
 
 type Groups = Pick<UsageQuery, "groups">;
 
-/** The number of lines that a store returns at most: one more than a report may have, so that an excess is noticed. */
-export function mostLinesOf({ groups }: Groups): number | null {
-  return groups.length === 1 ? null : MOST_LINES + 1;
+/** The lines of a report, and whether these are all. */
+export interface ReportLines {
+  readonly sums: readonly UsageSum[];
+  readonly isComplete: boolean;
 }
 
 /** Returns whether a report is about tags, for which no times are stored. */
@@ -71,16 +74,20 @@ export function isOverTime({ groups }: Groups): boolean {
 }
 
 /**
- * Checks that a report is not too long.
- * @throws GatewayError `invalid_request`.
+ * Returns the lines of a report. Of one by a single dimension that is too long these are the ones with the highest cost.
+ * @throws GatewayError `invalid_request` if one by several dimensions is too long.
  */
-export function requireLines(sums: readonly UsageSum[], { groups }: Groups): void {
-  if (groups.length === 1 || sums.length <= MOST_LINES) return;
-  rejectField(
+export function takeLines(sums: readonly UsageSum[], { groups }: Groups): ReportLines {
+  if (sums.length <= MOST_LINES) return { sums, isComplete: true };
+  if (groups.length === 1) return { sums: sums.slice(0, MOST_LINES), isComplete: false };
+  return rejectField(
     "group_by",
     `gives more than ${MOST_LINES} lines. Choose a shorter time, a filter, or fewer dimensions`,
   );
 }
+
+/** What is said of a report that is not complete. */
+export const INCOMPLETE = `The report has more than ${MOST_LINES} lines. These are the ones with the highest cost: choose a shorter time or a filter for the others.`;
 
 /**
  * Parses the dimensions of a report: up to three names with commas between them.

@@ -51,6 +51,9 @@ export interface UsageReports {
 export interface UsageTimeStore {
   /** Adds times to the stored sums of their hours. */
   addTimes(sums: readonly HourTimes[]): Promise<void>;
-  /** Returns the times of the lines of a report that have times, in any order. */
-  readTimes(query: UsageQuery): Promise<readonly TimesLine[]>;
+  /**
+   * Returns the times of the lines of a report that have times, in any order. `only`: those with these values of its only dimension; null
+   * for all.
+   */
+  readTimes(query: UsageQuery, only: readonly (string | null)[] | null): Promise<readonly TimesLine[]>;
 }

@@ -1,3 +1,4 @@
+import type { Percentiles } from "../../base/percentiles.ts";
 import type { UsageRecord } from "./records.ts";
 import type { UsageSum } from "./report.ts";
 import { addTime, createHistogram, type Histogram } from "./time-histogram.ts";
@@ -17,9 +18,10 @@ export interface HourTimes {
   readonly times: UsageTimes;
 }
 
-/** The times of a line of a report. */
+/** How long the generations of a line of a report took: percentiles in milliseconds, null without times. */
 export interface TimesLine extends Pick<UsageSum, "groups"> {
-  readonly times: UsageTimes;
+  readonly latency: Percentiles | null;
+  readonly duration: Percentiles | null;
 }
 
 /** Returns times of no generation. */

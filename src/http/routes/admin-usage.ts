@@ -5,15 +5,16 @@ import { addPercentiles } from "../../core/usage/add-percentiles.ts";
 import {
   findUsageNames,
   hideListPrices,
-  presentUsageLine,
+  presentUsageLines,
   printUsageCsv,
 } from "../../core/usage/present-usage.ts";
 import {
   formatRange,
+  INCOMPLETE,
   MOST_GROUPS,
   readGroups,
   readRange,
-  requireLines,
+  takeLines,
   USAGE_GROUPS,
 } from "../../core/usage/report.ts";
 import { ACCOUNT_MEMBERS, listedAccountOf, listedUserOf } from "../api/access.ts";
@@ -44,7 +45,7 @@ export const getUsage = defineEndpoint({
       .max(60)
       .default("day")
       .describe(
-        `What to group by: ${USAGE_GROUPS.map((group) => `\`${group}\``).join(", ")}, or up to ${MOST_GROUPS} of them with commas, such as \`hour,provider\`. The report has one line per combination; by several dimensions at most 10,000.`,
+        `What to group by: ${USAGE_GROUPS.map((group) => `\`${group}\``).join(", ")}, or up to ${MOST_GROUPS} of them with commas, such as \`hour,provider\`. The report has one line per combination, at most 10,000: by one dimension those with the highest cost; by several, a longer one is rejected.`,
       ),
     account_id: z.string().optional().describe("Only the usage of this account."),
     key_id: IdInput.optional().describe("Only the usage of this API key."),
@@ -62,7 +63,14 @@ export const getUsage = defineEndpoint({
       ),
   }),
   body: NOTHING,
-  response: z.object({ data: z.array(UsageLine), from: z.string(), to: z.string() }),
+  response: z.object({
+    data: z.array(UsageLine),
+    from: z.string(),
+    to: z.string(),
+    is_complete: z
+      .boolean()
+      .describe("Whether these are all lines. A report has at most 10,000: those with the highest cost."),
+  }),
   csv: true,
   async handle({ query, principal, headers, deps }) {
     const groups = readGroups(query.group_by);
@@ -80,21 +88,22 @@ export const getUsage = defineEndpoint({
     };
     await deps.generation.recorder.drain();
     await deps.usageTimes.flush();
-    const sums = await deps.usage.sumUsage(report);
-    requireLines(sums, report);
+    const { sums, isComplete } = takeLines(await deps.usage.sumUsage(report), report);
     const isForOperator = principal.kind === "operator";
     const view = { groups, names: await findUsageNames(deps.keyStores, report, sums), isForOperator };
     const shown = isForOperator ? sums : hideListPrices(sums, deps.generation.pricing);
-    const lines = await addPercentiles(deps.usage, report, shown);
+    const lines = await addPercentiles(deps.usage, report, { sums: shown, isComplete });
     const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
     const { from, to } = formatRange(range);
-    if (format === "json") return { data: lines.map((line) => presentUsageLine(line, view)), from, to };
+    if (format === "json")
+      return { data: await presentUsageLines(lines, view), from, to, is_complete: isComplete };
     const name = `usage-by-${groups.join("-and-")}-${from}-${to}.csv`.replaceAll(":", "");
     return new Response(printUsageCsv(lines, view), {
       headers: {
         "content-type": "text/csv; charset=utf-8",
         "content-disposition": `attachment; filename="${name}"`,
         "x-content-type-options": "nosniff",
+        ...(isComplete ? {} : { "x-gateway-warning": INCOMPLETE }),
       },
     });
   },

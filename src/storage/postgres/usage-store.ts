@@ -85,8 +85,8 @@ export class PostgresUsageStore implements UsageStore, UsageReports, UsageTimeSt
     return raiseTimes(this.database, sums);
   }
 
-  readTimes(query: UsageQuery) {
-    return reportTimes(this.database, query);
+  readTimes(query: UsageQuery, only: readonly (string | null)[] | null) {
+    return reportTimes(this.database, query, only);
   }
 
   listGenerations(query: GenerationQuery) {

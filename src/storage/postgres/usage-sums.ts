@@ -96,8 +96,12 @@ export async function reportUsage(sql: SqlRunner, query: UsageQuery): Promise<re
 }
 
 /** Reads the times of a usage report. */
-export async function reportTimes(sql: SqlRunner, query: UsageQuery): Promise<readonly TimesLine[]> {
-  const { text, values } = describeTimes(query, "$");
+export async function reportTimes(
+  sql: SqlRunner,
+  query: UsageQuery,
+  only: readonly (string | null)[] | null,
+): Promise<readonly TimesLine[]> {
+  const { text, values } = describeTimes(query, "$", only);
   const rows = await sql.run<Row>(text, values);
   return rows.map((row) => readTimes(row, query, readNumber));
 }

@@ -93,8 +93,8 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
     this.saveTimes(sums);
   }
 
-  async readTimes(query: UsageQuery) {
-    return this.sums.readTimes(query);
+  async readTimes(query: UsageQuery, only: readonly (string | null)[] | null) {
+    return this.sums.readTimes(query, only);
   }
 
   async listGenerations(query: GenerationQuery) {

@@ -57,8 +57,8 @@ export class UsageSums {
       .map((row) => readSum(row, query, Number));
   }
 
-  readTimes(query: UsageQuery): readonly TimesLine[] {
-    const { text, values } = describeTimes(query, "?");
+  readTimes(query: UsageQuery, only: readonly (string | null)[] | null): readonly TimesLine[] {
+    const { text, values } = describeTimes(query, "?", only);
     return this.database
       .query<Row, typeof values>(text)
       .all(...values)

@@ -3,12 +3,13 @@ import { formatDay, formatTime, HOUR_MS, HOURS_OF_DAY } from "../../base/time.ts
 import {
   type HourRange,
   isOverTime,
-  mostLinesOf,
+  LINES_READ,
   type UsageGroup,
   type UsageQuery,
   type UsageSum,
 } from "../../core/usage/report.ts";
 import { ANY_TAG } from "../../core/usage/tag-sums.ts";
+import { percentilesOf } from "../../core/usage/time-histogram.ts";
 import type { UsageCounters } from "../../core/usage/usage-sums.ts";
 import type { TimesLine } from "../../core/usage/usage-times.ts";
 import {
@@ -40,20 +41,37 @@ export function describeReport(query: UsageQuery, mark: Mark): Statement {
   const tables = listSources(query, parameter).map((source) => describeSums(source, query.groups));
   const groups = query.groups.map((_, at) => `group_${at}`);
   const order = isOverTime(query) ? groups.map((name) => `${name} NULLS FIRST`) : BY_SIZE;
-  const most = mostLinesOf(query);
   // Each table is summed by itself, so that only sums are merged.
   const text = `SELECT ${[...groups, ...columns.map((name) => `sum(${name}) AS ${name}`)].join(", ")}
     FROM (${tables.join(" UNION ALL ")}) AS tables GROUP BY ${groups.join(", ")} ${withoutEmpty(query)}
-    ORDER BY ${order.join(", ")}${most === null ? "" : ` LIMIT ${most}`}`;
+    ORDER BY ${order.join(", ")} LIMIT ${LINES_READ}`;
   return { text, values };
 }
 
-/** Returns the statement of the times of a report. Its lines have the columns of dimensions, and those of histograms. */
-export function describeTimes(query: UsageQuery, mark: Mark): Statement {
+/**
+ * Returns the statement of the times of a report. Its lines have the columns of dimensions, and those of histograms. `only`: lines with
+ * these values of the only dimension; null for all.
+ */
+export function describeTimes(
+  query: UsageQuery,
+  mark: Mark,
+  only: readonly (string | null)[] | null,
+): Statement {
   const values: Statement["values"] = [];
   const parameter = createParameters(values, mark);
   const conditions = [...inHours(query, parameter), ...describeScope(query, parameter)];
+  if (only !== null) {
+    const list = parameter(JSON.stringify(only.map((value) => value ?? "")));
+    conditions.push(`${GROUPS[query.groups[0] as UsageGroup]} ${isOneOf(list, mark)}`);
+  }
   return { text: describeSums({ ...USAGE_TIMES, groups: GROUPS, conditions }, query.groups), values };
+}
+
+/** Returns the condition that a column has one of the values of a JSON array. */
+function isOneOf(list: string, mark: Mark): string {
+  return mark === "?"
+    ? `IN (SELECT value FROM json_each(${list}))`
+    : `IN (SELECT json_array_elements_text(${list}::json))`;
 }
 
 type Parameter = (value: string | number) => string;
@@ -186,10 +204,11 @@ export function readSum(row: Row, query: UsageQuery, read: (value: unknown) => n
 
 /** Reads the times of a line of a report. */
 export function readTimes(row: Row, query: UsageQuery, read: (value: unknown) => number): TimesLine {
-  const listOf = (columns: readonly string[]) => columns.map((name) => read(row[name]));
+  const percentilesIn = (columns: readonly string[]) => percentilesOf(columns.map((name) => read(row[name])));
   return {
     groups: readGroups(row, query),
-    times: { latency: listOf(LATENCY_COLUMNS), duration: listOf(DURATION_COLUMNS) },
+    latency: percentilesIn(LATENCY_COLUMNS),
+    duration: percentilesIn(DURATION_COLUMNS),
   };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { LedgerStore } from "../../../src/core/ledger/ledger-store.ts";
 import { addPercentiles } from "../../../src/core/usage/add-percentiles.ts";
 import { type AdvisorRecord, marginOf, type UsageRecord } from "../../../src/core/usage/records.ts";
-import { hoursOfDays, type UsageQuery } from "../../../src/core/usage/report.ts";
+import { hoursOfDays, takeLines, type UsageQuery } from "../../../src/core/usage/report.ts";
 import type { UsageRollUp } from "../../../src/core/usage/retention.ts";
 import { TAGS_PER_HOUR } from "../../../src/core/usage/tag-names.ts";
 import { TimesRecorder } from "../../../src/core/usage/times-recorder.ts";
@@ -118,7 +118,11 @@ export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
       }
       await save(stores, DAY_MS, { outcome: "failed", error: "upstream_error", finishedAt: DAY_MS + 1 });
       const query = { ...ALL, groups: ["day"] as const };
-      const [line] = await addPercentiles(stores.usage, query, await stores.usage.sumUsage(query));
+      const [line] = await addPercentiles(
+        stores.usage,
+        query,
+        takeLines(await stores.usage.sumUsage(query), query),
+      );
       expect(line?.requests).toBe(101);
       const isNear = (found: number | undefined, ms: number) => {
         expect(found).toBeGreaterThan(ms / 1.2);
@@ -130,6 +134,17 @@ export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
       isNear(line?.duration?.p50, 20_000);
     });
 
+    test("reads the times of some keys only where these are asked for", async () => {
+      const stores = await createStores();
+      for (const keyId of ["key_a", "key_b", "key_c"])
+        await save(stores, DAY_MS, { keyId, firstTokenAt: DAY_MS + 100 });
+      const query = { ...ALL, groups: ["key"] as const };
+      const keysOf = async (only: readonly (string | null)[] | null) =>
+        (await stores.usage.readTimes(query, only)).map(({ groups }) => groups[0]).sort();
+      expect(await keysOf(["key_a", null, "key_c"])).toEqual(["key_a", "key_c"]);
+      expect(await keysOf(null)).toEqual(["key_a", "key_b", "key_c"]);
+    });
+
     test("gives times only to the account, user or key whose they are", async () => {
       const stores = await createStores();
       const slow = { accountId: "org_b", userId: "user_b", keyId: "key_b" };
@@ -138,7 +153,11 @@ export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
       await save(stores, DAY_MS, { ...slow, userId: "user_c", keyId: "key_c" });
       const latencyOf = async (query: Partial<UsageQuery>) => {
         const asked = { ...ALL, groups: ["model"] as const, ...query };
-        const lines = await addPercentiles(stores.usage, asked, await stores.usage.sumUsage(asked));
+        const lines = await addPercentiles(
+          stores.usage,
+          asked,
+          takeLines(await stores.usage.sumUsage(asked), asked),
+        );
         return lines.map(({ latency }) => latency && latency.p99 > 30_000);
       };
       expect(await latencyOf({})).toEqual([true]);
@@ -286,7 +305,11 @@ export function testHourlyUsage(createStores: CreateStore<HourlyStores>): void {
         const reports = [];
         for (const groups of [["day"], ["outcome", "key"], ["day", "key", "model"]] as const) {
           const query = { ...ALL, groups };
-          const lines = await addPercentiles(stores.usage, query, await stores.usage.sumUsage(query));
+          const lines = await addPercentiles(
+            stores.usage,
+            query,
+            takeLines(await stores.usage.sumUsage(query), query),
+          );
           reports.push(lines.map((line) => JSON.stringify(line)).sort());
         }
         const days = { from: 5, to: 5 };

@@ -71,9 +71,9 @@ function NoAccounts({ kind }: { kind: Kind }) {
   );
 }
 
-function listColumns(spent: ReadonlyMap<string, number> | null): readonly Column<Line>[] {
+function listColumns(spentBy: ((accountId: string) => number | null) | null): readonly Column<Line>[] {
   const { columns } = text.credits;
-  const spentBy = ({ account }: Line) => (spent === null ? null : (spent.get(account.id) ?? 0));
+  const spentOf = ({ account }: Line) => spentBy?.(account.id) ?? null;
   return [
     {
       id: "name",
@@ -99,7 +99,7 @@ function listColumns(spent: ReadonlyMap<string, number> | null): readonly Column
       cell: ({ overdraft }) =>
         overdraft === null ? text.credits.unlimited : <Money nanodollars={overdraft * 1e9} />,
     },
-    moneyColumn("spent", columns.spent, spentBy),
+    moneyColumn("spent", columns.spent, spentOf),
   ];
 }
 
@@ -122,8 +122,14 @@ function moneyColumn(id: string, title: string, sortBy: (line: Line) => number |
   };
 }
 
-/** Loads what each account was charged in the last 30 days, the usual range of the report. */
-async function loadSpent(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
-  const { data } = await call("GET /api/admin/usage", { query: { group_by: "account" }, signal });
-  return new Map(data.map(({ account, cost_nanodollars }) => [account ?? "", cost_nanodollars]));
+/**
+ * Loads what each account was charged in the last 30 days, the usual range of the report. The function returns null for an account that a
+ * report lacks which is not complete.
+ */
+async function loadSpent(signal: AbortSignal): Promise<(accountId: string) => number | null> {
+  const report = await call("GET /api/admin/usage", { query: { group_by: "account" }, signal });
+  const spent = new Map(
+    report.data.map(({ account, cost_nanodollars }) => [account ?? "", cost_nanodollars]),
+  );
+  return (accountId) => spent.get(accountId) ?? (report.is_complete ? 0 : null);
 }

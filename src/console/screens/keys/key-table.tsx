@@ -31,12 +31,12 @@ export interface Row {
 
 type OnAction = (action: { readonly kind: "change" | "revoke"; readonly key: Key }) => void;
 
-/** Returns the row of a key. `uses` is null while it is not known. */
-export function toRow(key: Key, uses: ReadonlyMap<string, Use> | null): Row {
+/** Returns the row of a key. `useOf` returns null where its use is not known. */
+export function toRow(key: Key, useOf: (keyId: string) => Use | null): Row {
   const isExpired = key.expires_at !== null && Date.parse(key.expires_at) <= now.peek();
   return {
     key,
-    use: uses === null ? null : (uses.get(key.id) ?? { requests: 0, cost: 0 }),
+    use: useOf(key.id),
     owner: findName("accounts", key.account_id) ?? key.account_id,
     state: key.revoked_at !== null ? "revoked" : isExpired ? "expired" : "active",
   };

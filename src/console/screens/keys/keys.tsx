@@ -27,11 +27,11 @@ type Action =
 export default function Keys() {
   const [action, setAction] = useState<Action | null>(null);
   const pages = usePages("keys", (query, signal) => call("GET /api/admin/keys", { query, signal }));
-  const uses = useUses();
+  const useOf = useUses();
   useOwners();
   const showsEnded = query.value["ended"] === "1";
   const toRows = (keys: readonly Key[]) =>
-    keys.map((key) => toRow(key, uses)).filter(({ state }) => showsEnded || state === "active");
+    keys.map((key) => toRow(key, useOf)).filter(({ state }) => showsEnded || state === "active");
   return (
     <Page
       title={words.title}
@@ -92,8 +92,8 @@ function useOwners(): void {
   }, [isForAll]);
 }
 
-/** The requests and costs of the last days by key; null while they are not known. */
-function useUses(): ReadonlyMap<string, Use> | null {
+/** Returns a function that finds the requests and costs of the last days of a key; it returns null while they are not known. */
+function useUses(): (keyId: string) => Use | null {
   const { data } = useLoad("uses", (signal) =>
     call("GET /api/admin/usage", {
       query: {
@@ -103,8 +103,11 @@ function useUses(): ReadonlyMap<string, Use> | null {
       signal,
     }),
   );
-  if (data === null) return null;
-  return new Map(
+  if (data === null) return () => null;
+  const uses = new Map(
     data.data.map((line) => [line.key ?? "", { requests: line.requests, cost: line.cost_nanodollars }]),
   );
+  // A report that is not complete may lack keys that were used.
+  const unused = data.is_complete ? { requests: 0, cost: 0 } : null;
+  return (keyId) => uses.get(keyId) ?? unused;
 }
