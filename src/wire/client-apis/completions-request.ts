@@ -165,17 +165,16 @@ function listNeeds({ text, root }: ScannedCompletion): RequestNeeds {
   };
 }
 
-/** The characters of the longest prompt, at least. Token ids have none. */
-function countLongest({ prompts, root, text }: ScannedCompletion): number {
-  const suffix = memberOf(root, "suffix");
-  const suffixChars = suffix === undefined ? 0 : text.slice(suffix.start, suffix.end).length;
+/** The characters of the longest prompt with the suffix. Token ids have none. */
+function countLongest({ prompts, suffix }: ScannedCompletion): number {
   const chars = prompts.map((prompt) => (typeof prompt === "string" ? prompt.length : 0));
-  return Math.max(...chars) + suffixChars;
+  return Math.max(...chars) + suffix.length;
 }
 
-/** The longest text; token ids have no characters. */
-function listLongest({ prompts }: ScannedCompletion): Buffer[] {
+/** The longest text and the suffix; token ids have no characters, and a suffix alone does not measure them. */
+function listLongest({ prompts, suffix }: ScannedCompletion): Buffer[] {
   const texts = prompts.filter((prompt) => typeof prompt === "string");
-  const longest = texts.reduce((a, b) => (Buffer.byteLength(b) > Buffer.byteLength(a) ? b : a), "");
-  return longest === "" ? [] : [Buffer.from(JSON.stringify(longest))];
+  if (texts.length === 0) return [];
+  const longest = texts.reduce((a, b) => (Buffer.byteLength(b) > Buffer.byteLength(a) ? b : a));
+  return [longest, suffix].filter((text) => text !== "").map((text) => Buffer.from(JSON.stringify(text)));
 }

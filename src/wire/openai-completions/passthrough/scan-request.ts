@@ -2,7 +2,6 @@ import { BOUNDS } from "../../../base/bounds.ts";
 import { rejectField } from "../../../base/errors.ts";
 import { readInputs, type TextInput } from "../../canonical/read-inputs.ts";
 import { type RoutingParameters, readRoutingParameters } from "../../conversation/preferences.ts";
-import { sizeOf } from "../../conversation/prompt-nodes.ts";
 import { BYTES_PER_TOKEN } from "../../conversation/usage.ts";
 import {
   allFields,
@@ -32,6 +31,8 @@ export interface ScannedCompletion extends RoutingParameters {
   readonly maxTokens: number | null;
   /** At least one. */
   readonly prompts: readonly TextInput[];
+  /** The text after the completion; empty if there is none. */
+  readonly suffix: string;
   /** The number of completions that the vendor generates: `n` for each prompt, or `best_of` if that is larger. */
   readonly answers: number;
   /** The client asked for a usage chunk (`stream_options.include_usage`). */
@@ -62,7 +63,8 @@ export function scanCompletionRequest(bytes: Buffer): ScannedCompletion {
   return scanBody(bytes, SHAPE, (text, { root, nodes }) => {
     checkCompletionRequest(text, root);
     const prompts = readInputs(parseMember(text, root, "prompt"), PROMPT);
-    const suffixBytes = sizeOf(memberOf(root, "suffix"));
+    const suffix = stringOf(text, memberOf(root, "suffix")) ?? "";
+    const suffixBytes = Buffer.byteLength(suffix);
     const sizes = prompts.map((prompt) => bytesOf(prompt) + suffixBytes);
     return {
       ...readRoutingParameters({
@@ -78,6 +80,7 @@ export function scanCompletionRequest(bytes: Buffer): ScannedCompletion {
       stream: isTrue(text, memberOf(root, "stream")),
       maxTokens: numberOf(text, memberOf(root, "max_tokens")),
       prompts,
+      suffix,
       answers: countAnswers(text, root, prompts.length),
       wantsUsageChunk: isTrue(text, memberOf(memberOf(root, "stream_options"), "include_usage")),
       promptTextBytes: sizes.reduce((sum, size) => sum + size, 0),
