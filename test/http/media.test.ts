@@ -181,6 +181,54 @@ describe("POST images/generations", () => {
     expect(await generationOf(response)).toMatchObject({ outcome: "completed", total_cost: 0.03173 });
   });
 
+  test("a stream of two images has both in the vendor's order, charges both, and its last event has the cost", async () => {
+    const events = ["Zmlyc3Q=", "c2Vjb25k"].flatMap((b64_json) => [
+      { type: "image_generation.partial_image", b64_json, partial_image_index: 0 },
+      { type: "image_generation.completed", b64_json, usage: IMAGE_USAGE },
+    ]);
+    first.reset(streamOf(events));
+    const body = { model: "acme/draw", prompt: "A", n: 2, stream: true };
+    const response = await post("/v1/images/generations", body);
+    const received = await eventsOf(response);
+    expect(received.slice(0, 3)).toEqual(events.slice(0, 3));
+    expect(received[3]).toMatchObject({ ...events[3], usage: { ...IMAGE_USAGE, cost: 2 * 0.03173 } });
+    expect(received).toHaveLength(4);
+    expect(await generationOf(response)).toMatchObject({
+      outcome: "completed",
+      tokens_prompt: 2 * 10,
+      tokens_image_completion: 2 * 1_056,
+      units: { generated_images: 2 },
+      total_cost: 2 * 0.03173,
+    });
+  });
+
+  test.each([
+    ["both arrive", 2, [], "completed"],
+    ["the second one is left out", 1, [], "completed"],
+    [
+      "the second one breaks off",
+      1,
+      [{ type: "image_generation.partial_image", b64_json: "aGk=" }],
+      "failed",
+    ],
+  ] as const)(
+    "a stream of two images with prices per image is charged for those that arrived: %s",
+    async (_how, arrived, rest, outcome) => {
+      const image = { type: "image_generation.completed", b64_json: "aGk=" };
+      first.reset(streamOf([...Array(arrived).fill(image), ...rest]));
+      const body = { model: "acme/picture", prompt: "A", n: 2, stream: true };
+      const response = await post("/v1/images/generations", body);
+      const received = await eventsOf(response);
+      expect(received.filter(({ type }) => type === image.type)).toHaveLength(arrived);
+      expect(received.filter(({ type }) => type === "error")).toHaveLength(outcome === "failed" ? 1 : 0);
+      expect(await settledOf(response)).toMatchObject({
+        outcome,
+        units: { generated_images: arrived },
+        total_cost: arrived * 0.04,
+      });
+    },
+  );
+
   test("a stream that ends without its last event ends with an error event", async () => {
     first.reset(streamOf([{ type: "image_generation.partial_image", b64_json: "aGk=" }]));
     const response = await post("/v1/images/generations", { model: "acme/draw", prompt: "A", stream: true });

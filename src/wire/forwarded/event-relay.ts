@@ -27,11 +27,16 @@ import { encodeCost } from "./json-answer.ts";
 export interface EventRules {
   /** The type of the events that complete an answer, or one image of several. */
   readonly last: string;
+  /** How many of these events complete the answer. Absent: one. */
+  readonly expected?: number;
   /** Returns the usage by the `usage` of these events; empty if none has arrived. */
   readonly readUsage: (usages: readonly unknown[]) => TokenUsage;
 }
 
-/** Forwards a stream of server-sent events. The last one is held back until its cost is known. */
+/**
+ * Forwards a stream of server-sent events. The last one is held back until its cost is known. One that completes an image of several
+ * is held back only until the next event: vendors leave images out, so that it may be the last one.
+ */
 export class EventRelay implements AnswerRelay {
   sawToken = false;
   readonly isDone = false;
@@ -50,8 +55,9 @@ export class EventRelay implements AnswerRelay {
 
   constructor(private readonly rules: EventRules) {}
 
+  /** A provider may be silent for long before the next image. */
   get isFinished(): boolean {
-    return this.held !== null;
+    return this.held !== null && !this.isMoreExpected();
   }
 
   get usage(): TokenUsage {
@@ -122,14 +128,22 @@ export class EventRelay implements AnswerRelay {
     const data = text.slice(start, end);
     if (this.error !== null || data === "[DONE]") return;
     const type = this.readType(data, name);
+    const isLast = type === this.rules.last;
+    if (isLast || this.isMoreExpected()) this.giveHeld();
     if (type === null) return;
     this.sawToken = true;
-    if (type !== this.rules.last) this.give(data, name);
-    else {
-      if (this.held !== null) this.give(this.held.data, this.held.name);
-      this.held = { data, name };
-    }
+    if (isLast) this.held = { data, name };
+    else this.give(data, name);
   };
+
+  private isMoreExpected(): boolean {
+    return this.usages.length < (this.rules.expected ?? 1);
+  }
+
+  private giveHeld(): void {
+    if (this.held !== null) this.give(this.held.data, this.held.name);
+    this.held = null;
+  }
 
   private give(data: string, name: string): void {
     if (this.kept === null) {

@@ -46,6 +46,7 @@ export function decodeImages(bytes: Buffer): ForwardedRequest {
     openRelay: () =>
       new EventRelay({
         last: "image_generation.completed",
+        expected: answers,
         readUsage: (usages) => sumUsage(usages, { promptTextBytes, asked }),
       }),
     readAnswer: (answer, _head, identity) =>
