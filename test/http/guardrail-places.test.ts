@@ -25,7 +25,7 @@ providers:
     base_url: "${vendor.baseUrl}"
     api_keys: [k]
     format: anthropic-messages
-    models: [{id: acme/counted, context_length: 128000}, {id: acme/watched, context_length: 128000}]
+    models: [{id: acme/block-cited, context_length: 128000}, {id: acme/mask-cited, context_length: 128000}, {id: acme/counted, context_length: 128000}, {id: acme/watched, context_length: 128000}]
 guardrails:
   - {name: no-secrets, kind: regex, on: answer, action: block, patterns: ["sk-[a-z0-9]{20,}"], models: ["acme/block*"]}
   - {name: hide, kind: regex, on: answer, action: mask, patterns: ["sk-[a-z0-9]{20,}"], models: ["acme/mask*"]}
@@ -233,6 +233,77 @@ describe("a guardrail on whole answers", () => {
     expect(text).not.toContain("abcdefghij");
   });
 });
+
+describe.each(["/messages", "/chat/completions", "/responses"])(
+  "a guardrail on a text of a document that an answer cites, for a client of %s",
+  (path) => {
+    const citations = ["fine", SECRET].flatMap((cited_text) => [
+      {
+        ...{ type: "char_location", cited_text, document_index: 0, document_title: "Notes" },
+        ...{ start_char_index: 0, end_char_index: cited_text.length },
+      },
+      {
+        ...{ type: "web_search_result_location", cited_text, encrypted_index: "AAAA" },
+        ...{ title: "Notes", url: "https://x.example" },
+      },
+    ]);
+    const message = { id: "msg_1", type: "message", role: "assistant", model: "up" };
+    const usage = { input_tokens: 3, output_tokens: 2 };
+
+    /** Cites a harmless text and then the secret, each of a document and of a page. */
+    function playCited(): void {
+      vendor.perform(async (answer) => {
+        if (!answer.isStream) {
+          const content = [{ type: "text", text: "x", citations }];
+          return answer.respond(200, { ...message, content, stop_reason: "end_turn", usage });
+        }
+        await answer.begin();
+        await answer.events(
+          { type: "message_start", message: { ...message, content: [], stop_reason: null, usage } },
+          {
+            ...{ type: "content_block_start", index: 0 },
+            content_block: { type: "text", text: "", citations: [] },
+          },
+          ...citations.map((citation) => ({
+            ...{ type: "content_block_delta", index: 0 },
+            delta: { type: "citations_delta", citation },
+          })),
+          { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "x" } },
+          { type: "content_block_stop", index: 0 },
+          { type: "message_delta", delta: { stop_reason: "end_turn" }, usage },
+          { type: "message_stop" },
+        );
+        await answer.end();
+      });
+    }
+
+    const ask = async (model: string, stream: boolean) => {
+      playCited();
+      const asked = path === "/responses" ? { input: "Hello" } : { messages: HELLO, max_tokens: 100 };
+      const response = await fetch(gateway.base + path, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify({ model, stream, ...asked }),
+      });
+      return [response.status, await response.text()] as const;
+    };
+
+    test.each([false, true])("blocks it, streamed: %p", async (stream) => {
+      const [status, text] = await ask("acme/block-cited", stream);
+      expect(status).toBe(stream ? 200 : 403);
+      expect(text).toContain("no-secrets");
+      expect(text).not.toContain("abcdefghij");
+    });
+
+    test.each([false, true])("masks it, streamed: %p", async (stream) => {
+      const [status, text] = await ask("acme/mask-cited", stream);
+      expect(status).toBe(200);
+      expect(text).toContain("hide");
+      expect(text).not.toContain("abcdefghij");
+      if (path !== "/responses") expect(text).toContain("fine");
+    });
+  },
+);
 
 describe("a guardrail on endpoints that are forwarded", () => {
   let forms: RecordingVendor;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { addAccountWithKey, findLedgerProblems } from "../support/money.ts";
+import { addAccountWithKey, balanceOf, findLedgerProblems } from "../support/money.ts";
 import { type RecordingVendor, type Responder, startRecordingVendor } from "../support/recording-vendor.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 import { makeWav } from "../support/wav.ts";
@@ -42,6 +42,7 @@ providers:
   gamma:
     base_url: ${broken.baseUrl}
     models:
+      - {id: acme/sketch, output: image, prices: {prompt: "0", completion: "0", generated_image: "0.04"}}
       - {id: acme/broken, output: speech, prices: {prompt: "0", completion: "0", character: "0.000015"}}
   beta:
     base_url: ${second.baseUrl}
@@ -239,6 +240,38 @@ describe("POST images/generations", () => {
     expect(await generationOf(response)).toMatchObject({ outcome: "failed" });
   });
 
+  test("a stream that failed after its first image was charged is given again as it was with its Idempotency-Key, and is not charged again", async () => {
+    const secret = await addAccountWithKey(gateway, { id: "user_images", overdraft: 1_000_000_000 });
+    const image = { type: "image_generation.completed", b64_json: "aGk=" };
+    const partial = { type: "image_generation.partial_image", b64_json: "aGk=" };
+    broken.perform(async (call) => {
+      await call.begin();
+      await call.events(image, partial);
+      await call.gate();
+      await call.events({ type: "error", error: { message: "overloaded" } });
+      await call.end();
+    });
+    const ask = () =>
+      fetch(`${gateway.url}/v1/images/generations`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          ...authorization(secret),
+          "idempotency-key": "images",
+        },
+        body: JSON.stringify({ model: "acme/sketch", prompt: "A", n: 2, stream: true }),
+      });
+    const asked = await ask();
+    (await broken.call(0)).openGate();
+    const events = await eventsOf(asked);
+    expect(events.map(({ type }) => type)).toEqual([image.type, partial.type, "error"]);
+    const again = await ask();
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(await eventsOf(again)).toEqual(events);
+    expect(broken.calls).toHaveLength(1);
+    expect((await balanceOf(gateway, "user_images")).balance).toBe(-40_000_000);
+  });
+
   test.each([
     [{ model: "acme/draw" }, "prompt is required: a description of the image."],
     [{ model: "acme/draw", prompt: "A", n: 0 }, "n must be a whole number of at least 1."],
@@ -326,6 +359,35 @@ describe("POST audio/speech", () => {
     await expect(response.arrayBuffer()).rejects.toThrow();
     // The vendor charges for the whole text.
     expect(await settledOf(response)).toMatchObject({ outcome: "failed", total_cost: 0.00018 });
+  });
+
+  test("audio that broke off and was charged is rejected if its Idempotency-Key is repeated, and is not charged again", async () => {
+    const secret = await addAccountWithKey(gateway, { id: "user_broken", overdraft: 1_000_000_000 });
+    broken.perform(async (call) => {
+      await call.begin(200, { "content-type": "audio/mpeg" });
+      await call.piece(AUDIO);
+      await call.gate();
+      call.connection.reset();
+    });
+    const ask = () =>
+      fetch(`${gateway.url}/v1/audio/speech`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          ...authorization(secret),
+          "idempotency-key": "broken",
+        },
+        body: JSON.stringify({ ...SPEAK, model: "acme/broken" }),
+      });
+    const asked = await ask();
+    (await broken.call(0)).openGate();
+    await expect(asked.arrayBuffer()).rejects.toThrow();
+    const id = asked.headers.get("x-gateway-generation-id")!;
+    const again = await ask();
+    expect([again.status, await messageOf(again)]).toEqual([409, expect.stringContaining(id)]);
+    expect(broken.calls).toHaveLength(1);
+    // 12 characters.
+    expect((await balanceOf(gateway, "user_broken")).balance).toBe(-180_000);
   });
 
   test("a client that leaves ends the call of the vendor, and pays for the text", async () => {
