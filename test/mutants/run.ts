@@ -1,25 +1,30 @@
 /**
  * Changes the code a little and looks whether the tests nearby notice: `npm run test:mutants`. The project itself is not touched;
- * copies of it are. Prints which changes survive, and the share that was noticed.
+ * copies of it are. Prints which changes survive, and the share that was noticed. What was measured and found is kept in `dist`: a
+ * run that is ended goes on with the next one, and survivors are only tried with test files that are new or changed.
  *
- * --seed=<number>   which changes are drawn
- * --count=<number>  how many
- * --only=<text>     only in files whose path contains the text
- * --jobs=<number>   copies that run at the same time
- * --list            prints the changes without running a test
- * --fresh           measures again which test executes which line
+ * --seed=<number>     which changes are drawn
+ * --count=<number>    how many
+ * --only=<text>       only in files whose path contains the text
+ * --jobs=<number>     copies that run at the same time
+ * --minutes=<number>  ends after that time; the exit code is 3 if changes are left to be tried
+ * --seconds=<number>  how long the tests of one change may take
+ * --list              prints the changes without running a test
+ * --fresh             forgets what was measured and found: after changes of the code, whose lines have moved
  */
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { API, type Checker } from "typescript/unstable/async";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { removeTempFolders } from "../support/temp-folder.ts";
 import { copyProject, PROJECT } from "./copy-project.ts";
-import { type CoveringTest, measureCoverage, runTests } from "./coverage.ts";
+import { measureCoverage } from "./coverage.ts";
 import { drawMutants } from "./draw-mutants.ts";
 import { EXPLAINED } from "./explained.ts";
 import { findMutants, type Mutant } from "./find-mutants.ts";
 import { listSubjects } from "./subjects.ts";
+import { createMutantTrial, type MutantTrial } from "./try-mutants.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -27,6 +32,8 @@ const { values: options } = parseArgs({
     count: { type: "string", default: "300" },
     only: { type: "string", default: "" },
     jobs: { type: "string", default: "2" },
+    minutes: { type: "string", default: "Infinity" },
+    seconds: { type: "string", default: "60" },
     list: { type: "boolean", default: false },
     fresh: { type: "boolean", default: false },
   },
@@ -34,11 +41,13 @@ const { values: options } = parseArgs({
 
 /** Share of the changes that the tests must notice. */
 const AIM = 0.9;
-/** Test files that are run for one change, those first that are about little else, and how long they may take. Milliseconds. */
-const [MAX_TESTS, MAX_TESTS_MS] = [40, 120_000];
-/** The measured coverage is kept between runs. */
-const KEPT = join(PROJECT, "dist", "mutants-coverage.json");
+/** The exit code of a run whose time was over before all changes were tried. */
+const NOT_DONE = 3;
+const KEPT_COVERAGE = join(PROJECT, "dist", "mutants-coverage.jsonl");
+const KEPT_OUTCOMES = join(PROJECT, "dist", "mutants-outcomes.jsonl");
 
+const endsAt = performance.now() + Number(options.minutes) * 60_000;
+const isOver = () => performance.now() >= endsAt;
 const subjects = listSubjects(PROJECT);
 const drawn = drawMutants(await findAll(), Number(options.count), createSeededRandom(Number(options.seed)));
 if (options.list) for (const mutant of drawn) console.log(describe(mutant));
@@ -74,71 +83,47 @@ function isExplained({ file, line }: Mutant, text: string): boolean {
 }
 
 async function tryAll(mutants: readonly Mutant[]): Promise<void> {
+  if (options.fresh) for (const kept of [KEPT_COVERAGE, KEPT_OUTCOMES]) rmSync(kept, { force: true });
   const folders = await Promise.all(Array.from({ length: Number(options.jobs) }, copyProject));
-  const tests = await loadCoverage(folders);
-  const waiting = [...mutants];
+  const tests = await measureCoverage(KEPT_COVERAGE, folders, subjects, isOver);
+  if (tests === undefined) process.exitCode = NOT_DONE;
+  else {
+    const trial = createMutantTrial(KEPT_OUTCOMES, await readTexts(), tests, Number(options.seconds) * 1_000);
+    const waiting = mutants.filter((mutant) => !trial.isNoticed(mutant));
+    console.log(`${mutants.length - waiting.length} of ${mutants.length} are known to be noticed`);
+    const survivors = await tryEach(folders, waiting, trial);
+    report(mutants.length - waiting.length, survivors, waiting.length);
+  }
+  await removeTempFolders();
+}
+
+/** Tries changes until none is left or the time is over, and removes those from `waiting`. Returns the survivors. */
+async function tryEach(folders: readonly string[], waiting: Mutant[], trial: MutantTrial): Promise<Mutant[]> {
   const survivors: Mutant[] = [];
-  let tried = 0;
   await Promise.all(
     folders.map(async (folder) => {
-      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-        const survived = await survives(folder, mutant, tests);
-        tried += 1;
-        if (survived) survivors.push(mutant);
-        console.log(`${tried}/${mutants.length} ${survived ? "SURVIVED" : "noticed "} ${describe(mutant)}`);
+      while (!isOver()) {
+        const mutant = waiting.shift();
+        if (mutant === undefined) return;
+        const started = performance.now();
+        const noticedBy = await trial.try(folder, mutant);
+        if (noticedBy === undefined) survivors.push(mutant);
+        const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+        console.log(
+          `${noticedBy === undefined ? "SURVIVED" : "noticed "} ${seconds} s ${describe(mutant)}${noticedBy === undefined ? "" : ` (${noticedBy})`}`,
+        );
       }
     }),
   );
-  await removeTempFolders();
-  report(mutants.length, survivors);
+  return survivors;
 }
 
-/** Returns whether all tests pass that execute the changed line. */
-async function survives(folder: string, mutant: Mutant, tests: readonly CoveringTest[]): Promise<boolean> {
-  const path = join(folder, mutant.file);
-  const text = await Bun.file(path).text();
-  await Bun.write(path, text.slice(0, mutant.start) + mutant.after + text.slice(mutant.end));
-  try {
-    const nearby = nearbyTests(mutant, tests);
-    return nearby.length === 0 || (await runTests(folder, nearby, MAX_TESTS_MS)) === 0;
-  } finally {
-    await Bun.write(path, text);
-  }
-}
-
-function nearbyTests({ file, line }: Mutant, tests: readonly CoveringTest[]): string[] {
-  const nearby: string[] = [];
-  let took = 0;
-  for (const test of tests) {
-    if (test.files.get(file)?.has(line) !== true) continue;
-    took += test.took;
-    if (nearby.length === MAX_TESTS || took > MAX_TESTS_MS / 2) break;
-    nearby.push(test.test);
-  }
-  return nearby;
-}
-
-async function loadCoverage(folders: readonly string[]): Promise<CoveringTest[]> {
-  if (!options.fresh && (await Bun.file(KEPT).exists())) return restoreCoverage(await Bun.file(KEPT).json());
-  const measured = await measureCoverage(folders, subjects);
-  await Bun.write(
-    KEPT,
-    JSON.stringify(measured, (_, value) =>
-      value instanceof Map || value instanceof Set ? [...value] : value,
+async function readTexts(): Promise<Map<string, string>> {
+  return new Map(
+    await Promise.all(
+      subjects.map(async (file) => [file, await Bun.file(join(PROJECT, file)).text()] as const),
     ),
   );
-  return measured;
-}
-
-type KeptTest = Omit<CoveringTest, "files"> & {
-  readonly files: readonly (readonly [string, readonly number[]])[];
-};
-
-function restoreCoverage(kept: readonly KeptTest[]): CoveringTest[] {
-  return kept.map((test) => ({
-    ...test,
-    files: new Map(test.files.map(([file, lines]) => [file, new Set(lines)])),
-  }));
 }
 
 function describe({ file, line, kind, before, after }: Mutant): string {
@@ -146,13 +131,14 @@ function describe({ file, line, kind, before, after }: Mutant): string {
   return `${file}:${line} ${kind}: ${short(before)} → ${short(after)}`;
 }
 
-function report(count: number, survivors: readonly Mutant[]): void {
-  const noticed = count - survivors.length;
-  console.log(`\nSurvivors of ${count}, seed ${options.seed}:`);
+function report(tried: number, survivors: readonly Mutant[], left: number): void {
+  const noticed = tried - survivors.length;
+  console.log(`\nSurvivors of ${tried}, seed ${options.seed}:`);
   for (const mutant of survivors) console.log(`  ${describe(mutant)}`);
   console.log(
-    `${((100 * noticed) / count).toFixed(1)} % noticed; ${EXPLAINED.length} changes are explained and not drawn`,
+    `${((100 * noticed) / tried).toFixed(1)} % noticed; ${EXPLAINED.length} changes are explained and not drawn`,
   );
-  console.log(`${noticed} passed, ${survivors.length} failed`);
-  process.exitCode = noticed < AIM * count ? 1 : 0;
+  console.log(`${noticed} passed, ${survivors.length} failed, ${left} not tried`);
+  if (left > 0) process.exitCode = NOT_DONE;
+  else process.exitCode = noticed < AIM * tried ? 1 : 0;
 }
