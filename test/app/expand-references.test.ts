@@ -84,7 +84,7 @@ describe("a reference in the configuration file", () => {
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);
     // Opened for reading and writing, so that opening it does not wait.
-    const writer = Bun.spawn(["sh", "-c", `exec 3<>'${pipe}'; sleep 60`]);
+    const writer = Bun.spawn(["sh", "-c", `exec 3<>'${pipe}'; exec sleep 60`]);
     try {
       expect(() => load(`data_dir: \${file:${pipe}}`)).toThrow("it is not a regular file");
     } finally {
