@@ -12,8 +12,11 @@ import { type SharedGateways, shareDatabase } from "./shared-gateways.ts";
 const SLOW_MS = 90_000;
 const MODEL = "mine/chat";
 
+/** What is reserved for the answer to a request without a bound, as long as its key has used nothing. */
+const HOLD_TOKENS = 900;
+
 const yamlFor = (vendorUrl: string) => `
-limits: { attempts: 1, repeats: 0 }
+limits: { attempts: 1, repeats: 0, hold_tokens: ${HOLD_TOKENS} }
 providers:
   mine:
     base_url: ${vendorUrl}
@@ -44,10 +47,10 @@ function untilAll(gateways: readonly TestGateway[], status: string, problem = ""
   );
 }
 
-/** Answers with as many tokens as were asked for, once a gate is open. */
+/** Answers with as many tokens as were asked for, or as are expected, once a gate is open. */
 const answerWhole: Play = async (call) => {
   await call.gate();
-  const completion_tokens = Number(call.body["max_tokens"]);
+  const completion_tokens = Number(call.body["max_tokens"] ?? HOLD_TOKENS);
   await call.respond(
     200,
     documentOf("word ".repeat(completion_tokens), { usage: { prompt_tokens: 3, completion_tokens } }),
@@ -55,19 +58,20 @@ const answerWhole: Play = async (call) => {
 };
 
 /**
- * Sends requests to the gateways in turn, each with a bound of so many tokens, none of which is answered before all were admitted or
- * rejected. Returns the tokens that were used.
+ * Sends requests to the gateways in turn, each with answers of so many tokens, which is also their bound unless they have none. None
+ * is answered before all were admitted or rejected. Returns the tokens that were used.
  */
 async function useAtOnce(
   { gateways, vendor }: { readonly gateways: readonly TestGateway[]; readonly vendor: Vendor },
   key: string,
-  { requests, tokens }: { readonly requests: number; readonly tokens: number },
+  load: { readonly requests: number; readonly tokens: number; readonly isBounded?: boolean },
 ): Promise<number> {
+  const { requests, tokens, isBounded = true } = load;
   vendor.perform(answerWhole);
   const before = vendor.calls.length;
   let rejected = 0;
   const answers = Array.from({ length: requests }, async (_, turn) => {
-    const status = await chat(alternate(gateways, turn), key, tokens);
+    const status = await chat(alternate(gateways, turn), key, isBounded ? tokens : null);
     if (status === 429) rejected += 1;
     return status;
   });
@@ -78,13 +82,13 @@ async function useAtOnce(
   return statuses.filter((status) => status === 200).length * tokens;
 }
 
-async function chat(gateway: TestGateway, key: string, maxTokens = 5): Promise<number> {
+async function chat(gateway: TestGateway, key: string, maxTokens: number | null = 5): Promise<number> {
   const response = await fetch(`${gateway.base}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify({
       model: MODEL,
-      max_tokens: maxTokens,
+      ...(maxTokens === null ? {} : { max_tokens: maxTokens }),
       messages: [{ role: "user", content: "Hello!" }],
     }),
   });
@@ -163,7 +167,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("three gateways without R
 });
 
 describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null || !IS_LONG_RUN)(
-  "two gateways with one Redis",
+  "three gateways with one Redis",
   () => {
     let database: TestPostgres;
     let redis: TestRedis;
@@ -176,7 +180,11 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null || !IS_LONG_RUN)(
       vendor = startVendor();
       shared = shareDatabase(await database.createDatabase());
       const options = { yaml: yamlFor(vendor.baseUrl), environment: { REDIS_URL: redis.url } };
-      gateways = [await shared.start("first", options), await shared.start("second", options)];
+      gateways = [
+        await shared.start("first", options),
+        await shared.start("second", options),
+        await shared.start("third", options),
+      ];
     }, SLOW_MS);
     afterAll(async () => {
       await shared?.clear();
@@ -198,6 +206,22 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null || !IS_LONG_RUN)(
         expect(used).toBeLessThanOrEqual(20_000);
         expect(used).toBeGreaterThan(10_000);
       }
+    });
+
+    test("use together no more than the tokens a minute of a key if requests without a bound get answers as long as expected", async () => {
+      const key = await addKey(gateways, { tokens_per_minute: 20_000 });
+      const load = { requests: 40, tokens: HOLD_TOKENS, isBounded: false };
+      const used = await useAtOnce({ gateways, vendor }, key, load);
+      expect(used).toBeLessThanOrEqual(20_000);
+      expect(used).toBeGreaterThan(10_000);
+    });
+
+    test("admit together exactly the requests per minute of an account whose keys each have more", async () => {
+      const tools = createAccountTools(gateways[0] as TestGateway);
+      const account = await tools.user("Limited", { rate_limit: { requests_per_minute: 10 } });
+      const keys = [await tools.key(account), await tools.key(account)];
+      const admitted = await Promise.all(keys.map((key) => countAdmitted(gateways, key, 15)));
+      expect(admitted.reduce((sum, count) => sum + count, 0)).toBe(10);
     });
 
     test("a Redis that is emptied renews no limit", async () => {
@@ -280,8 +304,8 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null || !IS_LONG_RUN)(
         const log = (gateways[0] as TestGateway).log.length;
         await redis.kill();
         await untilAway();
-        const degraded = await untilAll(gateways, "degraded", "each of the 2 live gateways admits its share");
-        expect(degraded.map(({ code }) => code)).toEqual([200, 200]);
+        const degraded = await untilAll(gateways, "degraded", "each of the 3 live gateways admits its share");
+        expect(degraded.map(({ code }) => code)).toEqual([200, 200, 200]);
         const meanwhile = await countAdmitted(gateways, key, 6);
         expect(meanwhile).toBe(6);
         await redis.start();
@@ -295,10 +319,10 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null || !IS_LONG_RUN)(
       SLOW_MS,
     );
 
-    /** Sends requests of another key until both gateways have noticed that Redis is away. */
+    /** Sends requests of another key until all gateways have noticed that Redis is away. */
     async function untilAway(): Promise<void> {
       const key = await addKey(gateways, { requests_per_minute: 1_000 });
-      await eventually("both gateways notice that Redis is away", async () => {
+      await eventually("all gateways notice that Redis is away", async () => {
         expect(await countAdmitted(gateways, key, 10)).toBeGreaterThanOrEqual(0);
         const all = await Promise.all(gateways.map(readiness));
         return all.every(({ status }) => status === "degraded");
@@ -312,7 +336,7 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null || !IS_LONG_RUN)(
         const options = { yaml: yamlFor(vendor.baseUrl), environment: { REDIS_URL: redis.url } };
         const late = await shared.start("late", options);
         try {
-          await untilAll([late], "degraded", "each of the 3 live gateways admits its share");
+          await untilAll([late], "degraded", "each of the 4 live gateways admits its share");
           expect(late.log.some(({ event }) => event.includes("Redis is away"))).toBe(true);
           await redis.start();
           await eventually("it counts in Redis", async () => (await readiness(late)).status === "ready");
