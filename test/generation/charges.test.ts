@@ -353,4 +353,16 @@ describe("the hold of a request that allows the vendor to search", () => {
     expect(Math.round(difference / ONE)).toBe(searches);
     expect(difference).toBeGreaterThanOrEqual(searches * ONE);
   });
+
+  test("the hold includes a thousand searches at most, which is more than any vendor makes", async () => {
+    const hold = (max_uses: number) => {
+      const tools = [{ type: "web_search_20250305", name: "web_search", max_uses }];
+      return holdOf("/messages", { model: MINE, max_tokens: 50, ...plainBody("/messages"), tools });
+    };
+    const most = await hold(1_000);
+    // The context window is full of results either way. A digit fewer is half a token, which is rounded up.
+    expect(most - (await hold(998))).toBeWithin(2 * 3_000_000, 2 * 3_000_000 + 1_001);
+    expect(await hold(1_001)).toBe(most);
+    expect(await hold(9_999)).toBe(most);
+  });
 });
