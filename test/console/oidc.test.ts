@@ -284,6 +284,28 @@ describe("signing in through an OpenID Connect provider", () => {
     });
   });
 
+  test("leaves the last owner of an organization its owner, whatever the rules say, and records no change", async () => {
+    const members = `/organizations/${other}/members`;
+    const call = (method: string, path: string, body?: unknown) =>
+      callAdmin(gateway, gateway.adminKey, method, path, body);
+    const [former] = (await call("GET", members)).rows.filter(({ role }) => role === "owner");
+    const { user } = (await sessionOf(await signInAs({ sub: "founder", groups: ["others"] }))).body;
+    const { id } = user as { readonly id: string };
+    expect((await call("PUT", `${members}/${id}`, { role: "owner" })).status).toBe(200);
+    expect((await call("DELETE", `${members}/${former!.user_id}`)).status).toBe(200);
+    for (const groups of [["others"], ["engineering"]]) {
+      const returned = await signInAs({ sub: "founder", groups });
+      expect(returned.status).toBe(303);
+      const { rows } = await call("GET", members);
+      expect(rows.filter(({ user_id }) => user_id === id)).toMatchObject([{ role: "owner" }]);
+      const [latest] = (await call("GET", "/audit")).rows;
+      expect(latest!["changes"]).toMatchObject({ signed_in_by: "oidc" });
+      expect(JSON.stringify(latest!["changes"])).not.toContain(other);
+    }
+    expect((await call("PUT", `${members}/${former!.user_id}`, { role: "owner" })).status).toBe(200);
+    expect((await call("DELETE", `${members}/${id}`)).status).toBe(200);
+  });
+
   test("makes a person with the operator's rule the operator", async () => {
     const returned = await signInAs({ sub: "root", groups: ["operators"] });
     expect((await sessionOf(returned)).body).toMatchObject({ role: "operator", account: null });
