@@ -1,11 +1,45 @@
-/**
- * Changes that no test can notice, or that none should, with the reason. They are not drawn. `before` is a text that stands in
- * `file` on the changed line.
- */
+import type { MutantKind } from "./find-mutants.ts";
+
+/** Changes that no test can notice, because the code does the same with them, with the reason. They are not drawn. */
 export interface Explained {
   readonly file: string;
-  readonly before: string;
+  readonly kind: MutantKind;
+  /** A text that stands on the changed line. */
+  readonly line: string;
+  /** What is changed, if the line has several changes of the kind. */
+  readonly before?: string;
   readonly why: string;
 }
 
-export const EXPLAINED: readonly Explained[] = [];
+export const EXPLAINED: readonly Explained[] = [
+  {
+    file: "src/core/catalog/max-cost.ts",
+    kind: "shifted bound",
+    line: "return paid <= MOST_PICODOLLARS ? tokens",
+    why: "At the bound both computations are exact.",
+  },
+  {
+    file: "src/core/extensions/guardrails/search-patterns.ts",
+    kind: "shifted bound",
+    line: "match.start === first.start && match.end > first.end",
+    why: "Two matches of the same characters are equal: they have one kind.",
+  },
+  {
+    file: "src/core/extensions/guardrails/find-phrases.ts",
+    kind: "shifted bound",
+    line: "at < text.length; at += SLICE_CHARS",
+    why: "One more slice, which is empty, repeats the end of the one before.",
+  },
+  {
+    file: "src/core/accounts/key-uses.ts",
+    kind: "shifted bound",
+    line: "if (group > 0) await nextTurn();",
+    why: "One more turn of the event loop before the first group.",
+  },
+  {
+    file: "src/http/api/manage-accounts.ts",
+    kind: "swapped arguments",
+    line: "deps.accountCache.memberChanged(account.id, body.owner)",
+    why: "Nothing is remembered of an organization that was created just now.",
+  },
+];

@@ -16,7 +16,6 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { API, type Checker } from "typescript/unstable/async";
-import { createSeededRandom } from "../support/seeded-random.ts";
 import { removeTempFolders } from "../support/temp-folder.ts";
 import { copyProject, PROJECT } from "./copy-project.ts";
 import { measureCoverage } from "./coverage.ts";
@@ -49,7 +48,7 @@ const KEPT_OUTCOMES = join(PROJECT, "dist", "mutants-outcomes.jsonl");
 const endsAt = performance.now() + Number(options.minutes) * 60_000;
 const isOver = () => performance.now() >= endsAt;
 const subjects = listSubjects(PROJECT);
-const drawn = drawMutants(await findAll(), Number(options.count), createSeededRandom(Number(options.seed)));
+const drawn = drawMutants(await findAll(), Number(options.count), Number(options.seed));
 if (options.list) for (const mutant of drawn) console.log(describe(mutant));
 else await tryAll(drawn);
 
@@ -77,9 +76,15 @@ async function compiles({ swapped }: Mutant, checker: Checker): Promise<boolean>
   return (await checker.typeToString(first)) === (await checker.typeToString(second));
 }
 
-function isExplained({ file, line }: Mutant, text: string): boolean {
+function isExplained({ file, line, kind, before }: Mutant, text: string): boolean {
   const changed = text.split("\n", line)[line - 1] ?? "";
-  return EXPLAINED.some((entry) => entry.file === file && changed.includes(entry.before));
+  return EXPLAINED.some(
+    (entry) =>
+      entry.file === file &&
+      entry.kind === kind &&
+      changed.includes(entry.line) &&
+      (entry.before ?? before) === before,
+  );
 }
 
 async function tryAll(mutants: readonly Mutant[]): Promise<void> {
