@@ -81,6 +81,34 @@ describe("the metrics of requests", () => {
     expect(metrics.value("gateway_overhead_seconds_count")).toBeNull();
   });
 
+  test("count each token as one kind, and have no series of a kind that did not occur", async () => {
+    const kinds = async () => {
+      const { series } = await scrape(gateway);
+      const tokens = series.filter(({ name }) => name === "gateway_tokens_total");
+      return Object.fromEntries(tokens.map(({ labels, value }) => [labels["kind"], value]));
+    };
+    expect(await ask(CHAT)).toBe(200);
+    expect(await kinds()).toEqual({ prompt: 3, completion: 2 });
+    vendor.reset(async (request) => {
+      const answer = (await answerHello(request).json()) as Record<string, unknown>;
+      const usage = {
+        prompt_tokens: 100,
+        prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 25 },
+        completion_tokens: 30,
+        completion_tokens_details: { reasoning_tokens: 12 },
+      };
+      return Response.json({ ...answer, usage });
+    });
+    expect(await ask(CHAT)).toBe(200);
+    expect(await kinds()).toEqual({
+      prompt: 3 + 35,
+      prompt_cached: 40,
+      prompt_cache_write: 25,
+      completion: 2 + 18,
+      reasoning: 12,
+    });
+  });
+
   test("count repairs of tool calls", async () => {
     const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
     const messages = [
@@ -147,6 +175,22 @@ describe("the overhead of a request", () => {
     expect(metrics.value("gateway_overhead_seconds_bucket", { le: "0.064" })).toBe(0);
     expect(metrics.value("gateway_overhead_seconds_bucket", { le: "0.128" })).toBe(1);
   });
+});
+
+test("the time to the first token is from the request to the token, and zero if no time passed", async () => {
+  const clock = createTestClock();
+  vendor.reset();
+  gateway = await startTestGateway({ yaml: yamlFor(vendor), clock });
+  const seconds = async () => {
+    expect(await ask({ ...CHAT, stream: true })).toBe(200);
+    return (await scrape(gateway)).value("gateway_time_to_first_token_seconds_sum");
+  };
+  expect(await seconds()).toBe(0);
+  vendor.reset((request) => {
+    clock.advance(250);
+    return answerHello(request);
+  });
+  expect(await seconds()).toBeCloseTo(0.25, 9);
 });
 
 describe("GET /metrics", () => {
