@@ -95,6 +95,19 @@ describe("a rate limiter that admits a share", () => {
     expect(larger).toMatchObject({ rejection: { isTooLarge: true } });
   });
 
+  test("the status names the whole limit, and what is left of the share: of requests, of tokens and of an hour", async () => {
+    const limiter = limiterOf({ count: 2, rank: 0 });
+    const perMinute = scopeOf({ requestsPerMinute: 10, tokensPerMinute: 60_000 });
+    const { limitStatus } = await limiter.admit(requestOf("gen_a", [perMinute], 1_000), START);
+    expect(limitStatus).toMatchObject({
+      requests: { limit: 10, remaining: 4 },
+      tokens: { limit: 60_000, remaining: 29_000 },
+    });
+    const perHour: LimitScope = { source: "anonymous", id: "a", limit: NO_LIMIT, requestsPerHour: 200 };
+    const counted = await limiter.count([perHour], START);
+    expect(counted.limitStatus).toMatchObject({ requests: { limit: 200, remaining: 99 }, tokens: null });
+  });
+
   test("without a share a request is rejected as beyond the limit, not as forbidden", async () => {
     const scope: LimitScope = { source: "anonymous", id: "address", limit: NO_LIMIT, requestsPerHour: 200 };
     expect(await limiterOf(null).count([scope], START)).toMatchObject({ rejection: { limit: 200 } });
