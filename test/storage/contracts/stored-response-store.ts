@@ -57,5 +57,21 @@ export function testStoredResponseStore(createStore: CreateStore<StoredResponseS
       expect((await store.claimKey(keyOf("a"), later)).kind).toBe("first");
       expect((await store.claimKey(keyOf("d"), later)).kind).toBe("first");
     });
+
+    test("gives an expired key to a new claim although hundreds of others have expired, too", async () => {
+      const store = await createStore();
+      const names = Array.from({ length: 250 }, (_, at) => `${at}`.padStart(3, "0"));
+      for (const name of names) await store.claimKey(keyOf(name), { ...claim, maxNames: 1_000 });
+      const later = { ...claim, at: 2_000, expiredAt: 1_001 };
+      expect((await store.claimKey(keyOf("249"), later)).kind).toBe("first");
+    });
+
+    test("keeps the keys that have not expired", async () => {
+      const store = await createStore();
+      await store.claimKey(keyOf("a"), claim);
+      const later = { ...claim, at: 2_000, expiredAt: 1_000 };
+      expect((await store.claimKey(keyOf("b"), later)).kind).toBe("first");
+      expect((await store.claimKey(keyOf("a"), later)).kind).toBe("repeated");
+    });
   });
 }
