@@ -339,6 +339,8 @@ describe("the hold of a request that allows the vendor to search", () => {
       { search_parameters: { mode: "auto", max_search_results: 3 } },
       3,
     ],
+    ["the plugin that searches", "/chat/completions", { plugins: [{ id: "web", max_results: 5 }] }, 1],
+    ["another plugin", "/chat/completions", { plugins: [{ id: "file-parser" }] }, 0],
     ["parameters that are off", "/chat/completions", { search_parameters: { mode: "off" } }, 0],
     [
       "a tool of the client",
