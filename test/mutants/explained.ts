@@ -42,4 +42,40 @@ export const EXPLAINED: readonly Explained[] = [
     line: "deps.accountCache.memberChanged(account.id, body.owner)",
     why: "Nothing is remembered of an organization that was created just now.",
   },
+  {
+    file: "src/core/catalog/price-usage.ts",
+    kind: "shifted bound",
+    line: "this.picodollars <= MOST_PICODOLLARS &&",
+    why: "At the bound both costs are exact.",
+  },
+  {
+    file: "src/core/catalog/price-usage.ts",
+    kind: "shifted bound",
+    line: "perToken.picodollars <= MOST_PICODOLLARS",
+    why: "At the bound both costs are exact.",
+  },
+  {
+    file: "src/core/catalog/price-usage.ts",
+    kind: "swapped arguments",
+    line: "fits(quality, imageQuality) && fits(size, imageSize)",
+    why: "The comparison is symmetric.",
+  },
+  {
+    file: "src/wire/conversation/check-amounts.ts",
+    kind: "shifted bound",
+    line: "end - start <= LEAST_VALUE_BYTES",
+    why: "A schema of that length has no more values than the bound, so that counting them changes nothing.",
+  },
+  ...[
+    "usage.cachedTokens <= promptTokens",
+    "usage.cacheWriteTokens <= promptTokens - usage.cachedTokens",
+    "usage.cacheWrite1hTokens <= usage.cacheWriteTokens",
+    "usage.audioPromptTokens <= promptTokens",
+    "usage.imageCompletionTokens) <=",
+  ].map((line) => ({
+    file: "src/wire/conversation/usage.ts",
+    kind: "shifted bound" as const,
+    line,
+    why: "Parts that just fit are the same after they were limited.",
+  })),
 ];
