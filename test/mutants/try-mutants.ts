@@ -93,8 +93,8 @@ async function runChanged(folder: string, mutant: Mutant, text: string, tests: r
 }
 
 /**
- * Returns the test files that execute the changed line: first those that noticed other changes of the file, then those whose
- * executed lines are for the most part lines of this file.
+ * Returns the test files that execute the changed line: first those that noticed other changes of the file, then those that execute
+ * much of the file and little else, the quick ones first.
  */
 function nearbyTests(
   { file, line }: Mutant,
@@ -102,7 +102,7 @@ function nearbyTests(
   noticed: ReadonlyMap<string, number>,
   maxMs: number,
 ): CoveringTest[] {
-  const focus = ({ files, lines }: CoveringTest) => (files.get(file)?.size ?? 0) / lines;
+  const focus = ({ files, lines, took }: CoveringTest) => (files.get(file)?.size ?? 0) ** 2 / (lines * took);
   const covering = tests
     .filter(({ files }) => files.get(file)?.has(line) === true)
     .map((test) => ({ test, noticed: noticed.get(test.test) ?? 0, focus: focus(test) }))
