@@ -266,6 +266,35 @@ describe("POST completions at a provider with the endpoint", () => {
     expect(events).not.toContain("[DONE]");
   });
 
+  test.each(["error", "network_error", "insufficient_system_resource", "engine_overloaded"])(
+    "takes the finish reason %s for a failure: a stream ends with an error event, and the next provider is asked before its first text",
+    async (reason) => {
+      const chunk = (text: string, finish: string | null) => ({
+        ...{ id: "cmpl-vendor", object: "text_completion", created: 1, model: "up" },
+        choices: [{ index: 0, text, finish_reason: finish }],
+      });
+      const begun = Promise.withResolvers<void>();
+      native.reset(() => {
+        const eventOf = (one: object) => `data: ${JSON.stringify(one)}\n\n`;
+        const body = async function* () {
+          yield eventOf(chunk(" there", null));
+          await begun.promise;
+          yield eventOf(chunk("", reason));
+        };
+        return new Response(body(), { headers: { "content-type": "text/event-stream" } });
+      });
+      const response = await post({ ...ASK, stream: true });
+      begun.resolve();
+      const last = JSON.parse((await readEvents(response)).at(-1) as string);
+      expect(last.error).toMatchObject({ type: expect.any(String), message: expect.any(String) });
+      expect(await recordOf(response)).toMatchObject({ outcome: "failed" });
+      native.reset(() => streamOf([chunk("", reason)]));
+      const other = await post({ ...ASK, model: "acme/both", stream: true });
+      expect(other.headers.get("x-gateway-provider")).toBe("chats");
+      expect((await readEvents(other)).at(-1)).toBe("[DONE]");
+    },
+  );
+
   test.each([
     ["an error in the body", () => Response.json({ error: { message: "no", code: 500 } })],
     ["no choices", () => Response.json({ choices: [] })],
