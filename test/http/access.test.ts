@@ -440,10 +440,12 @@ describe.each(ENDPOINTS.map(({ method, path }) => [method, path] as const))("%s 
   test("returns the status of the access table to each kind of caller", async () => {
     const row = ROWS[`${method} ${path}`] as Row;
     const answers: Record<string, number> = {};
+    let now = await restore();
     for (const principal of CALLERS) {
-      const now = await restore();
       const { status } = await callAdmin(gateway, secrets[principal], method, row.path(now), row.body?.(now));
       answers[principal] = status;
+      // Calls that read or are rejected have changed nothing.
+      if (method !== "GET" && status < 300) now = await restore();
     }
     expect(answers).toEqual({ ...row.status });
   });
