@@ -13,6 +13,8 @@ export interface TestClock extends Clock {
   advance(ms: number): void;
   /** Advances by `ms` at once: a repeating timer is called once, however often it was due. */
   leap(ms: number): void;
+  /** Advances to the time of the first timer, and calls it. */
+  advanceToTimer(): void;
   /** Timers that have neither fired nor been cancelled. */
   readonly pendingTimers: number;
 }
@@ -59,6 +61,7 @@ export function createTestClock(startMs = 1_700_000_000_000): TestClock {
     after: (delayMs, callback) => schedule(delayMs, null, callback),
     every: (periodMs, callback) => schedule(periodMs, periodMs, callback),
     advance: (ms) => pass(ms, () => 1),
+    advanceToTimer: () => pass((findDue(Number.POSITIVE_INFINITY)?.dueMs ?? nowMs) - nowMs, () => 1),
     leap: (ms) => pass(ms, ({ dueMs }, periodMs, untilMs) => Math.floor((untilMs - dueMs) / periodMs) + 1),
     get pendingTimers() {
       return pending.size;

@@ -3,6 +3,7 @@ import { StoreError } from "../../../src/base/store-error.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FakeRedis, type RedisBehaviour, startFakeRedis } from "../../support/fake-redis.ts";
+import { passTimeOf } from "../../support/pass-time.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 
 const CONNECT_MS = 1_000;
@@ -37,17 +38,20 @@ describe("a client of a Redis server that fails", () => {
   });
 
   /** Lets time pass until the server is found to be there or away, in steps that leave time for answers before their deadlines. */
-  const until = (isAvailable: boolean) =>
-    eventually(`the server is ${isAvailable ? "there" : "away"}`, () => {
-      clock.advance(5);
+  const until = (isAvailable: boolean) => {
+    const passTime = passTimeOf(clock);
+    return eventually(`the server is ${isAvailable ? "there" : "away"}`, () => {
+      passTime();
       return redis.isAvailable === isAvailable;
     });
+  };
 
   async function start(): Promise<void> {
     redis = connectRedis({ url: server.url, clock });
     const started = redis.start();
+    const passTime = passTimeOf(clock);
     await eventually("the start ends", async () => {
-      clock.advance(5);
+      passTime();
       return (await Promise.race([started.then(() => true), Bun.sleep(0).then(() => false)])) === true;
     });
   }

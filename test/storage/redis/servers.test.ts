@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSystemRandom } from "../../../src/base/random.ts";
 import { NO_LIMIT } from "../../../src/core/limits/rate-limiter.ts";
@@ -11,6 +10,7 @@ import { RedisRateLimiter } from "../../../src/storage/redis/rate-limiter.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";
 import { findFreePort } from "../../support/free-port.ts";
 import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/redis.ts";
+import { makeTempFolder } from "../../support/temp-folder.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 
 const PASSWORD = "a p@ss:w/o?r#d%20[]{}$&+\"'ü";
@@ -96,7 +96,7 @@ describe.skipIf(REDIS_SERVER === null)("Redis servers of all kinds", () => {
   let certificates: Certificates;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "gateway-redis-tls-"));
+    folder = makeTempFolder("gateway-redis-tls-");
     certificates = makeCertificates();
     server = await startTestRedis({ unixsocket: join(folder, "redis.sock") });
   });
