@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildServing } from "../../src/app/build-serving.ts";
 import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
@@ -15,9 +14,10 @@ import {
   startRecordingVendor,
 } from "../support/recording-vendor.ts";
 import { makeServiceAccount } from "../support/service-account.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 const ACCOUNT = makeServiceAccount();
-const folder = mkdtempSync(join(tmpdir(), "addresses-"));
+const folder = makeTempFolder("addresses-");
 const keyFile = join(folder, "key.json");
 writeFileSync(keyFile, ACCOUNT.json);
 

@@ -1,18 +1,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of references
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listSettings } from "../../src/app/list-settings.ts";
 import { LiveConfig } from "../../src/app/live-config.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { printConfig } from "../../src/app/print-config.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 let folder: string;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "gateway-references-"));
+  folder = makeTempFolder("gateway-references-");
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

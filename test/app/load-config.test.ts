@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { ConfigError, checkConfig, loadConfig } from "../../src/app/load-config.ts";
 import { printConfig } from "../../src/app/print-config.ts";
 import { countProcesses } from "../../src/app/processes/count-processes.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 let folder: string;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "gateway-config-"));
+  folder = makeTempFolder("gateway-config-");
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

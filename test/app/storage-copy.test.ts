@@ -1,7 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { copyStores } from "../../src/app/storage-copy/copy-stores.ts";
 import { openStorage } from "../../src/app/storage-copy/open-storage.ts";
@@ -21,6 +20,7 @@ import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 import { signIn } from "../support/sign-in.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { openTestStores } from "../support/test-stores.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
@@ -290,7 +290,7 @@ describe.skipIf(!RUNS)("`gateway storage copy`", () => {
 });
 
 test("a copy between two data directories is rejected with advice", async () => {
-  const two = [mkdtempSync(join(tmpdir(), "gateway-copy-")), mkdtempSync(join(tmpdir(), "gateway-copy-"))];
+  const two = [makeTempFolder("gateway-copy-"), makeTempFolder("gateway-copy-")];
   const copy = copyStores(
     { from: two[0] as string, to: two[1] as string, isPooled: false, onPage },
     systemClock,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findFreePort } from "../support/free-port.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 const compiler = process.platform === "linux" ? Bun.which("cc") : null;
 if (compiler === null) console.log("The byte relay is not tested: it needs Linux and a C compiler (cc)");
@@ -19,7 +19,7 @@ function listen(handle: (socket: Socket) => void): Promise<Server> {
 }
 
 describe.if(compiler !== null)("The byte relay of the benchmarks", () => {
-  const folder = mkdtempSync(join(tmpdir(), "byte-relay-"));
+  const folder = makeTempFolder("byte-relay-");
   const program = join(folder, "byte-relay");
   const cleanups: (() => void)[] = [];
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeAnswer } from "../../bench/answers.ts";
 import { makeBody } from "../../bench/bodies.ts";
@@ -10,6 +9,7 @@ import { decodeJournalEntry } from "../../src/core/usage/journal-entry.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
 const BODY = makeBody("24kB", "chat", "gpt-4o-mini", false);
@@ -22,7 +22,7 @@ let lines: string;
 let floor: FloorServer;
 
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), "gateway-floor-"));
+  dataDir = makeTempFolder("gateway-floor-");
   clock = createTestClock();
   vendor = startRecordingVendor();
   lines = "";

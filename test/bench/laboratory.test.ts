@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { drawChart } from "../../bench/laboratory/chart.ts";
 import { disturbanceBetween, isTolerable, readMachineTicks } from "../../bench/laboratory/host-watch.ts";
@@ -8,6 +7,7 @@ import { readLabPlan } from "../../bench/laboratory/plan.ts";
 import { BEGIN, END, publish } from "../../bench/laboratory/publish.ts";
 import { PartLog, type PartResult, summarize, summarizeAdded } from "../../bench/laboratory/results.ts";
 import { renderTables } from "../../bench/laboratory/tables.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 const ORIGIN = { measuredAt: "2026-03-01T10:00:00.000Z", commit: "abc1234", machine: "a machine" };
 const CALM = { steal: 0, others: 0 };
@@ -145,7 +145,7 @@ describe("Publishing", () => {
   const marked = (text: string) => `# ${text}\n\n${BEGIN}\nold\n${END}\n\nThe end of ${text}.\n`;
 
   async function makeRoot(page: string): Promise<string> {
-    const root = mkdtempSync(join(tmpdir(), "bench-peers-"));
+    const root = makeTempFolder("bench-peers-");
     await Bun.write(join(root, "docs", "performance.md"), page);
     await Bun.write(join(root, "README.md"), marked("the README"));
     return root;

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DIGESTS_FILE, digestCatalog } from "../../src/app/catalog-digests.ts";
 import { loadProviders, loadShippedCatalog, validateCatalog } from "../../src/app/load-catalog.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 describe("the shipped catalog", () => {
   test("is valid, and the same as when it is loaded by its digests", () => {
@@ -23,7 +23,7 @@ describe("a catalog directory with digests", () => {
   let directory: string;
 
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), "gateway-catalog-"));
+    directory = makeTempFolder("gateway-catalog-");
     cpSync(SHIPPED_CATALOG_DIRECTORY, directory, { recursive: true });
   });
   afterEach(() => rmSync(directory, { recursive: true }));

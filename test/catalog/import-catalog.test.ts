@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createFetchSource } from "../../src/app/fetch-source.ts";
 import { type ImportOutcome, importCatalog } from "../../src/app/import-catalog.ts";
@@ -8,6 +7,7 @@ import { createDirectoryTarget, createStoreTarget } from "../../src/app/import-t
 import { loadCatalog, loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
 import { CATALOG_FILE, createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { shippedRules, sourceModel, sourceText } from "./source-fixture.ts";
 
 /** The models of the source, and those of the rules that every import adds. */
@@ -56,7 +56,7 @@ beforeAll(() => {
 afterAll(() => server.stop(true));
 
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "catalog-"));
+  home = makeTempFolder("catalog-");
   directory = join(home, "catalog");
   override = join(home, "data", CATALOG_FILE);
   cpSync(SHIPPED_CATALOG_DIRECTORY, directory, { recursive: true });

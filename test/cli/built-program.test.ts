@@ -3,17 +3,16 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ownCommand } from "../../src/cli/own-command.ts";
 import { COPY_SETTINGS, RUNTIME_SETTINGS } from "../../src/cli/reexec.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const BUILT_AT = new Date("2026-01-02T00:00:00Z");
@@ -33,7 +32,7 @@ let folder: string;
 const folders: string[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "gateway-program-"));
+  folder = makeTempFolder("gateway-program-");
   folders.push(folder);
   for (const [name, text] of Object.entries(FILES)) write(name, text, BEFORE);
   write("dist/program/root", `${folder}\n`, BUILT_AT);
@@ -108,7 +107,7 @@ describe("bin/gateway", () => {
   });
 
   test("takes nothing from the files of the folder in which it is started: .env, its variants and bunfig.toml", () => {
-    const other = mkdtempSync(join(tmpdir(), "gateway-other-project-"));
+    const other = makeTempFolder("gateway-other-project-");
     folders.push(other);
     for (const name of [".env", ".env.local", ".env.production", ".env.development"])
       writeFileSync(join(other, name), "GATEWAY_PORT=1\nDATABASE_URL=postgres://elsewhere\n");

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 
@@ -12,7 +12,7 @@ let folder: string;
 const groups: number[] = [];
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "gateway-npm-"));
+  folder = makeTempFolder("gateway-npm-");
 });
 afterAll(() => {
   for (const group of groups) if (isAlive(group)) process.kill(-group, "SIGKILL");

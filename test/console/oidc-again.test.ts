@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { signInRuleOf } from "../../src/http/api/endpoint.ts";
 import { listRuledEndpoints } from "../../src/http/api/sign-in-rules.ts";
@@ -10,6 +9,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { startOidcProvider, type TestOidcProvider } from "../support/oidc-provider.ts";
 import { callWithSession, type SessionAnswer, signIn } from "../support/sign-in.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 const START = "/api/console/oidc/start";
 const MINUTE_MS = 60_000;
@@ -24,7 +24,7 @@ let managementKey: string;
 let budget: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "gateway-oidc-"));
+  folder = makeTempFolder("gateway-oidc-");
   writeFileSync(join(folder, "secret"), "secret\n");
   provider = await startOidcProvider();
   gateway = await startTestGateway({ yaml: configOf() });

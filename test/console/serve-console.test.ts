@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openConsole } from "../../src/app/console/open-console.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -97,7 +97,7 @@ describe("a console that cannot be shown", () => {
   });
 
   test("the page says that the build failed, the API works, and the next request tries again", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "gateway-console-"));
+    const folder = makeTempFolder("gateway-console-");
     const other = await startTestGateway({ yaml: `console:\n  built_dir: ${folder}\n` });
     const failed = await fetch(`${other.url}/console`);
     expect(failed.status).toBe(503);

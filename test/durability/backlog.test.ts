@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Journal } from "../../src/core/usage/journal.ts";
 import { Recorder } from "../../src/core/usage/recorder.ts";
@@ -10,6 +9,7 @@ import { listDamagedLines } from "../../src/storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { openUsageOf, usageOf } from "../storage/contracts/samples.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
 let dir: string;
@@ -17,7 +17,7 @@ let journal: Journal;
 let clock: TestClock;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-backlog-"));
+  dir = makeTempFolder("gateway-backlog-");
   journal = openFileJournal(dir);
   clock = createTestClock();
 });

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listDamagedLines } from "../../src/storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { ADMIN_KEY } from "../support/gateway.ts";
 import { postChatTo } from "../support/gateway-process.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { makeVendorSite } from "./vendor-site.ts";
 
 let dir: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-damage-"));
+  dir = makeTempFolder("gateway-damage-");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 

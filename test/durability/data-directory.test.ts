@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { prepareDataDir } from "../../src/app/data-dir.ts";
 import { writeFileAtomically } from "../../src/storage/files/write-file-atomically.ts";
@@ -8,6 +7,7 @@ import { lockDataDir, lockFile } from "../../src/storage/sqlite/data-lock.ts";
 import { ADMIN_KEY, createMemoryLog } from "../support/gateway.ts";
 import { FROM_SOURCE, makeSite, type Site } from "../support/gateway-process.ts";
 import { listOpenEntries } from "../support/list-open-entries.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 let site: Site | null = null;
 let dir: string | null = null;
@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 function makeDir(): string {
-  dir = mkdtempSync(join(tmpdir(), "gateway-data-"));
+  dir = makeTempFolder("gateway-data-");
   return dir;
 }
 

@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { openGatewayDatabase } from "../support/gateway-database.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { databaseVariables, ON_POSTGRES } from "../support/test-databases.ts";
 import { openTestStores } from "../support/test-stores.ts";
@@ -15,7 +14,7 @@ import { openTestStores } from "../support/test-stores.ts";
 let dataDir: string;
 
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), "gateway-first-"));
+  dataDir = makeTempFolder("gateway-first-");
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 

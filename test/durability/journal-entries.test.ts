@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Recorder } from "../../src/core/usage/recorder.ts";
 import type { RecordEntry, UsageRecord } from "../../src/core/usage/records.ts";
@@ -8,13 +7,14 @@ import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { fetchRecord } from "../faults/two-vendors.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { postChat, startTestGateway } from "../support/gateway.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { queryTables } from "../support/test-tables.ts";
 
 let dir: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-entries-"));
+  dir = makeTempFolder("gateway-entries-");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 

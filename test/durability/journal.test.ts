@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
@@ -14,12 +13,13 @@ import { turnEventLoop } from "../support/event-loop.ts";
 import { frameEntry } from "../support/frame-entry.ts";
 import { CAN_FILL_DISK, fillDiskOf } from "../support/full-disk.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 let dir: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-journal-"));
+  dir = makeTempFolder("gateway-journal-");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 

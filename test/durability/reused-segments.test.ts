@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { Journal } from "../../src/core/usage/journal.ts";
 import { listDamagedLines } from "../../src/storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { segmentOf, segmentPath } from "../../src/storage/journal/segments.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 /** Four of them fill a file of the journal. */
 const LARGE_CHARS = 300_000;
@@ -15,7 +15,7 @@ let dir: string;
 let count: number;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-segments-"));
+  dir = makeTempFolder("gateway-segments-");
   count = 0;
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));

@@ -1,14 +1,13 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { Incidents } from "../../src/core/events/incidents.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 /** Two gateways that share leases, and what they report. */
 function shareIncidents() {
-  const dir = mkdtempSync(join(tmpdir(), "incidents-"));
+  const dir = makeTempFolder("incidents-");
   const clock = createTestClock();
   const leases = new FileLeases(dir, clock);
   const reports: string[] = [];

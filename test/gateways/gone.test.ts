@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { configSchema } from "../../src/app/config-schema.ts";
 import { openStores } from "../../src/app/open-stores.ts";
@@ -26,6 +25,7 @@ import { callAdmin, createAccountTools } from "../support/management.ts";
 import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { postRawChat } from "../support/raw-client.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
 
@@ -63,7 +63,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway of a shared da
     vendor.perform(healthy("Alpha"));
     unfinished = new Set();
     database = openTestPostgres(url, 2);
-    folder = mkdtempSync(join(tmpdir(), "gateway-gone-"));
+    folder = makeTempFolder("gateway-gone-");
     const config = configSchema.parse({ database: { url }, data_dir: folder });
     const platform = { clock: systemClock, databaseClock: systemClock, random: createSystemRandom() };
     stores = await openStores(config, platform);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
+import { findTempRoot } from "../support/temp-root.ts";
 
 /** The master key of all gateways of a test. */
 export const MASTER_KEY = "a".repeat(64);
@@ -20,7 +20,7 @@ export interface SharedGateways {
 
 /** Creates the place of gateways that use the database at `url`. */
 export function shareDatabase(url: string): SharedGateways {
-  const root = mkdtempSync(join(tmpdir(), "gateway-shared-"));
+  const root = mkdtempSync(join(findTempRoot(), "gateway-shared-"));
   const dataDir = (folder: string): string => join(root, folder);
   const running = new Map<string, TestGateway>();
   /** The key that the first start created. */

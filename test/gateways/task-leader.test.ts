@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import type { Leases } from "../../src/base/lease.ts";
 import { TaskLeader } from "../../src/core/gateways/task-leader.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
 const LEASE_MS = 30_000;
@@ -14,7 +13,7 @@ let dir: string;
 let clock: TestClock;
 let acquired: number;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-leader-"));
+  dir = makeTempFolder("gateway-leader-");
   clock = createTestClock();
   acquired = 0;
 });

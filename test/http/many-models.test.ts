@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { buildServing } from "../../src/app/build-serving.ts";
 import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
@@ -15,6 +12,7 @@ import { growsLinearly, LARGER } from "../growth/measure-growth.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { createAccountTools } from "../support/management.ts";
 import { withStoresOf } from "../support/money.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { threadTimeMs } from "../support/thread-time.ts";
 
@@ -53,7 +51,7 @@ const models = Array.from(
 let gateway: TestGateway;
 let narrowKey: string;
 beforeAll(async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "gateway-many-"));
+  const dataDir = makeTempFolder("gateway-many-");
   await withStoresOf({ dataDir }, ({ catalog }) => catalog.writeCatalog({ source: "a test", models }));
   // With the system clock, the lists may be prepared in the background while a test counts.
   const clock = createTestClock();

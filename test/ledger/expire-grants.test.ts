@@ -1,8 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { DAY_MS } from "../../src/base/time.ts";
 import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
 import { type AccountRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
@@ -12,6 +10,7 @@ import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
 let dir: string;
@@ -21,7 +20,7 @@ let clock: TestClock;
 let ledger: Ledger;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-expiry-"));
+  dir = makeTempFolder("gateway-expiry-");
   database = openDatabase(dir);
   store = new SqliteLedgerStore(database);
   clock = createTestClock();

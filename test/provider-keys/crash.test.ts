@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Stores } from "../../src/app/stores.ts";
 import { USAGE_FRAME } from "../../src/core/usage/journal-entry.ts";
@@ -8,13 +7,14 @@ import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { openTestStores } from "../support/test-stores.ts";
 
 let dir: string;
 let stores: Stores;
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-byok-crash-"));
+  dir = makeTempFolder("gateway-byok-crash-");
   stores = await openTestStores(dir);
 });
 afterEach(async () => {

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { openMasterKeys } from "../../src/app/open-master-keys.ts";
@@ -9,6 +8,7 @@ import type { Stores } from "../../src/app/stores.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import type { ProviderKeyRecord } from "../../src/core/provider-keys/records.ts";
 import { createMasterKey, createVault } from "../../src/core/provider-keys/vault.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { openTestStores } from "../support/test-stores.ts";
 import { makeAccount, makeKey, restart, type Site, secretsAt, startSite } from "./site.ts";
 
@@ -17,7 +17,7 @@ let dir: string;
 let stores: Stores;
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-rotation-"));
+  dir = makeTempFolder("gateway-rotation-");
   stores = await openTestStores(dir);
 });
 afterEach(async () => {

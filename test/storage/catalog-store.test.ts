@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NO_REFRESH } from "../../src/core/catalog/catalog-store.ts";
 import { CATALOG_FILE, createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { testCatalogStore } from "./contracts/catalog-store.ts";
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-catalog-"));
+  dir = makeTempFolder("gateway-catalog-");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { lowestIdAt } from "../../src/base/ids.ts";
 import { DAY_MS } from "../../src/base/time.ts";
@@ -8,13 +7,14 @@ import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { createWorkspace } from "../support/run-gateway.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { usageOf } from "./contracts/samples.ts";
 
 const GENERATIONS = 6_000;
 
 let dataDir: string;
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), "gateway-pages-"));
+  dataDir = makeTempFolder("gateway-pages-");
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 

@@ -1,16 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { LeaseLostError, LeaseTakenError, withLease } from "../../src/base/lease.ts";
 import { lockDataDir, lockLeftDataDir } from "../../src/storage/sqlite/data-lock.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { testLeases } from "./contracts/leases.ts";
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-leases-"));
+  dir = makeTempFolder("gateway-leases-");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -97,7 +96,7 @@ describe("the id of a gateway", () => {
   };
 
   test("stays the same for a data directory, and differs from that of another", () => {
-    const other = mkdtempSync(join(tmpdir(), "gateway-leases-"));
+    const other = makeTempFolder("gateway-leases-");
     expect(open(dir, "gateway_a")).toBe("gateway_a");
     expect(open(dir, "gateway_b")).toBe("gateway_a");
     expect(open(other, "gateway_b")).toBe("gateway_b");
@@ -105,7 +104,7 @@ describe("the id of a gateway", () => {
   });
 
   test("decides whether another process may work on a data directory that a gateway has left", () => {
-    const other = mkdtempSync(join(tmpdir(), "gateway-leases-"));
+    const other = makeTempFolder("gateway-leases-");
     expect(open(dir, "gateway_a")).toBe("gateway_a");
     expect(lockLeftDataDir(other, "gateway_a")).toBeNull();
     expect(lockLeftDataDir(dir, "gateway_b")).toBeNull();

@@ -1,7 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { ANY_GENERATION, type GenerationFilter } from "../../src/core/usage/generation-list.ts";
 import type { RecordEntry } from "../../src/core/usage/records.ts";
@@ -11,6 +10,7 @@ import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { openUsageOf, usageOf } from "./contracts/samples.ts";
 
 /** Version 0.1 had the tables of these migrations. */
@@ -20,7 +20,7 @@ const FILTERED_BY_RECORD = MIGRATIONS.findIndex((step) => step.includes("generat
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-migrations-"));
+  dir = makeTempFolder("gateway-migrations-");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 

@@ -1,9 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 /**
  * Gives each test of the calling file an empty data directory. Returns a function that opens a connection to its database;
@@ -13,7 +12,7 @@ export function useSqlite(): () => Database {
   let dir: string;
   let connections: Database[];
   beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), "gateway-storage-"));
+    dir = makeTempFolder("gateway-storage-");
     connections = [];
   });
   afterEach(() => {

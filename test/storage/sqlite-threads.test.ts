@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { StoreError } from "../../src/base/store-error.ts";
@@ -16,6 +15,7 @@ import {
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
 import { startInlineThread } from "../support/inline-store-thread.ts";
 import { copyMigratedDatabase } from "../support/sqlite-template.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
@@ -38,7 +38,7 @@ import { testUsageStore } from "./contracts/usage-store.ts";
 let dataDir: string;
 let opened: ThreadedStores[];
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), "gateway-threads-"));
+  dataDir = makeTempFolder("gateway-threads-");
   copyMigratedDatabase(dataDir);
   opened = [];
 });

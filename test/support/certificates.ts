@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findTempRoot } from "./temp-root.ts";
 
 export interface Certificate {
   readonly key: string;
@@ -20,7 +20,7 @@ const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-
 
 /** Creates a root and two certificates with `openssl`, valid for a day. No keys are kept in the repository. */
 export function makeCertificates(): Certificates {
-  const folder = mkdtempSync(join(tmpdir(), "certificates-"));
+  const folder = mkdtempSync(join(findTempRoot(), "certificates-"));
   try {
     openssl(folder, ["req", "-x509", ...NEW_KEY, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=root"]);
     return {

@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findTempRoot } from "./temp-root.ts";
 import { databaseVariables, dropDatabases } from "./test-databases.ts";
 
 /** A gateway in its own process, started as an operator starts it. */
@@ -51,7 +51,7 @@ type Command = readonly string[] | (() => readonly string[]);
 
 /** Creates an installation from the text of a configuration file. `command` starts its gateways; it may change between starts. */
 export function makeSite(yaml: string, command: Command = FROM_SOURCE): Site {
-  const dir = mkdtempSync(join(tmpdir(), "gateway-site-"));
+  const dir = mkdtempSync(join(findTempRoot(), "gateway-site-"));
   const dataDir = join(dir, "data");
   const configFile = join(dir, "gateway.yaml");
   writeFileSync(configFile, yaml);

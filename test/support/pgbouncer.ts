@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { findFreePort } from "./free-port.ts";
 import { asServerUser } from "./postgres.ts";
+import { findTempRoot } from "./temp-root.ts";
 
 const HOW_TO_INSTALL = "PgBouncer is not installed (Debian: apt-get install pgbouncer)";
 /** Debian installs it where only root looks for programs. */
@@ -31,7 +31,7 @@ export interface TestPgBouncer {
 /** Starts a PgBouncer in transaction mode in front of a database of a test. */
 export async function startTestPgBouncer(databaseUrl: string): Promise<TestPgBouncer> {
   if (PGBOUNCER === null) throw new Error(HOW_TO_INSTALL);
-  const dir = mkdtempSync(join(tmpdir(), "gateway-pgbouncer-"));
+  const dir = mkdtempSync(join(findTempRoot(), "gateway-pgbouncer-"));
   // Read by the user of the server.
   chmodSync(dir, 0o755);
   const port = await findFreePort();

@@ -1,11 +1,11 @@
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
 import { systemClock } from "../../src/base/clock.ts";
 import { migrateDatabase } from "../../src/storage/postgres/migrate.ts";
 import { findFreePort } from "./free-port.ts";
 import { killAll, resumeFamily, stopFamily } from "./process-family.ts";
+import { findTempRoot } from "./temp-root.ts";
 
 const HOW_TO_INSTALL = "PostgreSQL 15 or newer is not installed (Debian: apt-get install postgresql)";
 const DEBIAN = "/usr/lib/postgresql";
@@ -51,22 +51,11 @@ export type PostgresSettings = Readonly<Record<string, string | number>>;
 
 /** Starts a server with an empty data directory. */
 export async function startTestPostgres(settings: PostgresSettings = {}): Promise<TestPostgres> {
-  const dir = mkdtempSync(join(findFolder(), "gateway-postgres-"));
+  const dir = mkdtempSync(join(findTempRoot(), "gateway-postgres-"));
   const server = new Server(dir, await findFreePort(), settings);
   await server.initialize();
   await server.start();
   return server;
-}
-
-const IN_MEMORY = "/dev/shm";
-/** What the servers that run at the same time may need. */
-const MEMORY_BYTES = 4 * 1024 ** 3;
-
-/** Returns the folder for data directories: in memory if there is room, where creating a database takes a tenth of the time. */
-function findFolder(): string {
-  if (!existsSync(IN_MEMORY)) return tmpdir();
-  const { bavail, bsize } = statfsSync(IN_MEMORY);
-  return bavail * bsize >= MEMORY_BYTES ? IN_MEMORY : tmpdir();
 }
 
 class Server implements TestPostgres {

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient, type Subprocess } from "bun";
 import { eventually } from "./eventually.ts";
 import { findFreePort } from "./free-port.ts";
 import { REDIS_SERVER } from "./redis.ts";
+import { findTempRoot } from "./temp-root.ts";
 
 /** One server of a cluster of the tests. */
 export interface ClusterMember {
@@ -24,7 +24,7 @@ const SLOTS = 16_384;
 
 /** Starts a cluster of three masters. */
 export async function startTestRedisCluster(): Promise<TestRedisCluster> {
-  const dir = mkdtempSync(join(tmpdir(), "gateway-redis-cluster-"));
+  const dir = mkdtempSync(join(findTempRoot(), "gateway-redis-cluster-"));
   const members = await Promise.all([1, 2, 3].map((number) => startMember(join(dir, String(number)))));
   const [first, ...others] = members as [Member, ...Member[]];
   for (const [at, member] of members.entries()) {

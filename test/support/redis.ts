@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient, type Subprocess } from "bun";
 import { findFreePort } from "./free-port.ts";
+import { findTempRoot } from "./temp-root.ts";
 
 const HOW_TO_INSTALL = "Redis 7 is not installed (Debian: apt-get install redis-server)";
 const START_MS = 60_000;
@@ -36,7 +36,7 @@ if (REDIS_SERVER === null) {
 
 /** Starts an empty server. `settings` are added to those of its configuration. */
 export async function startTestRedis(settings: RedisSettings = {}): Promise<TestRedis> {
-  const dir = mkdtempSync(join(tmpdir(), "gateway-redis-"));
+  const dir = mkdtempSync(join(findTempRoot(), "gateway-redis-"));
   const server = new Server(dir, await findFreePort(), settings);
   await server.start();
   return server;

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { findTempRoot } from "./temp-root.ts";
 import { databaseVariables, dropDatabases } from "./test-databases.ts";
 
 const MAIN = join(import.meta.dir, "..", "..", "src", "main.ts");
@@ -43,7 +43,7 @@ export interface Workspace {
 
 /** Creates a workspace. Gateways in it listen on a free port. */
 export function createWorkspace(): Workspace {
-  const folder = mkdtempSync(join(tmpdir(), "gateway-command-"));
+  const folder = mkdtempSync(join(findTempRoot(), "gateway-command-"));
   const complete = async (environment: Readonly<Record<string, string>>) => ({
     PATH: process.env["PATH"] ?? "",
     HOME: folder,

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findTempRoot } from "./temp-root.ts";
 
 /** Global, because a test file may have instances of this module of its own. */
 const registry = globalThis as { gatewayTempFolders?: Set<string> };
@@ -12,7 +12,7 @@ const folders = registry.gatewayTempFolders;
  * test file, also of failed tests and of gateways that did not start, is removed then.
  */
 export function makeTempFolder(prefix: string): string {
-  const folder = mkdtempSync(join(tmpdir(), prefix));
+  const folder = mkdtempSync(join(findTempRoot(), prefix));
   folders.add(folder);
   return folder;
 }

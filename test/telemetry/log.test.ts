@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { closeSync, constants, createReadStream, mkdtempSync, openSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, constants, createReadStream, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createLog, createStdoutWriter } from "../../src/telemetry/log.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 let dir: string;
 let pipe: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-log-"));
+  dir = makeTempFolder("gateway-log-");
   pipe = join(dir, "pipe");
   Bun.spawnSync(["mkfifo", pipe]);
 });

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatProblem } from "../../src/app/config-error.ts";
 import { findConfigProblems } from "../../src/app/find-config-problems.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { readOtlpSettings } from "../../src/telemetry/otlp/otlp-settings.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example:4318/base/" };
 
 describe("`gateway config check`", () => {
   test("reports variables of OpenTelemetry and addresses that are not valid", async () => {
     const sources = { clock: systemClock, random: createSystemRandom() };
-    const folder = mkdtempSync(join(tmpdir(), "gateway-config-"));
+    const folder = makeTempFolder("gateway-config-");
     const file = join(folder, "gateway.yaml");
     writeFileSync(file, `data_dir: ${folder}\nmetrics:\n  allow: [everyone]\n`);
     const environment = { ...ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { eventually } from "../support/eventually.ts";
@@ -8,6 +7,7 @@ import { findFreePort } from "../support/free-port.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { readDashboard } from "../support/grafana-board.ts";
 import { startTestCollector, type TestCollector } from "../support/otlp-collector.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 
 /** Set by `npm run test:telemetry`, because the programs take seconds to start. */
 const IS_WANTED = process.env["GATEWAY_TEST_TELEMETRY"] === "true";
@@ -52,7 +52,7 @@ async function ask(to: TestGateway): Promise<void> {
 
 describe.skipIf(!IS_WANTED || PROMETHEUS === null)("a Prometheus server", () => {
   async function startPrometheus(target: string): Promise<string> {
-    folder = mkdtempSync(join(tmpdir(), "gateway-prometheus-"));
+    folder = makeTempFolder("gateway-prometheus-");
     const config = {
       global: { scrape_interval: "1s", evaluation_interval: "1s" },
       rule_files: [RULES_FILE],
@@ -113,7 +113,7 @@ describe.skipIf(!IS_WANTED || PROMETHEUS === null)("a Prometheus server", () => 
 
 describe.skipIf(!IS_WANTED || COLLECTOR === null)("an OpenTelemetry collector", () => {
   test("takes traces and metrics, with their names, attributes and resource", async () => {
-    folder = mkdtempSync(join(tmpdir(), "gateway-collector-"));
+    folder = makeTempFolder("gateway-collector-");
     const endpoint = `127.0.0.1:${await findFreePort()}`;
     const pipeline = { receivers: ["otlp"], exporters: ["debug"] };
     const config = {

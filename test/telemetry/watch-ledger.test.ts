@@ -1,7 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { openSqliteStores } from "../../src/app/open-sqlite-stores.ts";
 import { createLedgerCheck, watchLedger } from "../../src/app/watch-ledger.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -13,6 +11,7 @@ import { turnEventLoop, waitFor } from "../support/event-loop.ts";
 import { createMemoryLog, startTestGateway } from "../support/gateway.ts";
 import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { parseScrape, scrape } from "../support/scrape.ts";
+import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 describe("the regular ledger check", () => {
@@ -100,7 +99,7 @@ describe("the ledger check of a gateway", () => {
   });
 
   test("finds a balance in SQLite that is not the sum of its transfers", async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), "gateway-ledger-"));
+    const dataDir = makeTempFolder("gateway-ledger-");
     const stores = openSqliteStores(
       { data_dir: dataDir },
       { clock: systemClock, random: createSystemRandom() },

@@ -19,15 +19,21 @@ interface OpenStores {
   readonly stores: SqliteStores;
 }
 
-/** Returns a function that does what messages say, one after the other, and posts the answers. This is what a thread of a database does. */
-export function serveStores(post: (answer: ThreadAnswer) => void): (message: ThreadMessage) => Promise<void> {
+/**
+ * Returns a function that does what messages say, one after the other, and posts the answers. This is what a thread of a database does.
+ * `connect` opens the database of a data directory.
+ */
+export function serveStores(
+  post: (answer: ThreadAnswer) => void,
+  connect: (dataDir: string) => Database = openDatabase,
+): (message: ThreadMessage) => Promise<void> {
   let opening: (() => OpenStores) | null = null;
   let open: OpenStores | null = null;
   return async (message) => {
     switch (message.kind) {
       case "open":
         // With the first call, which then says why it fails.
-        opening = () => openStores(message);
+        opening = () => openStores(message, connect);
         break;
       case "call":
         try {
@@ -45,8 +51,11 @@ export function serveStores(post: (answer: ThreadAnswer) => void): (message: Thr
   };
 }
 
-function openStores({ dataDir, isReader, cacheBytes }: OpenMessage): OpenStores {
-  const database = openDatabase(dataDir);
+function openStores(
+  { dataDir, isReader, cacheBytes }: OpenMessage,
+  connect: (dataDir: string) => Database,
+): OpenStores {
+  const database = connect(dataDir);
   database.exec(`PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}`);
   if (isReader) database.exec("PRAGMA query_only = true");
   return { database, stores: createSqliteStores(database) };
