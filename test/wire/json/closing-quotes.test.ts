@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ClosingQuotes } from "../../../src/wire/json/closing-quotes.ts";
 import { closingQuote, fields, items, LEAF, scanCounting } from "../../../src/wire/json/scan.ts";
+import { shareOf } from "../../support/long-run.ts";
 
 /** The bytes that are read at once, and the bytes that are compared at once. */
 const CHUNK_BYTES = 16_384;
@@ -58,7 +59,7 @@ describe("closing quotes", () => {
         const text = `${blanks}[${list.join(",")}]`;
         expect(takeAll(text)).toEqual(searchAll(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: shareOf(2_000, 1 / 5) },
     );
   });
 
@@ -108,7 +109,7 @@ describe("a scan with its bytes", () => {
           expect(scan(text, Buffer.from(text, "latin1"))).toEqual(scan(text, null));
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: shareOf(5_000, 1 / 10) },
     );
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isObjectText, parsesAsObject } from "../../../src/wire/json/object-text.ts";
 import { items, LEAF, scanJson } from "../../../src/wire/json/scan.ts";
+import { shareOf } from "../../support/long-run.ts";
 
 /** Compares both ways for a JSON string, and returns what they say. */
 function isObject(json: string): boolean {
@@ -20,7 +21,7 @@ describe("JSON within a string", () => {
       fc.property(anyObject, fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
         expect(isObject(JSON.stringify(JSON.stringify(value, null, indent)))).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: shareOf(2_000, 1 / 5) },
     );
   });
 
@@ -30,7 +31,7 @@ describe("JSON within a string", () => {
         const json = JSON.stringify(JSON.stringify(value));
         expect(isObject(json)).toBe(typeof value === "object" && value !== null && !Array.isArray(value));
       }),
-      { numRuns: 1_000 },
+      { numRuns: shareOf(1_000, 1 / 5) },
     );
   });
 
@@ -53,7 +54,7 @@ describe("JSON within a string", () => {
         fc.pre(isString(changed));
         isObject(changed);
       }),
-      { numRuns: 10_000 },
+      { numRuns: shareOf(10_000, 1 / 10) },
     );
   });
 
@@ -81,7 +82,7 @@ describe("JSON within a string", () => {
         const inner = tokens.join("");
         isObject(isMember ? `"{\\"a\\":${inner}}"` : `"{${inner}}"`);
       }),
-      { numRuns: 20_000 },
+      { numRuns: shareOf(20_000, 1 / 5) },
     );
   });
 

@@ -19,6 +19,7 @@ import {
   stringOf,
 } from "../../../src/wire/json/scan.ts";
 import { appendMember, applySplices, removeMembers } from "../../../src/wire/json/splice.ts";
+import { shareOf } from "../../support/long-run.ts";
 
 const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 const DEEP = fields({ a: fields({ b: LEAF }), list: items(fields({ b: LEAF })) });
@@ -43,7 +44,7 @@ describe("the JSON scan", () => {
             expect(parseNode(text, node)).toEqual(JSON.parse(JSON.stringify(value[key])));
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: shareOf(2_000, 1 / 5) },
     );
   });
 
@@ -58,7 +59,7 @@ describe("the JSON scan", () => {
         }
         expect(thrown === null || thrown instanceof JsonSyntaxError).toBe(true);
       }),
-      { numRuns: 5_000 },
+      { numRuns: shareOf(5_000, 1 / 5) },
     );
   });
 
@@ -121,7 +122,7 @@ describe("the JSON scan", () => {
       fc.property(fc.string({ unit: fc.constantFrom(..."0019-+.eE,} a"), maxLength: 12 }), (text) => {
         expect(endOfNumber(text, 0)).toBe(grammar.exec(text)?.[0].length ?? 0);
       }),
-      { numRuns: 2_000 },
+      { numRuns: shareOf(2_000, 1 / 5) },
     );
   });
 
@@ -166,7 +167,7 @@ describe("the JSON scan", () => {
         expect(values).toBeGreaterThanOrEqual(actual);
         expect(values).toBeLessThanOrEqual(2 * actual);
       }),
-      { numRuns: 500 },
+      { numRuns: shareOf(500, 1 / 5) },
     );
   });
 
@@ -190,7 +191,7 @@ describe("the JSON scan", () => {
         expect(closingQuote(`"${inner}",\\"`, 1)).toBe(1 + inner.length);
         expect(closingQuote(`"${inner}`, 1)).toBe(-1);
       }),
-      { numRuns: 3_000 },
+      { numRuns: shareOf(3_000, 1 / 5) },
     );
   });
 });
@@ -220,7 +221,7 @@ describe("splices", () => {
           expect(JSON.parse(result.toString("utf8"))).toEqual({ ...expected, new: [1] });
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: shareOf(2_000, 1 / 5) },
     );
   });
 

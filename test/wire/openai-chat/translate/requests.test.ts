@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { decodeRequest } from "../../../../src/wire/openai-chat/translate/decode-request.ts";
 import { encodeRequest } from "../../../../src/wire/openai-chat/translate/encode-request.ts";
+import { shareOf } from "../../../support/long-run.ts";
 
 const TARGET = { name: "acme/model", maxOutputTokens: null, reasoning: null };
 
@@ -257,7 +258,7 @@ describe("a chat request that is decoded and encoded again", () => {
         expect(stream_options).toEqual(body["stream"] === true ? { include_usage: true } : undefined);
         expect(warnings).toEqual([]);
       }),
-      { numRuns: 600 },
+      { numRuns: shareOf(600, 1 / 5) },
     );
   });
 
