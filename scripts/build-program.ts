@@ -1,7 +1,9 @@
 /**
  * Builds the gateway, and the threads of SQLite, from the sources into files with their code parsed in advance, which starts in half the time: `npm ci` does it,
- * and `npm run build:program`. `bin/gateway` runs the result until one of the sources is newer, and the sources otherwise.
+ * and `npm run build:program`. `bin/gateway` runs the result until one of the sources is newer, and the sources otherwise. With
+ * `--if-older`, as before the tests, nothing is built if it would run the result.
  */
+import { existsSync, readFileSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -11,6 +13,7 @@ const DRAFT = `${PROGRAM}.draft`;
 /** How long it may take; it usually takes two seconds. Milliseconds. */
 const BUILD_MS = 60_000;
 
+if (process.argv.includes("--if-older") && isCurrent()) process.exit(0);
 await rm(DRAFT, { recursive: true, force: true });
 // In a process of its own, which can be ended: an installation must not wait for it for ever.
 const builder = Bun.spawn({
@@ -41,4 +44,13 @@ if ((await builder.exited) === 0) {
 } else {
   await rm(DRAFT, { recursive: true, force: true });
   console.error("The program was not built. The gateway starts from its sources, which takes longer.");
+}
+
+/** Returns whether `bin/gateway` would run the built program. */
+function isCurrent(): boolean {
+  const mark = join(PROGRAM, "root");
+  if (!existsSync(mark) || readFileSync(mark, "utf8").trim() !== ROOT) return false;
+  const sources = ["src", "package.json", "package-lock.json"].map((name) => join(ROOT, name));
+  const newer = Bun.spawnSync(["find", ...sources, "-newer", mark, "-print", "-quit"]);
+  return newer.success && newer.stdout.length === 0;
 }

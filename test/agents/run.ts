@@ -5,7 +5,7 @@
  * --direct        without the gateway: checks that agents and simulated vendors work together
  * --only=<text>   cases whose line contains this text
  */
-import { AS_SHIPPED, type GatewayProcess, makeSite } from "../support/gateway-process.ts";
+import { type GatewayProcess, makeSite } from "../support/gateway-process.ts";
 import type { Agent, AgentTarget } from "./agents.ts";
 import { type AgentCase, DIRECT_CASES, GATEWAY_CASES, type ProviderSlug } from "./cases.ts";
 import { checkGenerations } from "./find-generations.ts";
@@ -143,7 +143,7 @@ async function run(): Promise<Tally> {
   const isDirect = process.argv.includes("--direct");
   const cases = chooseCases(isDirect);
   if (isDirect) return runCases(cases, null);
-  const site = makeSite(writeGatewayYaml(vendors), AS_SHIPPED);
+  const site = makeSite(writeGatewayYaml(vendors));
   const gateway = await site.start();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, async () => {

@@ -17,7 +17,7 @@ import { lockFile } from "../../src/storage/sqlite/data-lock.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { CAN_FILL_DISK, WITH_FULL_DISK } from "../support/full-disk.ts";
 import { openGatewayDatabase } from "../support/gateway-database.ts";
-import { FROM_SOURCE } from "../support/gateway-process.ts";
+import { AS_SHIPPED } from "../support/gateway-process.ts";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
@@ -187,7 +187,7 @@ describe("gateway backup verify", () => {
   });
 
   test.skipIf(!CAN_FILL_DISK)("a full disk is not taken for a damaged backup", async () => {
-    const verify = [...WITH_FULL_DISK, ...FROM_SOURCE, "backup", "verify", BACKUP];
+    const verify = [...WITH_FULL_DISK, ...AS_SHIPPED, "backup", "verify", BACKUP];
     const child = Bun.spawn(["bash", "-c", 'ulimit -f 100; exec "$@"', "bash", ...verify], {
       cwd: workspace.folder,
       env: { PATH: process.env["PATH"] ?? "", HOME: workspace.folder },

@@ -9,6 +9,7 @@ import { withStoresOf } from "../support/money.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 import { ON_POSTGRES } from "../support/test-databases.ts";
 
+const MAIN = join(import.meta.dir, "../../src/main.ts");
 const FIRST: SourceModels = { openai: ["gpt-a", "gpt-b"].map((id) => sourceModel(id)) };
 const JUMPED: SourceModels = {
   openai: [
@@ -57,11 +58,14 @@ test.skipIf(ON_POSTGRES)(
     const file = join(dataDir, CATALOG_FILE);
     const before = readFileSync(file, "utf8");
     const preload = join(workspace.folder, "kill-at-rename.ts");
-    const bunfig = join(workspace.folder, "bunfig.toml");
     writeFileSync(preload, 'require("node:fs").renameSync = () => process.kill(process.pid, "SIGKILL");');
-    writeFileSync(bunfig, `preload = [${JSON.stringify(preload)}]`);
-    expect((await runInOwnProcess("refresh")).exitCode).toBe(137);
-    rmSync(bunfig);
+    const child = Bun.spawn([process.execPath, "--preload", preload, MAIN, "catalog", "refresh"], {
+      cwd: workspace.folder,
+      env: { PATH: process.env["PATH"] ?? "", GATEWAY_DATA_DIR: dataDir },
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    expect(await child.exited).toBe(137);
     expect(readFileSync(file, "utf8")).toBe(before);
     const written = readdirSync(dataDir).find((name) => name.endsWith(".tmp"));
     expect(readFileSync(join(dataDir, written ?? "nothing was written"), "utf8")).toContain("openai/gpt-c");

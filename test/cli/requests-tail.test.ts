@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { databaseVariables } from "../support/test-databases.ts";
 
+/** The sources, which run where no program was built of them. */
 const MAIN = join(import.meta.dir, "..", "..", "src", "main.ts");
 
 let gateway: TestGateway;

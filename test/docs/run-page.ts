@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findFreePort } from "../support/free-port.ts";
-import { FROM_SOURCE } from "../support/gateway-process.ts";
+import { AS_SHIPPED } from "../support/gateway-process.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { findDifference } from "./compare-output.ts";
 import type { CommandBlock } from "./parse-page.ts";
@@ -89,7 +89,7 @@ function readOutput(folder: string, at: number, otherwise: string | null = ""): 
 async function runScript(script: string, folder: string, port: number): Promise<number> {
   const bin = join(folder, ".bin");
   mkdirSync(bin);
-  const quoted = FROM_SOURCE.map((word) => `'${word}'`).join(" ");
+  const quoted = AS_SHIPPED.map((word) => `'${word}'`).join(" ");
   writeFileSync(join(bin, "gateway"), `#!/bin/sh\nexec ${quoted} "$@"\n`);
   chmodSync(join(bin, "gateway"), 0o755);
   const shell = Bun.spawn(["bash", script], {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { BackupManifest } from "../../src/app/backup/manifest.ts";
 import { eventually } from "../support/eventually.ts";
 import {
-  FROM_SOURCE,
+  AS_SHIPPED,
   fetchGeneration,
   type GatewayProcess,
   makeSite,
@@ -39,7 +39,7 @@ providers:
 `;
 
 async function runCommand(args: readonly string[], { configFile, dataDir }: Site): Promise<CommandResult> {
-  const child = Bun.spawn([...FROM_SOURCE, ...args], {
+  const child = Bun.spawn([...AS_SHIPPED, ...args], {
     env: {
       PATH: process.env["PATH"] ?? "",
       GATEWAY_CONFIG: configFile,

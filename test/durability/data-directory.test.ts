@@ -5,7 +5,7 @@ import { prepareDataDir } from "../../src/app/data-dir.ts";
 import { writeFileAtomically } from "../../src/storage/files/write-file-atomically.ts";
 import { lockDataDir, lockFile } from "../../src/storage/sqlite/data-lock.ts";
 import { ADMIN_KEY, createMemoryLog } from "../support/gateway.ts";
-import { FROM_SOURCE, makeSite, type Site } from "../support/gateway-process.ts";
+import { AS_SHIPPED, makeSite, type Site } from "../support/gateway-process.ts";
 import { listOpenEntries } from "../support/list-open-entries.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
@@ -29,7 +29,7 @@ const after = (script: string): readonly string[] => [
   "-c",
   `${script}; exec "$@"`,
   "sh",
-  ...FROM_SOURCE,
+  ...AS_SHIPPED,
 ];
 
 describe("the data directory", () => {

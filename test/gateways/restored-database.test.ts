@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { eventually } from "../support/eventually.ts";
 import {
-  FROM_SOURCE,
+  AS_SHIPPED,
   fetchGeneration,
   type GatewayProcess,
   makeSite,
@@ -64,7 +64,7 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)(
     }
 
     const command = (args: readonly string[], { configFile, dataDir }: Site) =>
-      run([...FROM_SOURCE, ...args], { GATEWAY_CONFIG: configFile, GATEWAY_DATA_DIR: dataDir });
+      run([...AS_SHIPPED, ...args], { GATEWAY_CONFIG: configFile, GATEWAY_DATA_DIR: dataDir });
 
     async function sendUntil(isOver: () => boolean): Promise<void> {
       while (!isOver()) {

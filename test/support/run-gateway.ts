@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { AS_SHIPPED } from "./gateway-process.ts";
 import { findTempRoot } from "./temp-root.ts";
 import { databaseVariables, dropDatabases } from "./test-databases.ts";
 
-const MAIN = join(import.meta.dir, "..", "..", "src", "main.ts");
 const COMMAND_HOST = join(import.meta.dir, "command-host.ts");
 
 /** The result of a run of the `gateway` command. */
@@ -52,7 +52,7 @@ export function createWorkspace(): Workspace {
     ...environment,
   });
   const spawn = async (args: readonly string[], environment: Readonly<Record<string, string>>, stdin = "") =>
-    Bun.spawn([process.execPath, MAIN, ...args], {
+    Bun.spawn([...AS_SHIPPED, ...args], {
       cwd: folder,
       env: await complete(environment),
       stdin: Buffer.from(stdin),

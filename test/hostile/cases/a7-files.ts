@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listDamagedLines } from "../../../src/storage/journal/damaged-lines.ts";
-import { FROM_SOURCE, makeSite } from "../../support/gateway-process.ts";
+import { AS_SHIPPED, makeSite } from "../../support/gateway-process.ts";
 import { listOpenEntries } from "../../support/list-open-entries.ts";
 import { ensure, expectStatus, type HostileCase } from "../hostile-case.ts";
 import { addAccountWithKey, DOLLAR, expectSound } from "../payer.ts";
@@ -61,7 +61,7 @@ const fullDisk: HostileCase = {
     if (!canMount) return "skipped: needs unshare and tmpfs";
     for (const size of ["4k", "400k"]) {
       const mount = `mkdir -p "$GATEWAY_DATA_DIR" && mount -t tmpfs -o size=${size} tmpfs "$GATEWAY_DATA_DIR"`;
-      const site = makeSite("", ["unshare", "-rm", "sh", "-c", `${mount}; exec "$@"`, "sh", ...FROM_SOURCE]);
+      const site = makeSite("", ["unshare", "-rm", "sh", "-c", `${mount}; exec "$@"`, "sh", ...AS_SHIPPED]);
       const { exitCode, printed } = await site.startExpectingFailure();
       site.remove();
       ensure(
