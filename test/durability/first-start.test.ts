@@ -6,6 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { openGatewayDatabase } from "../support/gateway-database.ts";
+import { startInlineThread } from "../support/inline-store-thread.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { databaseVariables, ON_POSTGRES } from "../support/test-databases.ts";
@@ -24,7 +25,13 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
   const variables = await databaseVariables(dataDir);
   const all = { GATEWAY_PORT: "0", GATEWAY_DATA_DIR: dataDir, ...variables, ...environment };
   const clocks = { clock: createTestClock(), databaseClock: systemClock };
-  const platform = { ...clocks, random: createSystemRandom(), log: SILENT, environment: all };
+  const platform = {
+    ...clocks,
+    random: createSystemRandom(),
+    log: SILENT,
+    environment: all,
+    startStoreThread: startInlineThread,
+  };
   return startGateway(checkConfig("server: {drain_notice_ms: 0}", "gateway.yaml", all), platform);
 }
 
