@@ -7,6 +7,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { startInlineThread } from "./inline-store-thread.ts";
+import { SHARED_TOKEN_COUNTER } from "./shared-token-counter.ts";
 import { copyMigratedDatabase } from "./sqlite-template.ts";
 import { makeTempFolder } from "./temp-folder.ts";
 import { databaseVariables, dropDatabases, redisOf } from "./test-databases.ts";
@@ -98,7 +99,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     readConfig,
     ...(options.transport ? { transport: options.transport } : {}),
     ...(options.health ? { health: options.health } : {}),
-    ...(options.tokenCounter ? { tokenCounter: options.tokenCounter } : {}),
+    tokenCounter: options.tokenCounter ?? SHARED_TOKEN_COUNTER,
     ...(options.extensions ? { extensions: options.extensions } : {}),
   });
   await gateway.firstStart?.confirmShown();
