@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { CLIENT_APIS, yamlForAllApis } from "../support/client-apis.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { shareOf } from "../support/long-run.ts";
 import { prepareData } from "../support/prepared-data.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { documentOf, startVendor, type Vendor } from "../support/vendor.ts";
@@ -62,7 +63,7 @@ describe("the limit of tokens a minute, under requests that come at once", () =>
     return used;
   }
 
-  for (const requests of [40, 400]) {
+  for (const requests of [40, shareOf(400, 1 / 4)]) {
     test(`${requests} requests with a bound use no more than the limit, and most of it`, async () => {
       const used = await useAtOnce(requests, 700, { max_tokens: 700 });
       expect(used).toBeLessThanOrEqual(LIMIT);
