@@ -9,6 +9,7 @@ import type {
 } from "../../../src/wire/conversation/outline.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import { shareOf } from "../../support/long-run.ts";
 import { callIdsOf, FITS, isValidFor, pairWithNearestCall } from "../../support/tool-histories.ts";
 
 /** An assistant message with calls, each `id` or `id=input`. Calls with equal texts are equal. */
@@ -166,7 +167,7 @@ function validHistory(rules: ToolCallRules): fc.Arbitrary<OutlineMessage[]> {
     });
 }
 
-const RUNS = { numRuns: 1000 };
+const RUNS = { numRuns: shareOf(1_000, 1 / 5) };
 
 describe("tool-call repair of any history", () => {
   test("does not change a history that is valid for its target", () => {
