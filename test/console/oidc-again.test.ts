@@ -168,6 +168,7 @@ describe("an operator who signed in at the provider too long ago", () => {
     ["create an inference key", "POST", () => "/keys", { name: "inference" }],
     ["rename an account", "PATCH", () => `/users/${user}`, { name: "Ada" }],
     ["create a user without rights", "POST", () => "/users", { name: "Eve" }],
+    ["keep the limit of a budget", "PATCH", () => `/budgets/${budget}`, { limit: 10 }],
     ["lower a budget", "PATCH", () => `/budgets/${budget}`, { limit: 9, action: "block" }],
     ["create a budget", "POST", () => "/budgets", { limit: 5 }],
     ["see what a reload would change", "POST", () => "/settings/reload?dry_run=true", {}],

@@ -305,6 +305,16 @@ describe.each(["/messages", "/chat/completions", "/responses"])(
   },
 );
 
+test("a guardrail leaves ids and signatures in unknown fields of an answer as they are, and masks texts next to them", async () => {
+  const field = { id: SECRET, call_id: SECRET, signature: SECRET, note: SECRET };
+  playWhole({ message: { role: "assistant", content: "x", some_field: [field] } });
+  const answer = await (await post("/chat/completions", { model: "acme/mask" })).json();
+  const { choices } = answer as { choices: [{ message: { some_field: [typeof field] } }] };
+  const [masked] = choices[0].message.some_field;
+  expect(masked).toMatchObject({ id: SECRET, call_id: SECRET, signature: SECRET });
+  expect(masked.note).not.toContain("abcdefghij");
+});
+
 describe("a guardrail on endpoints that are forwarded", () => {
   let forms: RecordingVendor;
   let site: TestGateway;

@@ -56,6 +56,30 @@ const get = (person: Person, path: string): Promise<ApiAnswer> =>
 const idsOf = async (person: Person, path: string): Promise<readonly string[]> =>
   (await get(person, path)).rows.map(({ id }) => id);
 
+describe("a user whose account is closed", () => {
+  test("spends and manages nothing of an organization any more, with any key", async () => {
+    const create = createAccountTools(gateway);
+    const [owner, user] = [await create.user("Owner"), await create.user("Gone")];
+    const shared = await create.organization(owner);
+    await create.member(shared, user, "admin");
+    const ofShared = { "x-gateway-organization": shared };
+    const inference = [
+      [await create.key(shared, { user_id: user }), {}],
+      [await create.key(user), ofShared],
+    ] as const;
+    const management = await create.key(shared, { kind: "management", user_id: user });
+    const statuses = async () => {
+      const body = { model: "sandbox/echo:free", messages: [{ role: "user", content: "Hello!" }] };
+      const spent = inference.map(([key, headers]) => postChat({ ...gateway, key }, body, headers));
+      const managed = callAdmin(gateway, management, "GET", `/organizations/${shared}/members`);
+      return [...(await Promise.all(spent)), await managed].map(({ status }) => status);
+    };
+    expect(await statuses()).not.toContain(403);
+    await callAdmin(gateway, gateway.adminKey, "PATCH", `/users/${user}`, { closed: true });
+    expect(await statuses()).toEqual([403, 403, 403]);
+  });
+});
+
 describe("a member of an organization", () => {
   test("lists only the own generations, whatever the filter is", async () => {
     expect(await idsOf(ada, "/generations")).toEqual([ada.generation]);
