@@ -9,6 +9,18 @@ let gateway: TestGateway;
 
 const PRICES = (prompt: string) => `{prompt: "${prompt}", completion: "0.000002"}`;
 
+/** Finish reasons that mean a failure. Each has a provider of its own, which is not asked for a while after failures. */
+const FAILED_FINISHES = ["error", "network_error", "insufficient_system_resource", "engine_overloaded"];
+
+const failing = (baseUrl: string) =>
+  FAILED_FINISHES.map(
+    (reason) => `
+  failing-${reason.replaceAll("_", "-")}:
+    base_url: ${baseUrl}
+    formats: [openai-completions]
+    models: [{id: acme/${reason}, name: up, prices: ${PRICES("0.000001")}}]`,
+  ).join("");
+
 beforeAll(async () => {
   native = startRecordingVendor();
   chats = startRecordingVendor();
@@ -40,11 +52,13 @@ providers:
       - {id: acme/both, name: chat-both, prices: ${PRICES("0.000001")}}
       - {id: acme/chat, name: chat-only, prices: ${PRICES("0.000001")}}
       - {id: acme/mixed, name: chat-mixed, prices: ${PRICES("0.000009")}}
+${FAILED_FINISHES.map((reason) => `      - {id: acme/${reason}, name: chat}`).join("\n")}
   claude:
     base_url: ${claude}
     api_keys: [sk-claude-0123456789]
     format: anthropic-messages
     models: [{id: acme/claude, name: up-claude, prices: ${PRICES("0.000001")}}]
+${failing(native.baseUrl)}
 guardrails:
   - {name: times, kind: regex, on: answer, action: mask, patterns: [" there was"], models: [acme/guarded]}
   - {name: ends, kind: regex, on: answer, action: block, patterns: ["the end"], models: [acme/guarded]}
@@ -266,7 +280,7 @@ describe("POST completions at a provider with the endpoint", () => {
     expect(events).not.toContain("[DONE]");
   });
 
-  test.each(["error", "network_error", "insufficient_system_resource", "engine_overloaded"])(
+  test.each(FAILED_FINISHES)(
     "takes the finish reason %s for a failure: a stream ends with an error event, and the next provider is asked before its first text",
     async (reason) => {
       const chunk = (text: string, finish: string | null) => ({
@@ -283,13 +297,14 @@ describe("POST completions at a provider with the endpoint", () => {
         };
         return new Response(body(), { headers: { "content-type": "text/event-stream" } });
       });
-      const response = await post({ ...ASK, stream: true });
+      const asked = { ...ASK, model: `acme/${reason}`, stream: true };
+      const response = await post(asked);
       begun.resolve();
       const last = JSON.parse((await readEvents(response)).at(-1) as string);
       expect(last.error).toMatchObject({ type: expect.any(String), message: expect.any(String) });
       expect(await recordOf(response)).toMatchObject({ outcome: "failed" });
       native.reset(() => streamOf([chunk("", reason)]));
-      const other = await post({ ...ASK, model: "acme/both", stream: true });
+      const other = await post(asked);
       expect(other.headers.get("x-gateway-provider")).toBe("chats");
       expect((await readEvents(other)).at(-1)).toBe("[DONE]");
     },
