@@ -170,6 +170,22 @@ describe("a model that consults an advisor", () => {
     );
     expect(gateway.log.filter(({ event }) => event.includes("counts more"))).toHaveLength(1);
   });
+
+  test("the counts of all advisors together are accepted up to 32 million tokens", async () => {
+    const runs = (last: number) => [
+      run("advisor_message", 16_000_000, 1_000_000, "claude-opus-4-7"),
+      run("advisor_message", 14_000_000, last, "claude-opus-4-7"),
+    ];
+    answer({ ...ADVISED, iterations: runs(1_000_000) });
+    expect((await ask("/messages")).generation.advisors).toHaveLength(2);
+    gateway.log.length = 0;
+    answer({ ...ADVISED, iterations: runs(1_000_001) });
+    expect((await ask("/messages")).generation.advisors).toEqual([]);
+    const rejected = gateway.log.filter(({ event }) => event.includes("counts more"));
+    expect(rejected.map(({ fields }) => fields)).toMatchObject([
+      { field: "advisors", count: 32_000_001, bound: 32_000_000 },
+    ]);
+  });
 });
 let probes = 0;
 

@@ -46,6 +46,17 @@ function encode(request: Partial<ConversationRequest>, target: Partial<ModelTarg
 }
 
 describe("encoding messages of other formats for Anthropic", () => {
+  test("a user of up to 256 characters is sent, and a longer one left out with a warning", () => {
+    const longest = "u".repeat(256);
+    expect(encode({ user: longest })).toMatchObject({
+      body: { metadata: { user_id: longest } },
+      warned: [],
+    });
+    const longer = encode({ user: `${longest}u` });
+    expect(longer.body["metadata"]).toBeUndefined();
+    expect(longer.warned).toEqual(["user"]);
+  });
+
   test("leading system and developer messages become the system prompt", () => {
     const messages: Message[] = [
       { role: "system", parts: [makeText("a")] },
