@@ -92,9 +92,18 @@ async function runChanged(folder: string, mutant: Mutant, text: string, tests: r
   }
 }
 
+/** Parts of paths that say nothing about what a file is about. */
+const COMMON = new Set(["src", "test", "ts", "core", "http", "wire", "api", "storage", "generation"]);
+
+/** Returns the words of a path that say what a file is about. */
+function wordsOf(path: string): string[] {
+  const words = path.split(/[^a-z]+/).map((word) => word.replace(/s$/, ""));
+  return words.filter((word) => word.length > 2 && !COMMON.has(word));
+}
+
 /**
- * Returns the test files that execute the changed line: first those that noticed other changes of the file, then those that execute
- * much of the file and little else, the quick ones first.
+ * Returns the test files that execute the changed line: first those that noticed other changes of the file, then those with a similar
+ * name, then those that execute much of the file and little else, the quick ones first.
  */
 function nearbyTests(
   { file, line }: Mutant,
@@ -103,10 +112,17 @@ function nearbyTests(
   maxMs: number,
 ): CoveringTest[] {
   const focus = ({ files, lines, took }: CoveringTest) => (files.get(file)?.size ?? 0) ** 2 / (lines * took);
+  const words = new Set(wordsOf(file));
+  const nameLike = ({ test }: CoveringTest) => new Set(wordsOf(test)).intersection(words).size;
   const covering = tests
     .filter(({ files }) => files.get(file)?.has(line) === true)
-    .map((test) => ({ test, noticed: noticed.get(test.test) ?? 0, focus: focus(test) }))
-    .sort((a, b) => b.noticed - a.noticed || b.focus - a.focus)
+    .map((test) => ({
+      test,
+      noticed: noticed.get(test.test) ?? 0,
+      likeness: nameLike(test),
+      focus: focus(test),
+    }))
+    .sort((a, b) => b.noticed - a.noticed || b.likeness - a.likeness || b.focus - a.focus)
     .map(({ test }) => test);
   const nearby: CoveringTest[] = [];
   let took = 0;
