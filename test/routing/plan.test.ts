@@ -118,6 +118,11 @@ describe("a plan", () => {
       ["cheap#0 degraded", "middle#0 price", "dear#0 price"],
     ],
     [
+      "takes a deployment for healthy of whose attempts two in a hundred fail",
+      { health: { cheap: { success: 0.98 }, middle: { success: 0.979 } } },
+      ["cheap#0 price", "middle#0 degraded", "dear#0 price"],
+    ],
+    [
       "ignores failures if sorted by price",
       { provider: { sort: "price" }, health: { cheap: { success: 0.7 } } },
       ["cheap#0 price", "middle#0 price", "dear#0 price"],
