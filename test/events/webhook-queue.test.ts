@@ -133,13 +133,16 @@ test("an event is given up after a number of tries", async () => {
 
 test("an event that is older than a day is not sent again", async () => {
   const created = createSender({});
-  receiver.answers.push(failure(500), failure(500));
+  const late = Promise.withResolvers<Response>();
+  receiver.answers.push(failure(500), late.promise);
   created.sender.send(created.event("evt_1"));
-  await until(() => created.pauses.length === 1);
+  await passPause(created, 1);
+  await until(() => receiver.received.length === 2);
+  // The second try fails within this time, and there is no third one.
   created.clock.advance(MAX_AGE_MS);
   await until(() => created.state()?.dropped === 1);
-  // The second try begins after a second of that day, and there is no third one.
   expect(receiver.received).toHaveLength(2);
+  late.resolve(new Response());
 });
 
 test("a receiver that does not answer is given ten seconds, and gets the event again", async () => {
