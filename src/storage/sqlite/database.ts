@@ -20,6 +20,22 @@ export function openDatabase(dataDir: string): Database {
 }
 
 /**
+ * Opens the database of a data directory, which has the tables of this version, for reading alone. Does not wait for another process that
+ * writes.
+ * @throws Error if it does not exist or is not a database.
+ */
+export function openReader(dataDir: string): Database {
+  const database = new Database(join(dataDir, "gateway.db"), {
+    readwrite: true,
+    create: false,
+    strict: true,
+  });
+  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  database.exec("PRAGMA query_only = true");
+  return database;
+}
+
+/**
  * Migrates the tables of a data directory, which is created if it does not exist. Returns the versions of the tables before and after.
  * @throws Error as `openDatabase`.
  */

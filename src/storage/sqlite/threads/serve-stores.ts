@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { RejectedRecordError } from "../../../base/store-error.ts";
-import { openDatabase } from "../database.ts";
+import { openDatabase, openReader } from "../database.ts";
+import { prepareLazily } from "../prepare-lazily.ts";
 import { createSqliteStores, type SqliteStores } from "../stores.ts";
 import { CALLS, type Call } from "./lanes.ts";
 import {
@@ -19,21 +20,15 @@ interface OpenStores {
   readonly stores: SqliteStores;
 }
 
-/**
- * Returns a function that does what messages say, one after the other, and posts the answers. This is what a thread of a database does.
- * `connect` opens the database of a data directory.
- */
-export function serveStores(
-  post: (answer: ThreadAnswer) => void,
-  connect: (dataDir: string) => Database = openDatabase,
-): (message: ThreadMessage) => Promise<void> {
+/** Returns a function that does what messages say, one after the other, and posts the answers. This is what a thread of a database does. */
+export function serveStores(post: (answer: ThreadAnswer) => void): (message: ThreadMessage) => Promise<void> {
   let opening: (() => OpenStores) | null = null;
   let open: OpenStores | null = null;
   return async (message) => {
     switch (message.kind) {
       case "open":
         // With the first call, which then says why it fails.
-        opening = () => openStores(message, connect);
+        opening = () => openStores(message);
         break;
       case "call":
         try {
@@ -51,13 +46,9 @@ export function serveStores(
   };
 }
 
-function openStores(
-  { dataDir, isReader, cacheBytes }: OpenMessage,
-  connect: (dataDir: string) => Database,
-): OpenStores {
-  const database = connect(dataDir);
+function openStores({ dataDir, isReader, cacheBytes }: OpenMessage): OpenStores {
+  const database = prepareLazily(isReader ? openReader(dataDir) : openDatabase(dataDir));
   database.exec(`PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}`);
-  if (isReader) database.exec("PRAGMA query_only = true");
   return { database, stores: createSqliteStores(database) };
 }
 
