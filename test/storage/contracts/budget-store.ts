@@ -142,6 +142,17 @@ export function testBudgetStore(connect: () => Connected | Promise<Connected>): 
       ]);
     });
 
+    test("deletes the marks of earlier days alone, so that only they can be claimed again", async () => {
+      const { budgets } = await connect();
+      const markOf = (budgetId: string, value: string, since: number) =>
+        ({ budgetId, value, since, level: "warning" }) as const;
+      const old = [markOf("budget_1", "", TODAY - 1), markOf("budget_2", "x", TODAY - 2)];
+      const present = [markOf("budget_1", "y", TODAY), markOf("budget_2", "x", TODAY)];
+      await budgets.claimMarks([...old, ...present]);
+      await budgets.mergeDays(TODAY);
+      expect(await budgets.claimMarks([...old, ...present])).toEqual([true, true, false, false]);
+    });
+
     test("merges old days into one of budgets in total, and deletes those of others", async () => {
       const { budgets, usage } = await connect();
       await budgets.insertBudget(budgetOf("budget_1", { period: "total" }));
