@@ -10,7 +10,7 @@ import { documentOf, healthy, startVendor, type Vendor, type VendorCall } from "
 
 /** The cost of the vendor's usage, 10 and 5 tokens, at the prices below. Dollars. */
 const COST = 0.00006;
-/** Twenty requests cost so much; each holds several times of what it costs. Dollars. */
+/** Twenty requests cost so much; each holds more than it costs. Dollars. */
 const LIMIT = 0.0012;
 const START_MS = 60_000;
 
@@ -281,7 +281,7 @@ describe.each(databases)("budgets on $name", ({ name, isAbsent, environment }) =
       const other = await startTestGateway(shared);
       const statuses: number[] = [];
       try {
-        for (let round = 0; round < 12; round++) {
+        for (let round = 0; round < 24; round++) {
           const both = [gateway.base, other.base, gateway.base, other.base];
           statuses.push(...(await Promise.all(both.map(async (base) => (await send(key, {}, base)).status))));
         }
