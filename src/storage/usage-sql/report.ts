@@ -71,7 +71,7 @@ export function describeTimes(
 function isOneOf(list: string, mark: Mark): string {
   return mark === "?"
     ? `IN (SELECT value FROM json_each(${list}))`
-    : `IN (SELECT json_array_elements_text(${list}::json))`;
+    : `IN (SELECT json_array_elements_text(${list}::text::json))`;
 }
 
 type Parameter = (value: string | number) => string;
