@@ -15,8 +15,9 @@ export function checkBill(run: Run): Check[] {
       .filter(({ provider }) => provider !== HOSTILE)
       .map((record) => ({ record, entry: entryOf(record) }));
   const counted = compare("completed");
-  // A client may leave when its whole answer has arrived from the vendor, whose counts are charged then.
-  const identified = [...counted, ...compare("cancelled")].filter(({ entry }) => entry !== undefined);
+  // A client may leave when its whole answer has arrived from the vendor, whose counts are charged then. An estimate may equal any counts.
+  const left = compare("cancelled").filter(({ record }) => !record.estimated);
+  const identified = [...counted, ...left].filter(({ entry }) => entry !== undefined);
   const found = new Map<number, number>();
   for (const { entry } of identified) {
     const { serial } = entry as BillEntry;

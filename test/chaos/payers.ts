@@ -19,7 +19,7 @@ export interface Payers {
 export const DRY_ACCOUNT = "user_poor";
 
 const RICH = 900_000_000_000;
-const POOR = 7_000_001;
+const POOR = 2_000_001;
 /** Less than the cost of a long answer of the hostile vendor. */
 const POORER = 3_000_001;
 const KEY_LIMIT = 900_000_007;

@@ -47,7 +47,7 @@ const [LONG_MIN_MS, LONG_MAX_MS] = [1_200, 1_700];
 const START_ONE_IN = 8;
 const START_MAX_MS = 400;
 const GRANT_ONE_IN = options.hostile ? 1 : 3;
-const GRANT_MAX = options.hostile ? 3_000_001 : 9_000_001;
+const GRANT_MAX = options.hostile ? 3_000_001 : 1_500_001;
 /** Sometimes the load ends by itself, and the gateway is asked for its holds. */
 const REST_ONE_IN = 25;
 
