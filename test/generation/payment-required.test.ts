@@ -4,8 +4,9 @@ import { callAdmin } from "../support/management.ts";
 import { startVendor, type Vendor, type VendorCall } from "../support/vendor.ts";
 
 /** What a vendor says of the gateway's account: words, a sum, a key and a person. */
-const WORDS = "Ada, your prepaid funds of $12.34 at team Blue are used up for key zz-secret-4711";
-const PARTS = ["Ada", "prepaid", "12.34", "Blue", "zz-secret", "4711"];
+const WORDS = "Ada, your prepaid funds of $98,765.43 at team Blue are used up for key zz-secret-key";
+/** None of them can be part of an id, a hash or a number. */
+const PARTS = ["Ada,", "prepaid", "98,765.43", "Blue", "zz-secret"];
 
 let vendor: Vendor;
 let gateway: TestGateway;
@@ -28,7 +29,9 @@ afterAll(async () => {
   vendor.stop();
 });
 
-const error = { error: { message: WORDS, code: `funds of $12.34 of team-4711`, type: "payment_required" } };
+const error = {
+  error: { message: WORDS, code: `funds of $98,765.43 of team-Blue`, type: "payment_required" },
+};
 const first = { id: "1", object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: "Hi" } }] };
 
 describe("what a vendor says of its customer with 402", () => {
