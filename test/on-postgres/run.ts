@@ -46,6 +46,7 @@ const EXCLUDED: Readonly<Record<string, string>> = {
   "durability/locked-database.test.ts": "holds the lock of SQLite",
   "durability/quarantine.test.ts":
     "makes the tables of SQLite reject records; test/storage/postgres has the same cases",
+  "durability/rejected-writes.test.ts": "lets the tables of SQLite reject changes",
   "durability/store-away.test.ts":
     "makes the tables of SQLite reject writes; test/faults has the faults of PostgreSQL",
   "provider-keys/rotation.test.ts": "generates master keys in the data directory, and re-encrypts with them",
