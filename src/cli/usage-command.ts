@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Stores } from "../app/stores.ts";
 import { formatDollars } from "../base/money.ts";
 import { addPercentiles, type TimedUsageSum } from "../core/usage/add-percentiles.ts";
-import { findUsageNames, presentUsageLine, printUsageCsv } from "../core/usage/present-usage.ts";
+import { findUsageNames, presentUsageLines, printUsageCsv } from "../core/usage/present-usage.ts";
 import {
   formatRange,
   INCOMPLETE,
@@ -89,7 +89,7 @@ async function report(stores: Stores, options: UsageOptions): Promise<string> {
   const view = { groups, names: await findUsageNames(stores, query, sums), isForOperator: true };
   const lines = await addPercentiles(stores.usage, query, taken);
   if (csv) return printUsageCsv(lines, view).trimEnd();
-  if (json) return JSON.stringify({ data: lines.map((line) => presentUsageLine(line, view)) });
+  if (json) return JSON.stringify({ data: await presentUsageLines(lines, view) });
   const { from, to } = formatRange(range);
   if (lines.length === 0) return `No usage from ${from} to ${to}.`;
   return fitTable(listColumns(query, lines), process.stdout.isTTY ? process.stdout.columns : null);

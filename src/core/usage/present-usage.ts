@@ -43,7 +43,7 @@ export function hideListPrices<Sum extends UsageSum>(
 /** Lines that are presented before other events are processed. */
 const SLICE = 250;
 
-/** Makes the API's view of the lines of a report (`presentUsageLine`), other events in between. */
+/** Makes the API's view of the lines of a report, with the names of keys, users and accounts. Other events are processed in between. */
 export async function presentUsageLines(
   sums: readonly TimedUsageSum[],
   view: UsageView,
@@ -56,8 +56,7 @@ export async function presentUsageLines(
   return lines;
 }
 
-/** Makes the API's view of a line of a report, with the names of keys, users and accounts. */
-export function presentUsageLine(sum: TimedUsageSum, view: UsageView): Record<string, unknown> {
+function presentUsageLine(sum: TimedUsageSum, view: UsageView): Record<string, unknown> {
   return {
     ...Object.fromEntries(listDimensions(sum.groups, view)),
     ...presentSums(sum),
