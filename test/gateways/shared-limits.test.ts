@@ -58,8 +58,8 @@ const answerWhole: Play = async (call) => {
 };
 
 /**
- * Sends requests to the gateways in turn, each with answers of so many tokens, which is also their bound unless they have none. None
- * is answered before all were admitted or rejected. Returns the tokens that were used.
+ * Sends requests to the gateways in turn. Each answer has `tokens` tokens; a bounded request states them as its bound. No request is
+ * answered before all were admitted or rejected. Returns the tokens that were used.
  */
 async function useAtOnce(
   { gateways, vendor }: { readonly gateways: readonly TestGateway[]; readonly vendor: Vendor },

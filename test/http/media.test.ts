@@ -213,7 +213,7 @@ describe("POST images/generations", () => {
       "failed",
     ],
   ] as const)(
-    "a stream of two images with prices per image is charged for those that arrived: %s",
+    "a stream of two images is charged the price of an image for each that arrived: %s",
     async (_how, arrived, rest, outcome) => {
       const image = { type: "image_generation.completed", b64_json: "aGk=" };
       first.reset(streamOf([...Array(arrived).fill(image), ...rest]));

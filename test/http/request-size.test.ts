@@ -31,7 +31,7 @@ const many = (count: number, make: (at: number) => unknown) =>
   Array.from({ length: count }, (_, at) => make(at));
 const nested = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
 
-/** Requests with so many of what docs/api/limits.md bounds, with the field that the error names. */
+/** What docs/api/limits.md bounds: a request with `count` of it, and the field that the error names. */
 const SIZES: readonly (readonly [
   what: string,
   bound: number,

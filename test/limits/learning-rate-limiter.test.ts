@@ -30,7 +30,7 @@ function createLimiter() {
     const remaining = decision.limitStatus.tokens?.remaining ?? Number.NaN;
     return [id, LIMIT - remaining - PROMPT];
   }
-  /** Serves a request without a bound whose answer has so many tokens. Returns what was reserved for it. */
+  /** Serves a request without a bound. Its answer has `tokens` tokens. Returns what was reserved for it. */
   async function use(tokens: number, key?: string): Promise<number> {
     const [id, reserved] = await reserve(key);
     limiter.settle(id, PROMPT + tokens);
@@ -48,7 +48,7 @@ describe("what a request without a bound reserves for its answer", () => {
     expect(await use(500)).toBe(2 * 500);
   });
 
-  test("follows the mean by an eighth and the mean deviation by a quarter of the difference, twice of which is added", async () => {
+  test("is a moving mean, of which the last answer is an eighth, and twice a moving mean deviation, of which it is a quarter", async () => {
     const { use } = createLimiter();
     for (const tokens of [800, 1_600, 400, 1_000, 1_000]) await use(tokens);
     let [mean, deviation] = [800, 400];

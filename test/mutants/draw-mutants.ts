@@ -1,7 +1,7 @@
 import { MUTANT_KINDS, type Mutant } from "./find-mutants.ts";
 
 /**
- * Draws `count` different mutants, the kinds in turn, so that kinds of which the code has few are drawn as often as the others. What is
+ * Draws `count` different mutants, the kinds in turn, so that a rare kind is drawn as often as a common one. What is
  * drawn depends on the seed and on each mutant alone: a change of the code, or one more explanation, leaves the others in the draw.
  */
 export function drawMutants(found: readonly Mutant[], count: number, seed: number): Mutant[] {
