@@ -6,6 +6,7 @@ import { type SourceModels, seedCatalog, startSource, type TestSource } from "..
 import { shippedRules, sourceModel, sourceText } from "../catalog/source-fixture.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
 import { postChat, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { callAdmin } from "../support/management.ts";
 import { withStoresOf } from "../support/money.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
@@ -119,7 +120,7 @@ describe("scheduled refreshes", () => {
     });
   }
 
-  test(
+  test.skipIf(!RUNS_SLOW_TESTS)(
     "An invalid source changes nothing and is logged once per reason; a valid one is used.",
     async () => {
       source.serve(FIRST);

@@ -7,6 +7,7 @@ import { readLabPlan } from "../../bench/laboratory/plan.ts";
 import { BEGIN, END, publish } from "../../bench/laboratory/publish.ts";
 import { PartLog, type PartResult, summarize, summarizeAdded } from "../../bench/laboratory/results.ts";
 import { renderTables } from "../../bench/laboratory/tables.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
 const ORIGIN = { measuredAt: "2026-03-01T10:00:00.000Z", commit: "abc1234", machine: "a machine" };
@@ -213,7 +214,7 @@ describe("The command line", () => {
   });
 });
 
-describe.if(process.platform === "linux")("A quick run", () => {
+describe.if(process.platform === "linux" && RUNS_SLOW_TESTS)("A quick run", () => {
   test("measures the relay of this runtime next to no gateway and ends with 0", async () => {
     const script = join(import.meta.dir, "..", "..", "bench", "laboratory", "run.ts");
     const command = [

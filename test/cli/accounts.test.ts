@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { ADMIN_KEY } from "../support/gateway.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { callAdmin } from "../support/management.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
@@ -124,53 +125,57 @@ describe("gateway users, orgs and members", () => {
   });
 });
 
-test("a running gateway applies changes made by commands, and its audit log contains them", async () => {
-  const gateway = await workspace.start({ ...environment, GATEWAY_ADMIN_KEY: ADMIN_KEY });
-  try {
-    const user = (await runJson("users", "create", "Ada", "--overdraft", "none")).data.id;
-    const { key, data } = await runJson(
-      "keys",
-      "create",
-      "laptop",
-      "--account",
-      user,
-      "--models",
-      "openai/*",
-    );
-    const ask = async () => {
-      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({ model: "sandbox/echo", messages: [{ role: "user", content: "x" }] }),
+test.skipIf(!RUNS_SLOW_TESTS)(
+  "a running gateway applies changes made by commands, and its audit log contains them",
+  async () => {
+    const gateway = await workspace.start({ ...environment, GATEWAY_ADMIN_KEY: ADMIN_KEY });
+    try {
+      const user = (await runJson("users", "create", "Ada", "--overdraft", "none")).data.id;
+      const { key, data } = await runJson(
+        "keys",
+        "create",
+        "laptop",
+        "--account",
+        user,
+        "--models",
+        "openai/*",
+      );
+      const ask = async () => {
+        const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+          body: JSON.stringify({ model: "sandbox/echo", messages: [{ role: "user", content: "x" }] }),
+        });
+        return ((await response.json()) as { error_type?: string }).error_type ?? "ok";
+      };
+      const waitForResult = (expected: string) =>
+        eventually(expected, async () => (await ask()) === expected);
+      expect(await ask()).toBe("model_not_allowed");
+      await runJson("keys", "update", data.id, "--models", "none", "--spend-limit", "1.5");
+      await waitForResult("ok");
+      const limited = await runJson("keys", "update", data.id, "--requests-per-minute", "1");
+      expect(limited.data).toMatchObject({
+        rate_limit: { requests_per_minute: 1 },
+        rate_limit_set_by: "operator",
       });
-      return ((await response.json()) as { error_type?: string }).error_type ?? "ok";
-    };
-    const waitForResult = (expected: string) => eventually(expected, async () => (await ask()) === expected);
-    expect(await ask()).toBe("model_not_allowed");
-    await runJson("keys", "update", data.id, "--models", "none", "--spend-limit", "1.5");
-    await waitForResult("ok");
-    const limited = await runJson("keys", "update", data.id, "--requests-per-minute", "1");
-    expect(limited.data).toMatchObject({
-      rate_limit: { requests_per_minute: 1 },
-      rate_limit_set_by: "operator",
-    });
-    await waitForResult("rate_limit_exceeded");
-    await runJson("users", "close", user);
-    await waitForResult("permission_denied");
-    const audit = await callAdmin(gateway, ADMIN_KEY, "GET", `/audit?account_id=${user}`);
-    expect(audit.rows.map(({ action, key_id }) => [action, key_id])).toEqual([
-      ["gateway users close", null],
-      ["gateway keys update", null],
-      ["gateway keys update", null],
-      ["gateway keys create", null],
-      ["gateway users create", null],
-    ]);
-    const verdict = await callAdmin(gateway, ADMIN_KEY, "GET", "/audit/verify");
-    expect(verdict.data).toMatchObject({ holds: true } as never);
-    const listed = await runTable("keys", "list", "--account", user);
-    expect(listed).toContain(data.id);
-    expect(listed.trim().split("\n")).toHaveLength(2);
-  } finally {
-    await gateway.stop();
-  }
-});
+      await waitForResult("rate_limit_exceeded");
+      await runJson("users", "close", user);
+      await waitForResult("permission_denied");
+      const audit = await callAdmin(gateway, ADMIN_KEY, "GET", `/audit?account_id=${user}`);
+      expect(audit.rows.map(({ action, key_id }) => [action, key_id])).toEqual([
+        ["gateway users close", null],
+        ["gateway keys update", null],
+        ["gateway keys update", null],
+        ["gateway keys create", null],
+        ["gateway users create", null],
+      ]);
+      const verdict = await callAdmin(gateway, ADMIN_KEY, "GET", "/audit/verify");
+      expect(verdict.data).toMatchObject({ holds: true } as never);
+      const listed = await runTable("keys", "list", "--account", user);
+      expect(listed).toContain(data.id);
+      expect(listed.trim().split("\n")).toHaveLength(2);
+    } finally {
+      await gateway.stop();
+    }
+  },
+);

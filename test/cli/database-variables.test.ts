@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
@@ -15,7 +16,7 @@ local all gateway trust
 host all locked 127.0.0.1/32 scram-sha-256
 `;
 
-describe.skipIf(POSTGRES_BIN === null)("the database of the gateway's commands", () => {
+describe.skipIf(POSTGRES_BIN === null || !RUNS_SLOW_TESTS)("the database of the gateway's commands", () => {
   let server: TestPostgres;
   let url: string;
   let other: string;

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { parse } from "yaml";
 import { expandReferences } from "../../src/app/expand-references.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { createWorkspace } from "../support/run-gateway.ts";
 import { startVendor } from "../support/vendor.ts";
 
@@ -267,23 +268,26 @@ general_settings: {master_key: "sk-master-${evil}"}
     expect(JSON.stringify(value)).toContain(`k-${evil}`);
   });
 
-  test("a file with more models than are imported is rejected with the number", async () => {
-    const file = pathOf("large.yaml");
-    writeFileSync(
-      file,
-      `model_list:\n${"  - {model_name: a, litellm_params: {model: openai/gpt-4o}}\n".repeat(6_000)}`,
-    );
-    const { stderr, exitCode } = await workspace.run([
-      "import",
-      "litellm",
-      file,
-      "--output",
-      pathOf("none.yaml"),
-    ]);
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain("model_list has more than 5000 entries");
-    expect(existsSync(pathOf("none.yaml"))).toBe(false);
-  });
+  test.skipIf(!RUNS_SLOW_TESTS)(
+    "a file with more models than are imported is rejected with the number",
+    async () => {
+      const file = pathOf("large.yaml");
+      writeFileSync(
+        file,
+        `model_list:\n${"  - {model_name: a, litellm_params: {model: openai/gpt-4o}}\n".repeat(6_000)}`,
+      );
+      const { stderr, exitCode } = await workspace.run([
+        "import",
+        "litellm",
+        file,
+        "--output",
+        pathOf("none.yaml"),
+      ]);
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain("model_list has more than 5000 entries");
+      expect(existsSync(pathOf("none.yaml"))).toBe(false);
+    },
+  );
 
   test("a file that is not YAML is an error with its line, and writes nothing", async () => {
     writeFileSync(pathOf("broken.yaml"), "model_list: [\n");
@@ -295,42 +299,45 @@ general_settings: {master_key: "sk-master-${evil}"}
   });
 });
 
-test("a gateway on an imported file answers a request for the old model name", async () => {
-  const vendor = startVendor();
-  const { output } = await convert(
-    "litellm",
-    `
+test.skipIf(!RUNS_SLOW_TESTS)(
+  "a gateway on an imported file answers a request for the old model name",
+  async () => {
+    const vendor = startVendor();
+    const { output } = await convert(
+      "litellm",
+      `
 model_list:
   - model_name: gpt-office
     litellm_params: { model: openai/office-model, api_base: "${vendor.baseUrl}", api_key: os.environ/OFFICE_KEY }
 general_settings: { master_key: sk-a-master-key-of-enough-length }
 `,
-  );
-  const environment = { GATEWAY_CONFIG: output, OFFICE_KEY: "sk-office" };
-  const key = JSON.parse(
-    (await workspace.run(["keys", "create", "old client", "--json"], environment)).stdout,
-  );
-  const gateway = await workspace.start(environment);
-  try {
-    const answer = await fetch(`${gateway.url}/api/gateway/chat/completions`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${key.key}`,
-        "content-type": "application/json",
-      },
-      body: JSON.stringify({ model: "gpt-office", messages: [{ role: "user", content: "Hello" }] }),
-    });
-    expect([answer.status, await answer.json()]).toMatchObject([
-      200,
-      { choices: [{ message: { content: "Alpha one two" } }] },
-    ]);
-    expect(vendor.calls[0]?.body).toMatchObject({ model: "office-model" });
-    expect(vendor.calls[0]?.head).toContain("Bearer sk-office");
-  } finally {
-    await gateway.stop();
-    vendor.stop();
-  }
-});
+    );
+    const environment = { GATEWAY_CONFIG: output, OFFICE_KEY: "sk-office" };
+    const key = JSON.parse(
+      (await workspace.run(["keys", "create", "old client", "--json"], environment)).stdout,
+    );
+    const gateway = await workspace.start(environment);
+    try {
+      const answer = await fetch(`${gateway.url}/api/gateway/chat/completions`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${key.key}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ model: "gpt-office", messages: [{ role: "user", content: "Hello" }] }),
+      });
+      expect([answer.status, await answer.json()]).toMatchObject([
+        200,
+        { choices: [{ message: { content: "Alpha one two" } }] },
+      ]);
+      expect(vendor.calls[0]?.body).toMatchObject({ model: "office-model" });
+      expect(vendor.calls[0]?.head).toContain("Bearer sk-office");
+    } finally {
+      await gateway.stop();
+      vendor.stop();
+    }
+  },
+);
 
 describe("gateway import portkey", () => {
   test("a load balance with a nested fallback becomes one group", async () => {

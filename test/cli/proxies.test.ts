@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { type HttpProxy, startHttpProxy } from "../support/http-proxy.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { createWorkspace, type GatewayProcess, type Workspace } from "../support/run-gateway.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 
@@ -71,46 +72,55 @@ async function chat(baseUrl: string, environment: Readonly<Record<string, string
   return response.status;
 }
 
-test("`gateway ready`, `health` and `doctor` call the gateway of this machine without the proxy of the environment", async () => {
-  const configured = {
-    GATEWAY_PORT: String(await findFreePort()),
-    GATEWAY_HOST: "0.0.0.0",
-    HTTP_PROXY: proxy.url,
-    http_proxy: proxy.url,
-    HTTPS_PROXY: proxy.url,
-  };
-  const gateway = await workspace.start(configured);
-  gateways.push(gateway);
-  const asked = proxy.asked.length;
-  expect(await workspace.run(["ready"], configured)).toMatchObject({ exitCode: 0 });
-  for (const host of ["localhost", "127.0.0.1"]) {
-    const url = `http://${host}:${configured.GATEWAY_PORT}`;
-    expect(await workspace.run(["ready", "--url", url], configured)).toMatchObject({ exitCode: 0 });
-  }
-  expect(await workspace.run(["health"], configured)).toMatchObject({ exitCode: 0 });
-  const doctor = await workspace.run(["doctor"], configured);
-  expect(doctor.stdout).toContain(`the gateway at http://127.0.0.1:${configured.GATEWAY_PORT} is ready`);
-  expect(proxy.asked.slice(asked)).toEqual([]);
-});
+test.skipIf(!RUNS_SLOW_TESTS)(
+  "`gateway ready`, `health` and `doctor` call the gateway of this machine without the proxy of the environment",
+  async () => {
+    const configured = {
+      GATEWAY_PORT: String(await findFreePort()),
+      GATEWAY_HOST: "0.0.0.0",
+      HTTP_PROXY: proxy.url,
+      http_proxy: proxy.url,
+      HTTPS_PROXY: proxy.url,
+    };
+    const gateway = await workspace.start(configured);
+    gateways.push(gateway);
+    const asked = proxy.asked.length;
+    expect(await workspace.run(["ready"], configured)).toMatchObject({ exitCode: 0 });
+    for (const host of ["localhost", "127.0.0.1"]) {
+      const url = `http://${host}:${configured.GATEWAY_PORT}`;
+      expect(await workspace.run(["ready", "--url", url], configured)).toMatchObject({ exitCode: 0 });
+    }
+    expect(await workspace.run(["health"], configured)).toMatchObject({ exitCode: 0 });
+    const doctor = await workspace.run(["doctor"], configured);
+    expect(doctor.stdout).toContain(`the gateway at http://127.0.0.1:${configured.GATEWAY_PORT} is ready`);
+    expect(proxy.asked.slice(asked)).toEqual([]);
+  },
+);
 
-test("`gateway ready --url` of another machine uses the proxy", async () => {
+test.skipIf(!RUNS_SLOW_TESTS)("`gateway ready --url` of another machine uses the proxy", async () => {
   const environment = { HTTP_PROXY: proxy.url };
   expect((await workspace.run(["ready", "--url", "http://gateway.example"], environment)).exitCode).toBe(1);
   expect(proxy.asked.at(-1)).toStartWith("GET http://gateway.example/readyz");
 });
 
-test("a provider is called through HTTP_PROXY, and directly if NO_PROXY names its host", async () => {
-  expect(await chat("http://plain.example/v1", { HTTP_PROXY: proxy.url })).toBe(200);
-  expect(proxy.asked.at(-1)).toStartWith("POST http://plain.example/v1/chat/completions");
-  const asked = proxy.asked.length;
-  const direct = { HTTP_PROXY: proxy.url, NO_PROXY: "other.example,127.0.0.1" };
-  expect(await chat(vendor.baseUrl, direct)).toBe(200);
-  expect(proxy.asked.slice(asked)).toEqual([]);
-});
+test.skipIf(!RUNS_SLOW_TESTS)(
+  "a provider is called through HTTP_PROXY, and directly if NO_PROXY names its host",
+  async () => {
+    expect(await chat("http://plain.example/v1", { HTTP_PROXY: proxy.url })).toBe(200);
+    expect(proxy.asked.at(-1)).toStartWith("POST http://plain.example/v1/chat/completions");
+    const asked = proxy.asked.length;
+    const direct = { HTTP_PROXY: proxy.url, NO_PROXY: "other.example,127.0.0.1" };
+    expect(await chat(vendor.baseUrl, direct)).toBe(200);
+    expect(proxy.asked.slice(asked)).toEqual([]);
+  },
+);
 
-test("a provider with TLS is called through a tunnel of HTTPS_PROXY, and its certificate is checked with NODE_EXTRA_CA_CERTS", async () => {
-  const url = "https://elsewhere.example/v1";
-  expect(await chat(url, { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: ca() })).toBe(200);
-  expect(proxy.asked.at(-1)).toStartWith("CONNECT elsewhere.example:443");
-  expect(await chat(url, { HTTPS_PROXY: proxy.url })).toBe(503);
-});
+test.skipIf(!RUNS_SLOW_TESTS)(
+  "a provider with TLS is called through a tunnel of HTTPS_PROXY, and its certificate is checked with NODE_EXTRA_CA_CERTS",
+  async () => {
+    const url = "https://elsewhere.example/v1";
+    expect(await chat(url, { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: ca() })).toBe(200);
+    expect(proxy.asked.at(-1)).toStartWith("CONNECT elsewhere.example:443");
+    expect(await chat(url, { HTTPS_PROXY: proxy.url })).toBe(503);
+  },
+);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { databaseVariables } from "../support/test-databases.ts";
 
 /** The sources, which run where no program was built of them. */
@@ -35,7 +36,7 @@ async function chat(content: string): Promise<string> {
   return response.headers.get("x-gateway-generation-id") ?? "";
 }
 
-describe("gateway requests tail", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("gateway requests tail", () => {
   test("prints requests of a running gateway as they end", async () => {
     const { said, read, child } = await startTail("--count", "2");
     expect(said).toContain("Ctrl-C");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CODE_MS, createOneTimeCode } from "../../src/core/console/one-time-codes.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { callAdmin } from "../support/management.ts";
 import { createWorkspace, type GatewayProcess, type Workspace } from "../support/run-gateway.ts";
 import { callWithSession, signIn } from "../support/sign-in.ts";
@@ -70,18 +71,21 @@ describe("a start", () => {
     expect((await signIn(gateway, { code })).status).toBe(201);
   });
 
-  test("with the console disabled prints no address, and `gateway console` says why", async () => {
-    const own = createWorkspace();
-    const config = join(own.folder, "closed.yaml");
-    await Bun.write(config, "console: { enabled: false }");
-    const closed = await own.start({ GATEWAY_CONFIG: config });
-    await eventually("the greeting", () => closed.greeting().endsWith("'\n\n"));
-    expect(closed.greeting()).not.toContain("Console");
-    const { exitCode, stderr } = await own.run(["console"], { GATEWAY_CONFIG: config });
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("console.enabled")]);
-    await closed.stop();
-    own.clear();
-  });
+  test.skipIf(!RUNS_SLOW_TESTS)(
+    "with the console disabled prints no address, and `gateway console` says why",
+    async () => {
+      const own = createWorkspace();
+      const config = join(own.folder, "closed.yaml");
+      await Bun.write(config, "console: { enabled: false }");
+      const closed = await own.start({ GATEWAY_CONFIG: config });
+      await eventually("the greeting", () => closed.greeting().endsWith("'\n\n"));
+      expect(closed.greeting()).not.toContain("Console");
+      const { exitCode, stderr } = await own.run(["console"], { GATEWAY_CONFIG: config });
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining("console.enabled")]);
+      await closed.stop();
+      own.clear();
+    },
+  );
 });
 
 describe("`gateway console`", () => {

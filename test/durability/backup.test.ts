@@ -11,7 +11,7 @@ import {
   postChatTo,
   type Site,
 } from "../support/gateway-process.ts";
-import { IS_LONG_RUN } from "../support/long-run.ts";
+import { IS_LONG_RUN, RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { postRawChat } from "../support/raw-client.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { healthy, opening, startVendor, type Vendor } from "../support/vendor.ts";
@@ -179,7 +179,7 @@ describe.skipIf(!IS_LONG_RUN)("a backup that is made while a gateway answers req
   });
 });
 
-describe("a backup of the data of a gateway that was killed", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("a backup of the data of a gateway that was killed", () => {
   test("it has the records that only the journal has, and the data directory stays as it was", async () => {
     const vendor = startVendor(healthy("Alpha"));
     const site = makeSite(configOf(vendor));

@@ -7,6 +7,7 @@ import { lockDataDir, lockFile } from "../../src/storage/sqlite/data-lock.ts";
 import { ADMIN_KEY, createMemoryLog } from "../support/gateway.ts";
 import { AS_SHIPPED, makeSite, type Site } from "../support/gateway-process.ts";
 import { listOpenEntries } from "../support/list-open-entries.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
 let site: Site | null = null;
@@ -70,18 +71,21 @@ describe("the data directory", () => {
     expect(listOpenEntries(folder)).toEqual([]);
   });
 
-  test("a directory that other users could read is made private at the next start, with a warning in the log", async () => {
-    site = makeSite("");
-    const first = await site.start();
-    await first.kill();
-    for (const path of [site.dataDir, join(site.dataDir, "journal")]) chmodSync(path, 0o755);
-    for (const name of readdirSync(site.dataDir))
-      if (name !== "journal") chmodSync(join(site.dataDir, name), 0o644);
-    const second = await site.start(first.key);
-    expect(listOpenEntries(site.dataDir)).toEqual([]);
-    expect(second.printed()).toContain("other users could read the data directory");
-    await second.kill();
-  });
+  test.skipIf(!RUNS_SLOW_TESTS)(
+    "a directory that other users could read is made private at the next start, with a warning in the log",
+    async () => {
+      site = makeSite("");
+      const first = await site.start();
+      await first.kill();
+      for (const path of [site.dataDir, join(site.dataDir, "journal")]) chmodSync(path, 0o755);
+      for (const name of readdirSync(site.dataDir))
+        if (name !== "journal") chmodSync(join(site.dataDir, name), 0o644);
+      const second = await site.start(first.key);
+      expect(listOpenEntries(site.dataDir)).toEqual([]);
+      expect(second.printed()).toContain("other users could read the data directory");
+      await second.kill();
+    },
+  );
 
   test("files of other programs keep their mode, and so does a directory that programs share", () => {
     const folder = makeDir();
@@ -95,14 +99,17 @@ describe("the data directory", () => {
     expect(lines.map(({ fields }) => fields["path"])).toEqual([folder]);
   });
 
-  test("the error for a directory that another gateway uses differs from that for an unusable one", async () => {
-    site = makeSite("");
-    const first = await site.start();
-    const second = await site.startExpectingFailure();
-    expect(second.exitCode).toBe(1);
-    expect(second.printed).toContain("another gateway is running");
-    await first.kill();
-  });
+  test.skipIf(!RUNS_SLOW_TESTS)(
+    "the error for a directory that another gateway uses differs from that for an unusable one",
+    async () => {
+      site = makeSite("");
+      const first = await site.start();
+      const second = await site.startExpectingFailure();
+      expect(second.exitCode).toBe(1);
+      expect(second.printed).toContain("another gateway is running");
+      await first.kill();
+    },
+  );
 });
 
 const canMount = Bun.spawnSync(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).success;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { eventually } from "../support/eventually.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { fetchGeneration, makeSite, postChatTo, type Site } from "../support/gateway-process.ts";
-import { IS_LONG_RUN } from "../support/long-run.ts";
+import { IS_LONG_RUN, RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -14,16 +14,19 @@ const AWAY_MS = 3_000;
 let site: Site | null = null;
 afterEach(() => site?.remove());
 
-test("a start without the database waits for the configured time, says so, and ends with exit code 1 and the reason", async () => {
-  const url = `postgres://gateway:secret@127.0.0.1:${await findFreePort()}/gateway`;
-  site = makeSite(`database: {url: "${url}", start_wait_ms: 2500}`);
-  const { exitCode, printed } = await site.startExpectingFailure();
-  expect(exitCode).toBe(1);
-  expect(printed).toContain('"message":"waiting for the database"');
-  expect(printed).toMatch(/the database .*127\.0\.0\.1.* cannot be used/);
-  expect(printed).not.toContain("secret");
-  expect(printed).not.toContain("    at ");
-});
+test.skipIf(!RUNS_SLOW_TESTS)(
+  "a start without the database waits for the configured time, says so, and ends with exit code 1 and the reason",
+  async () => {
+    const url = `postgres://gateway:secret@127.0.0.1:${await findFreePort()}/gateway`;
+    site = makeSite(`database: {url: "${url}", start_wait_ms: 2500}`);
+    const { exitCode, printed } = await site.startExpectingFailure();
+    expect(exitCode).toBe(1);
+    expect(printed).toContain('"message":"waiting for the database"');
+    expect(printed).toMatch(/the database .*127\.0\.0\.1.* cannot be used/);
+    expect(printed).not.toContain("secret");
+    expect(printed).not.toContain("    at ");
+  },
+);
 
 describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("a gateway whose database goes away", () => {
   let server: TestPostgres;

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { waitFor } from "../support/event-loop.ts";
 import { fetchGeneration, type GatewayProcess, postChatTo, type Site } from "../support/gateway-process.ts";
+import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { closing, opening, type Play, textOf, type Vendor } from "../support/vendor.ts";
 import { makeVendorSite, type VendorSite } from "./vendor-site.ts";
 
@@ -50,7 +51,7 @@ async function untilRefused(gateway: GatewayProcess): Promise<void> {
   );
 }
 
-describe("a gateway that is shutting down", () => {
+describe.skipIf(!RUNS_SLOW_TESTS)("a gateway that is shutting down", () => {
   test("open streams end, new connections are refused, the journal is empty afterwards, and the exit code is 0", async () => {
     prepare(30_000);
     vendor.perform(speakThenWait);
@@ -105,13 +106,16 @@ describe("a gateway that is shutting down", () => {
   });
 });
 
-test("a second gateway on the same data directory reports that another one is running, and exits", async () => {
-  prepare(30_000);
-  const gateway = await place.start();
-  const { exitCode, printed } = await site.startExpectingFailure();
-  expect(exitCode).toBe(1);
-  expect(printed).toContain("another gateway is running on");
-  expect(printed).toContain("GATEWAY_DATA_DIR");
-  expect(printed).not.toContain("    at ");
-  expect((await postChatTo(gateway, { model: "acme/model", messages })).status).toBe(200);
-});
+test.skipIf(!RUNS_SLOW_TESTS)(
+  "a second gateway on the same data directory reports that another one is running, and exits",
+  async () => {
+    prepare(30_000);
+    const gateway = await place.start();
+    const { exitCode, printed } = await site.startExpectingFailure();
+    expect(exitCode).toBe(1);
+    expect(printed).toContain("another gateway is running on");
+    expect(printed).toContain("GATEWAY_DATA_DIR");
+    expect(printed).not.toContain("    at ");
+    expect((await postChatTo(gateway, { model: "acme/model", messages })).status).toBe(200);
+  },
+);

@@ -22,3 +22,11 @@ export function shareOf(number: number, share: number): number {
 export function isInRun(oneIn: number, ...indexes: readonly number[]): boolean {
   return IS_LONG_RUN || indexes.reduce((sum, index) => sum + index, 0) % oneIn === 0;
 }
+
+/**
+ * Returns how far apart the places are at which this run cuts a recording, given the distance in a long run: other runs try
+ * every seventh.
+ */
+export function cutStep(distance: number): number {
+  return IS_LONG_RUN ? distance : 7 * distance;
+}

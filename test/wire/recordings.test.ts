@@ -6,6 +6,7 @@ import { RelayReader } from "../../src/wire/canonical/relay-reader.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 import { relayChatAnswer } from "../../src/wire/openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../../src/wire/openai-chat/passthrough/relay-stream.ts";
+import { cutStep } from "../support/long-run.ts";
 import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../support/recordings.ts";
 
 const IDENTITY: RelayIdentity = {
@@ -145,7 +146,7 @@ describe("a recorded stream that is relayed", () => {
       const latin1 = Buffer.from(text, "utf8").toString("latin1");
       const whole = relay([latin1]).out;
       // Every byte of short streams; about two hundred bytes of long ones.
-      const step = latin1.length < 3_000 ? 1 : Math.ceil(latin1.length / 200);
+      const step = cutStep(latin1.length < 3_000 ? 1 : Math.ceil(latin1.length / 200));
       for (let cut = 1; cut < latin1.length; cut += step) {
         if (relay(cutAt(latin1, [cut])).out !== whole) wrong.push(cut);
       }

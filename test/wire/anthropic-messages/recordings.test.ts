@@ -6,6 +6,7 @@ import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts"
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { RelayReader } from "../../../src/wire/canonical/relay-reader.ts";
 import { type Fields, omit } from "../../../src/wire/json/fields.ts";
+import { cutStep } from "../../support/long-run.ts";
 import { readAnswers } from "../../support/recordings.ts";
 import { ASKED, collectBlocks, endWith, IDENTITY, parseStream, readAll, STREAMS } from "./support.ts";
 
@@ -145,7 +146,7 @@ describe("recorded Messages streams", () => {
   test.each(small)("$name is decoded to the same events wherever it is cut", ({ text }) => {
     const expected = collectAnswer(readAll(anthropicMessages.createReader(), [text]));
     const relayed = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens).step(text);
-    for (let cut = 1; cut < text.length; cut++) {
+    for (let cut = 1; cut < text.length; cut += cutStep(1)) {
       const pieces = [text.slice(0, cut), text.slice(cut)];
       expect(collectAnswer(readAll(anthropicMessages.createReader(), pieces))).toEqual(expected);
       const relay = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens);
