@@ -113,7 +113,7 @@ function readWithGateway({ client, stream }: Streamed): SdkReading {
   };
 }
 
-const READINGS = [...OURS, ...RECORDED.filter((_, index) => isInRun(4, index))].flatMap((streamed) =>
+const READINGS = [...OURS, ...RECORDED.filter((_, index) => isInRun(8, index))].flatMap((streamed) =>
   SDKS[streamed.client]
     .filter(([sdk]) => !isUnsupported(sdk, streamed))
     .map(([sdk, read]) => [`${sdk}: ${streamed.name}`, read, streamed] as const),

@@ -1,6 +1,7 @@
 /**
  * Runs the suites that go through the front door of a gateway on PostgreSQL and Redis instead of SQLite and memory: each gateway of a
- * test gets a database of its own on servers that this program starts; and the contracts of the stores. Run by `npm run test:postgres`; further arguments choose files or folders.
+ * test gets a database of its own on servers that this program starts; and the suites of the stores on PostgreSQL and Redis, and of
+ * several gateways. Run by `npm run test:postgres`; further arguments choose files or folders.
  */
 import { join, relative } from "node:path";
 import { Glob } from "bun";
@@ -24,8 +25,8 @@ const FOLDERS = [
   "provider-keys",
 ];
 
-/** Suites of the stores themselves, which `npm test` leaves to this run. */
-const STORES = ["storage/postgres/ledger-contracts.test.ts", "storage/postgres/stores.test.ts"];
+/** The folders of the stores on servers and of several gateways, which `npm test` leaves to this run. They start their own servers. */
+const ON_SERVERS = ["gateways", "storage/postgres", "storage/redis"];
 
 /** Files that are about SQLite or the files of a data directory, each with the reason. */
 const EXCLUDED: Readonly<Record<string, string>> = {
@@ -56,9 +57,9 @@ const EXCLUDED: Readonly<Record<string, string>> = {
 const MAX_CONNECTIONS = 500;
 
 function listFiles(): string[] {
-  const files = [...new Glob(`test/{${FOLDERS.join(",")}}/**/*.test.ts`).scanSync(ROOT)];
-  const stores = STORES.map((file) => join("test", file));
-  return [...files.filter((file) => EXCLUDED[relative("test", file)] === undefined), ...stores].sort();
+  const folders = [...FOLDERS, ...ON_SERVERS];
+  const files = [...new Glob(`test/{${folders.join(",")}}/**/*.test.ts`).scanSync(ROOT)];
+  return files.filter((file) => EXCLUDED[relative("test", file)] === undefined).sort();
 }
 
 const server = await startTestPostgres({ max_connections: MAX_CONNECTIONS });
