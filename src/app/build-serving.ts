@@ -2,7 +2,12 @@ import { applyOverrides } from "../core/catalog/apply-overrides.ts";
 import { createCatalog } from "../core/catalog/catalog.ts";
 import { endMissing } from "../core/catalog/expiry.ts";
 import { listProviderFormats } from "../core/catalog/list-formats.ts";
-import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
+import type {
+  CatalogWithFamilies,
+  ModelEndpoint,
+  ModelRecord,
+  ProviderRecord,
+} from "../core/catalog/records.ts";
 import { addSamplingParameters } from "../core/catalog/sampling-parameters.ts";
 import type { TierRecord } from "../core/catalog/tier-records.ts";
 import { createServedModels, type ServedProvider } from "../core/deployments/served-models.ts";
@@ -39,7 +44,7 @@ export interface BuiltServing extends Serving {
 
 /** Joins the catalog with keys and base URLs of environment and configuration, with the stored tiers and named routes. */
 export function buildServing(
-  data: CatalogData,
+  data: CatalogWithFamilies,
   sources: ServingSources,
   stored: StoredNames = NOTHING_STORED,
 ): BuiltServing {
@@ -50,9 +55,10 @@ export function buildServing(
   const records = [...data.providers, ...listConfiguredHosts(config, rows, providerProblems)].map((record) =>
     withDataFacts(record, config.providers[record.slug]),
   );
-  const served = records.flatMap(
-    (record) => collectProblems(providerProblems, () => serveProvider(record, sources, notices)) ?? [],
-  );
+  const served = records.flatMap((record): ServedProvider[] => {
+    const provider = collectProblems(providerProblems, () => serveProvider(record, sources, notices));
+    return provider === null ? [] : [{ ...provider, families: data.families }];
+  });
   const hasKeys = served.some(({ keys }) => keys.length > 0);
   const hasSandbox = config.sandbox === "on" || (config.sandbox === "auto" && !hasKeys);
   if (hasSandbox) served.push(serveSandbox(sources.sandboxTransport));
@@ -141,6 +147,7 @@ function serveSandbox(transport: Transport): ServedProvider {
   };
   return {
     record: SANDBOX_PROVIDER,
+    families: [],
     formats: [SANDBOX_PROVIDER.format],
     keys: [{ label: "sandbox#0", secret: null, byokId: null, address, headers: {} }],
     transport,

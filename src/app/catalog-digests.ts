@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { sha256 } from "../base/hash.ts";
 
-/** A part of a catalog directory: the file of the providers, or all files of the models. */
-export type CatalogPart = "providers.json" | "models";
+/** A part of a catalog directory: the file of the providers, that of the families, or all files of the models. */
+export type CatalogPart = "providers.json" | "profiles.json" | "models";
 
 /** The file with the digest of each part that has been validated. `npm run catalog:digests` writes it. */
 export const DIGESTS_FILE = "digests.json";
@@ -30,7 +30,11 @@ export function readPart(directory: string, part: CatalogPart): ReadPart {
 /** Returns the digests of a catalog directory, as `digests.json` must have them. */
 export function digestCatalog(directory: string): Readonly<Record<CatalogPart, string>> {
   const digest = (part: CatalogPart) => digestOf(readFiles(directory, part));
-  return { "providers.json": digest("providers.json"), models: digest("models") };
+  return {
+    "providers.json": digest("providers.json"),
+    "profiles.json": digest("profiles.json"),
+    models: digest("models"),
+  };
 }
 
 function readFiles(directory: string, part: CatalogPart): readonly CatalogFile[] {

@@ -2,12 +2,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
-import type { CatalogData, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
+import type {
+  CatalogWithFamilies,
+  FamilyProfile,
+  ModelRecord,
+  ProviderRecord,
+} from "../core/catalog/records.ts";
 import {
   belongsInFile,
   type Checked,
   findModelProblems,
   type ImportedCatalog,
+  parseFamilies,
   parseModels,
   parseProviders,
   readModels,
@@ -18,7 +24,7 @@ import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
 /** A catalog and where its models come from. */
 export interface LoadedCatalog {
-  readonly data: CatalogData;
+  readonly data: CatalogWithFamilies;
   readonly origin: "shipped" | "imported";
   /** Why the imported catalog is not used, if there is one. */
   readonly problems: readonly string[];
@@ -39,7 +45,11 @@ export async function loadCatalog(
   const stored = await store.readCatalog();
   const problems = stored === null ? [] : findProblems(stored, store.location, providers);
   if (stored !== null && stored.value !== null && problems.length === 0)
-    return { data: { ...stored.value, providers }, origin: "imported", problems };
+    return {
+      data: { ...stored.value, providers, families: shipped.families() },
+      origin: "imported",
+      problems,
+    };
   const notice = `${store.location} is not used; using the shipped catalog`;
   return {
     data: shipped.catalog(),
@@ -52,24 +62,33 @@ export async function loadCatalog(
 interface CatalogLoader {
   /** @throws Error if the rows are damaged. */
   providers(): readonly ProviderRecord[];
+  /** @throws Error if the rows are damaged. */
+  families(): readonly FamilyProfile[];
   /** @throws Error if the catalog is damaged. */
-  catalog(): CatalogData;
+  catalog(): CatalogWithFamilies;
 }
 
 function createLoader(directory: string): CatalogLoader {
   let providers: Loaded<ProviderRecord> | null = null;
-  let catalog: CatalogData | null = null;
+  let families: readonly FamilyProfile[] | null = null;
+  let catalog: CatalogWithFamilies | null = null;
   const loadRows = () => {
     providers ??= load(readPart(directory, "providers.json"), readProviders, validateProviders);
     return providers;
   };
+  const loadFamilies = () => {
+    families ??= load(readPart(directory, "profiles.json"), readFamilies, validateFamilies).records;
+    return families;
+  };
   return {
     providers: () => loadRows().records,
+    families: loadFamilies,
     catalog() {
       catalog ??= joinCatalog(
         directory,
         loadRows(),
         load(readPart(directory, "models"), readModels, validateModels),
+        loadFamilies(),
       );
       return catalog;
     },
@@ -97,7 +116,7 @@ const ownCatalog = createLoader(SHIPPED_CATALOG_DIRECTORY);
  * Loads a catalog directory.
  * @throws Error if it is damaged.
  */
-export function loadShippedCatalog(directory = SHIPPED_CATALOG_DIRECTORY): CatalogData {
+export function loadShippedCatalog(directory = SHIPPED_CATALOG_DIRECTORY): CatalogWithFamilies {
   return createLoader(directory).catalog();
 }
 
@@ -113,12 +132,13 @@ export function loadProviders(directory: string): readonly ProviderRecord[] {
  * Validates a catalog directory, whatever its digests say, and returns it.
  * @throws Error if it is damaged.
  */
-export function validateCatalog(directory: string): CatalogData {
+export function validateCatalog(directory: string): CatalogWithFamilies {
   const read = (part: CatalogPart) => ({ ...readPart(directory, part), isValidated: false });
   return joinCatalog(
     directory,
     load(read("providers.json"), readProviders, validateProviders),
     load(read("models"), readModels, validateModels),
+    load(read("profiles.json"), readFamilies, validateFamilies).records,
   );
 }
 
@@ -135,17 +155,26 @@ function joinCatalog(
   directory: string,
   providers: Loaded<ProviderRecord>,
   models: Loaded<ModelRecord>,
-): CatalogData {
+  families: readonly FamilyProfile[],
+): CatalogWithFamilies {
   // Models name providers, so both must be those that were validated together.
   const isValidated = providers.isValidated && models.isValidated;
   const problems = isValidated ? [] : findModelProblems(models.records, providers.records);
   if (problems.length > 0) throw new Error(`the catalog in ${directory} is damaged:\n${problems.join("\n")}`);
   const origin = originSchema.parse(JSON.parse(readFileSync(join(directory, "origin.json"), "utf8")));
-  return { source: origin.source, providers: providers.records, models: models.records };
+  return { source: origin.source, providers: providers.records, models: models.records, families };
 }
 
 function validateProviders({ file, text }: CatalogFile): readonly ProviderRecord[] {
   return orThrow(parseProviders(file, text));
+}
+
+function readFamilies(text: string): readonly FamilyProfile[] {
+  return JSON.parse(text) as readonly FamilyProfile[];
+}
+
+function validateFamilies({ file, text }: CatalogFile): readonly FamilyProfile[] {
+  return orThrow(parseFamilies(file, text));
 }
 
 function validateModels({ file, text }: CatalogFile): readonly ModelRecord[] {

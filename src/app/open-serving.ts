@@ -3,7 +3,7 @@ import { nextTurn } from "../base/next-turn.ts";
 import { dateOf } from "../base/time.ts";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
 import { findNextChange } from "../core/catalog/expiry.ts";
-import type { CatalogData } from "../core/catalog/records.ts";
+import type { CatalogWithFamilies } from "../core/catalog/records.ts";
 import type { TierStore } from "../core/catalog/tier-store.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { NamedRouteStore } from "../core/named-routes/named-route-store.ts";
@@ -93,7 +93,7 @@ async function readRevisions({ tiers, namedRoutes }: ServingStores): Promise<str
 }
 
 interface ServingState {
-  readonly data: CatalogData;
+  readonly data: CatalogWithFamilies;
   readonly serving: BuiltServing;
   /** The version of the stored catalog that was read last, also if it was invalid. */
   readonly version: string;
@@ -164,7 +164,7 @@ class StoredServing implements ServingSource {
     };
   }
 
-  private serve(serving: BuiltServing, data: CatalogData): void {
+  private serve(serving: BuiltServing, data: CatalogWithFamilies): void {
     this.state = { ...this.state, data, serving };
     this.notices = serving.notices;
     this.nextChange = nextChangeOf(serving);
@@ -214,7 +214,7 @@ class StoredServing implements ServingSource {
     log.info("catalog refreshed", { source: data.source, models: data.models.length });
   }
 
-  private build(data: CatalogData): void {
+  private build(data: CatalogWithFamilies): void {
     const { sources, log } = this.deps;
     const serving = buildServing(data, sources, this.state.names);
     if (serving.providerProblems.length > 0) throw new ConfigError(serving.providerProblems);

@@ -34,7 +34,7 @@ export function serveProvider(
   row: ProviderRecord,
   sources: ServingSources,
   notices: string[],
-): ServedProvider | null {
+): Omit<ServedProvider, "families"> | null {
   const config = sources.config.providers[row.slug];
   if (config?.enabled === false) return null;
   const record = config?.auth === undefined ? row : { ...row, auth: config.auth };

@@ -122,7 +122,7 @@ test("reading a catalog and joining it with provider keys take time linear in it
     const load = () => {
       const { value } = parseImportedCatalog("catalog.json", text);
       expect(findModelProblems(value?.models ?? [], providers)).toEqual([]);
-      return { source: "a test", providers, models: value?.models ?? [] };
+      return { source: "a test", providers, models: value?.models ?? [], families: [] };
     };
     const data = load();
     const join = () => buildServing(data, sources);

@@ -27,7 +27,7 @@ function sendTo(slug: string, { field, tool, endpoint: name }: BillableUnit) {
   const [format] = field ?? tool ?? [record.format];
   const profile = resolveProfile({ ...found, record, format, quirks: record.quirks });
   const body = field === undefined ? { tools: [tool?.[1]] } : { [field[1]]: field[2] };
-  return { body, sent: fitToProfile(body, { profile, refusedFields: new Set() }).body };
+  return { body, sent: fitToProfile(body, { format, profile, refusedFields: new Set() }).body };
 }
 
 describe.each(VENDORS)("the units that $vendor charges for", ({ provider, source, units }) => {

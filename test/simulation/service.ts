@@ -132,7 +132,7 @@ export function startService(place: Place): { run: ProcessRun; started: Promise<
   const { config, random, transport } = place;
   const sandboxTransport = createSandboxTransport({ clock });
   const serving = buildServing(
-    { source: "simulation", providers: [], models: [] },
+    { source: "simulation", providers: [], models: [], families: [] },
     { config, environment: {}, clock, transport, sandboxTransport },
   );
   const start = async (): Promise<Service> => {

@@ -170,7 +170,7 @@ async function openGateway(
   const sandboxTransport = createSandboxTransport({ clock });
   const serving = withCachePrices(
     buildServing(
-      { source: "traffic", providers: [], models: [] },
+      { source: "traffic", providers: [], models: [], families: [] },
       { config, environment: {}, clock, transport, sandboxTransport },
     ),
   );

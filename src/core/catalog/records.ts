@@ -1,6 +1,7 @@
 import type { ReasoningFields } from "../../wire/canonical/format.ts";
 import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ParameterRule } from "../../wire/conversation/parameter-rules.ts";
 
 /** How URLs of upstream endpoints are built. `src/providers/address` has a row for each. */
 export const ADDRESS_SCHEMES = [
@@ -159,6 +160,30 @@ export interface FormatSettings {
   readonly quirks?: ProviderQuirks;
 }
 
+/**
+ * What is taken of a parameter: every value (`yes`), no value (`no`), or what a rule says. Parts of values that are not taken are left out
+ * of requests, or limited, and named in a warning.
+ */
+export type TakenParameter = "yes" | "no" | ParameterRule;
+
+/** What is taken of parameters, by the names of the chat API. */
+export type TakenParameters = Readonly<Record<string, TakenParameter>>;
+
+/** What the models of a family take: an element of `catalog/profiles.json`. Of several that match a model, later ones change earlier ones. */
+export interface FamilyProfile {
+  /** Patterns of model ids with `*`. A new model of the family matches them too. */
+  readonly models: readonly string[];
+  /** Patterns of ids that do not belong to the family, such as those of older models. */
+  readonly except?: readonly string[];
+  /** The providers at which it is so. Absent: all. */
+  readonly providers?: readonly string[];
+  readonly parameters?: TakenParameters;
+  /** Whether the models reason if a request does not say. Absent: they do. */
+  readonly reasonsByDefault?: boolean;
+  /** Where the vendor says so, and the day. */
+  readonly source: string;
+}
+
 export interface ProviderQuirks {
   /** Rejects or ignores `stream_options`. Token usage is sent without it or is estimated. */
   readonly noStreamOptions?: true;
@@ -178,6 +203,8 @@ export interface ProviderQuirks {
   readonly thinkingParts?: true;
   /** Accepts tools of type `custom`. Without it each is replaced by a function with one string. */
   readonly customTools?: true;
+  /** What it takes of the parameters of a request, by the names of the chat API. Others are taken. */
+  readonly takes?: TakenParameters;
   /** Rejects these fields, which clients of other gateways send. */
   readonly refusedFields?: readonly string[];
   /** Chat format: stores chats unless the request says `store: false`, which it is sent under zero data retention. */
@@ -383,4 +410,9 @@ export interface CatalogData {
   readonly source: string;
   readonly providers: readonly ProviderRecord[];
   readonly models: readonly ModelRecord[];
+}
+
+/** A catalog with what is known of families of models. */
+export interface CatalogWithFamilies extends CatalogData {
+  readonly families: readonly FamilyProfile[];
 }

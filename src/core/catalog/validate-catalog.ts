@@ -16,10 +16,12 @@ import {
 } from "./is-sound-model.ts";
 import { listProviderFormats } from "./list-formats.ts";
 import type { PriceRow } from "./price-row.ts";
+import { familiesSchema, takenParametersSchema } from "./profile-schema.ts";
 import {
   ADDRESS_SCHEMES,
   AUTH_KINDS,
   type ChargeRule,
+  type FamilyProfile,
   listImagePrices,
   type ModelEndpoint,
   type ModelRecord,
@@ -156,6 +158,7 @@ const quirks = z.strictObject({
   knownMessageFields: z.array(z.string().min(1)).min(1).optional(),
   thinkingParts: z.literal(true).optional(),
   customTools: z.literal(true).optional(),
+  takes: takenParametersSchema.optional(),
   refusedFields: z.array(z.string().min(1)).min(1).optional(),
   storesChats: z.literal(true).optional(),
   wantsReasoningContent: z.literal(true).optional(),
@@ -316,6 +319,13 @@ export function parseModels(file: string, text: string): Checked<ModelRecord[]> 
   return models === null
     ? checkSchema<ModelRecord[]>(file, json.value, modelsSchema)
     : { value: models, problems: [] };
+}
+
+/** Parses `catalog/profiles.json`. */
+export function parseFamilies(file: string, text: string): Checked<FamilyProfile[]> {
+  const json = parseJson(file, text);
+  if (json.problem !== null) return { value: null, problems: [json.problem] };
+  return checkSchema<FamilyProfile[]>(file, json.value, familiesSchema);
 }
 
 /** Reads the text of `catalog/providers.json` that was validated before. */

@@ -7,7 +7,7 @@ import { isExpired } from "../catalog/expiry.ts";
 import { listEndpointFormats } from "../catalog/list-formats.ts";
 import { findPriceRow, type PriceRow } from "../catalog/price-row.ts";
 import type { Tariff } from "../catalog/pricing-rules.ts";
-import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
+import type { FamilyProfile, ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { Transport } from "./transport.ts";
 import { type UpstreamAddress, upstreamActionOf } from "./upstream-address.ts";
 
@@ -33,6 +33,8 @@ export type ByokKeyReading =
 /** A provider that can be called. */
 export interface ServedProvider {
   readonly record: ProviderRecord;
+  /** What families of models take, at this provider and at others. */
+  readonly families: readonly FamilyProfile[];
   /** The formats in which it is called: all of its row, or those that the operator configures. */
   readonly formats: readonly ProviderFormat[];
   /** The platform keys; none if the provider can be called only with BYOK keys. */

@@ -1,5 +1,5 @@
 import { type Failure, fail } from "../../base/errors.ts";
-import type { InferenceRequest, SamplingField } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { RequestNeeds } from "../../wire/conversation/needs.ts";
 import { type EffectivePolicy, type PolicyRule, ruleAllows } from "../accounts/merge-policies.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
@@ -110,32 +110,19 @@ export function findTierDeployments(tier: TierRecord, context: TierContext): Tie
   }
   const missing = findMissing(served, context.listNeeds);
   const able = served.filter((deployments) => missing(deployments).length === 0);
-  const { parameters, contentField } = context.listNeeds();
+  const { contentField } = context.listNeeds();
   if (able.length === 0)
     return rejectIncapable(tier, missing(served[0] as readonly Deployment[])[0] as string, contentField);
   const deployments = able.map((ofModel) =>
-    ofModel.map((deployment) => withOverrides(deployment, overrides, parameters)),
+    ofModel.map((deployment) => withOverrides(deployment, overrides)),
   );
   return { deployments, failure: null };
 }
 
-const SAMPLING: readonly SamplingField[] = ["temperature", "top_p"];
-
-/** Returns a deployment with the tier's overrides. It leaves out sampling parameters of the request (`set`) that the model does not accept. */
-function withOverrides(
-  deployment: Deployment,
-  overrides: ResolvedTier["overrides"],
-  set: readonly string[],
-): Deployment {
-  const { model, endpoint, provider } = deployment;
-  const isSupported = (field: string) =>
-    model.supportedParameters.includes(field) && endpoint.lacks?.includes(field) !== true;
-  const leaveOut = SAMPLING.filter((field) => set.includes(field) && !isSupported(field));
-  if (overrides === null && leaveOut.length === 0) return deployment;
-  return {
-    ...deployment,
-    overrides: { ...overrides?.(model, provider.record), ...(leaveOut.length === 0 ? {} : { leaveOut }) },
-  };
+/** Returns a deployment with the tier's overrides. */
+function withOverrides(deployment: Deployment, overrides: ResolvedTier["overrides"]): Deployment {
+  if (overrides === null) return deployment;
+  return { ...deployment, overrides: overrides(deployment.model, deployment.provider.record) };
 }
 
 /** Returns the policy rule that denies a tier or named route by its name. Lists of allowed models apply to the models that it resolves to. */

@@ -9,6 +9,7 @@ import { listStoringFields, type RetentionFacts } from "../../wire/conversation/
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { resolveProfile } from "../catalog/resolve-charges.ts";
+import { resolveTakes } from "../catalog/resolve-takes.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
 import { upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -173,6 +174,7 @@ function describe(
     noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
     takesReasoningDetails: quirks.takesReasoningDetails === true,
     bodyFields: record.body ?? {},
+    takes: resolveTakes({ endpoint, model, record, quirks, families: provider.families }),
     profile: resolveProfile({ endpoint, model, record, format, quirks }),
   };
 }

@@ -1,3 +1,5 @@
+import type { ProviderFormat } from "../conversation/format-name.ts";
+import type { ParameterRules } from "../conversation/parameter-rules.ts";
 import type { ProfileReview, RequestProfile, RequestView } from "../conversation/request-profile.ts";
 import { NOTHING_LEFT_OUT, reviewRequest } from "../conversation/request-profile.ts";
 import { asFields, asList, type Fields } from "../json/fields.ts";
@@ -11,6 +13,7 @@ import {
   tryStringOf,
 } from "../json/scan.ts";
 import { LEFT_OUT_NOTHING, type LeftOut, removeItems, type Splice, setMember } from "../json/splice.ts";
+import { ALL_FITS, type FittedMembers, fitEncoded, fitScanned } from "./fit-parameters.ts";
 
 /** A scanned body. `text` is the body, bytes as Latin-1. */
 interface ScannedBody {
@@ -22,7 +25,10 @@ interface ScannedBody {
 
 /** What decides how a request is fitted to its endpoint's profile. */
 interface ProfileTarget {
-  /** Absent or null: everything may be sent. */
+  readonly format: ProviderFormat;
+  /** What the endpoint takes of the parameters; absent or null: everything. */
+  readonly takes?: ParameterRules | null;
+  /** What may be sent because its cost is known; absent or null: everything. */
   readonly profile?: RequestProfile | null;
   /** Fields that the provider rejects, which are left out and warned of elsewhere. */
   readonly refusedFields: ReadonlySet<string>;
@@ -32,11 +38,21 @@ interface ProfileTarget {
  * Reviews a scanned body that is forwarded.
  * @throws GatewayError `invalid_request` as `reviewRequest`.
  */
-export function reviewScanned(
-  body: ScannedBody,
-  { profile = null, refusedFields }: ProfileTarget,
-): ProfileReview {
-  return profile === null ? NOTHING_LEFT_OUT : reviewRequest(profile, new ScannedView(body), refusedFields);
+export function reviewScanned(body: ScannedBody, target: ProfileTarget): ProfileReview {
+  const { format, takes = null, profile = null, refusedFields } = target;
+  const fitted = takes === null ? ALL_FITS : fitScanned(takes, format, body);
+  const skipped = fitted.removed.size === 0 ? refusedFields : refusedFields.union(fitted.removed);
+  const review = profile === null ? NOTHING_LEFT_OUT : reviewRequest(profile, new ScannedView(body), skipped);
+  return fitted === ALL_FITS ? review : joinReviews(fitted, review);
+}
+
+function joinReviews(fitted: FittedMembers, review: ProfileReview): ProfileReview {
+  return {
+    removed: review.removed.union(fitted.removed),
+    replaced: new Map([...fitted.replaced, ...review.replaced]),
+    removedTools: review.removedTools,
+    warnings: [...fitted.warnings, ...review.warnings],
+  };
 }
 
 /** Returns the edits of a scanned body that a review demands. */
@@ -57,17 +73,23 @@ export function fitToProfile(
   body: Fields,
   target: ProfileTarget,
 ): { readonly body: Fields; readonly warnings: ProfileReview["warnings"] } {
-  const review = reviewFields(body, target);
-  return review === NOTHING_LEFT_OUT
-    ? { body, warnings: review.warnings }
-    : { body: applyReview(body, review), warnings: review.warnings };
+  const { takes = null } = target;
+  const fitted = takes === null ? { body, warnings: [] } : fitEncoded(takes, target.format, body);
+  const review = reviewFields(fitted.body, target);
+  return {
+    body: review === NOTHING_LEFT_OUT ? fitted.body : applyReview(fitted.body, review),
+    warnings: [...fitted.warnings, ...review.warnings],
+  };
 }
 
 /**
  * Reviews the fields of a body.
  * @throws GatewayError `invalid_request` as `reviewRequest`.
  */
-export function reviewFields(body: Fields, { profile = null, refusedFields }: ProfileTarget): ProfileReview {
+export function reviewFields(
+  body: Fields,
+  { profile = null, refusedFields }: Pick<ProfileTarget, "profile" | "refusedFields">,
+): ProfileReview {
   return profile === null ? NOTHING_LEFT_OUT : reviewRequest(profile, new FieldsView(body), refusedFields);
 }
 

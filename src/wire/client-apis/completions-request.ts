@@ -124,9 +124,7 @@ function createHub({ bytes, text, wantsUsageChunk, promptTextBytes }: ScannedCom
 
 function forward(scanned: ScannedCompletion, target: UpstreamTarget): EncodedForUpstream {
   const review = reviewScanned(scanned, target.provider);
-  const { removed, splices } = toLeftOut(review, scanned);
-  const leftOut = { removed: new Set([...removed, ...(target.overrides?.leaveOut ?? [])]), splices };
-  const body = forwardCompletionRequest(scanned, target, leftOut);
+  const body = forwardCompletionRequest(scanned, target, toLeftOut(review, scanned));
   return {
     format: FORMAT,
     body,

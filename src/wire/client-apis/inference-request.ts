@@ -7,6 +7,7 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
+import type { ParameterRules } from "../conversation/parameter-rules.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import type { RequestProfile } from "../conversation/request-profile.ts";
 import type { StoredReference } from "../conversation/stored-data.ts";
@@ -197,12 +198,11 @@ export interface ProviderTarget {
   readonly takesReasoningDetails?: boolean;
   /** Members that the body must have at the provider, as JSON; null: members that it must not have. */
   readonly bodyFields: Readonly<Record<string, string | null>>;
+  /** What the endpoint takes of a request's parameters; absent or null: everything. */
+  readonly takes?: ParameterRules | null;
   /** What of a request is sent, because its cost is known; absent or null: everything. */
   readonly profile?: RequestProfile | null;
 }
-
-/** Sampling fields that not every model accepts. */
-export type SamplingField = "temperature" | "top_p";
 
 /** The gateway's own parameters for reasoning and length, which replace the client's (docs/api/models.md, "Auto tiers"). */
 export interface ParameterOverrides {
@@ -210,8 +210,6 @@ export interface ParameterOverrides {
   readonly reasoning?: { readonly effort: string | null };
   /** Absent: the client's. `unsupported`: a verbosity that the provider has no parameter for, so that none is sent. */
   readonly verbosity?: string | { readonly unsupported: string };
-  /** Fields of the client to leave out because the model, which the client did not choose, does not accept them. */
-  readonly leaveOut?: readonly SamplingField[];
 }
 
 /** A provider, and how this request is sent to it. */

@@ -7,21 +7,19 @@ interface OverriddenTarget extends Pick<UpstreamTarget, "overrides"> {
   readonly provider: Pick<ProviderTarget, "model">;
 }
 
-/** Returns the request with the overrides for reasoning, length and sampling applied. */
+/** Returns the request with the overrides for reasoning and length applied. */
 export function overrideParameters(
   request: ConversationRequest,
   { overrides, provider: { model } }: OverriddenTarget,
 ): ConversationRequest {
   if (overrides === null) return request;
-  const { reasoning, verbosity, leaveOut = [] } = overrides;
+  const { reasoning, verbosity } = overrides;
   return {
     ...request,
     ...(reasoning === undefined
       ? {}
       : { reasoning: mayReason(model) ? overrideReasoning(request.reasoning, reasoning.effort) : null }),
     ...(verbosity === undefined ? {} : { verbosity: isExpressible(verbosity) ? verbosity : null }),
-    ...(leaveOut.includes("temperature") ? { temperature: null } : {}),
-    ...(leaveOut.includes("top_p") ? { topP: null } : {}),
   };
 }
 
@@ -30,12 +28,8 @@ export function warnOfOverrides(
   warnings: readonly Warning[],
   { overrides }: Pick<OverriddenTarget, "overrides">,
 ): readonly Warning[] {
-  if (overrides === null) return warnings;
-  const leftOut = (overrides.leaveOut ?? []).map((field): Warning => ({ field, message: NOT_ACCEPTED }));
-  return [...leftOut, ...warnOfVerbosity(overrides), ...warnings];
+  return overrides === null ? warnings : [...warnOfVerbosity(overrides), ...warnings];
 }
-
-const NOT_ACCEPTED = "The model that the tier selected does not accept it; it was left out.";
 
 function warnOfVerbosity({ verbosity }: ParameterOverrides): readonly Warning[] {
   if (verbosity === undefined || isExpressible(verbosity)) return [];

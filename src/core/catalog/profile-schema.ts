@@ -1,0 +1,42 @@
+import { z } from "zod";
+import type { FamilyProfile } from "./records.ts";
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+const parameterRule = z
+  .strictObject({
+    values: z.array(scalar).optional(),
+    min: z.number().optional(),
+    max: z.number().optional(),
+    whileReasoning: z.literal(true).optional(),
+    notWith: z
+      .strictObject({ parameter: z.string().min(1), values: z.array(scalar).min(1).optional() })
+      .optional(),
+  })
+  .refine(
+    ({ values, min, max, notWith }) =>
+      [values, notWith, min ?? max].filter((part) => part !== undefined).length === 1,
+    "needs either values, or min and max, or notWith",
+  );
+
+/** The schema of what is taken of parameters: in `catalog/providers.json`, `catalog/profiles.json` and the configuration. */
+export const takenParametersSchema = z.record(
+  z.string().min(1),
+  z.union([z.literal("yes"), z.literal("no"), parameterRule]),
+);
+
+const patterns = z.array(z.string().min(1)).min(1);
+
+/** The schema of `catalog/profiles.json`. */
+export const familiesSchema = z.array(
+  z
+    .strictObject({
+      models: patterns,
+      except: patterns.optional(),
+      providers: patterns.optional(),
+      parameters: takenParametersSchema.optional(),
+      reasonsByDefault: z.boolean().optional(),
+      source: z.string().min(1),
+    })
+    .refine((row) => row.parameters !== undefined || row.reasonsByDefault !== undefined, "says nothing"),
+) as z.ZodType<FamilyProfile[]>;

@@ -1,0 +1,72 @@
+import { matchPattern } from "../../base/match-pattern.ts";
+import type { ParameterRule, ParameterRules } from "../../wire/conversation/parameter-rules.ts";
+import { actionOf } from "./action-of.ts";
+import type {
+  FamilyProfile,
+  ModelEndpoint,
+  ModelRecord,
+  ProviderQuirks,
+  ProviderRecord,
+  TakenParameter,
+  TakenParameters,
+} from "./records.ts";
+
+/** A model endpoint, and what decides about the parameters that it takes. */
+export interface TakingEndpoint {
+  readonly endpoint: ModelEndpoint;
+  readonly model: ModelRecord;
+  readonly record: Pick<ProviderRecord, "slug">;
+  /** Those of the format in which it is called. */
+  readonly quirks: ProviderQuirks;
+  readonly families: readonly FamilyProfile[];
+}
+
+/**
+ * Returns what an endpoint takes of the parameters of a request; null: everything. The provider's own refusals come first, then what the
+ * catalog says of the model, then what is known of its family, where later rows change earlier ones.
+ */
+export function resolveTakes({
+  endpoint,
+  model,
+  record,
+  quirks,
+  families,
+}: TakingEndpoint): ParameterRules | null {
+  const rows = families.filter((row) => isOfFamily(row, model.id, record.slug));
+  const taken: Record<string, TakenParameter> = { ...takenByModel(model, endpoint) };
+  for (const { parameters } of rows) Object.assign(taken, parameters);
+  Object.assign(taken, refusalsOf(quirks.takes));
+  for (const [name, rule] of Object.entries(quirks.takes ?? {})) taken[name] ??= rule;
+  const rules = new Map(Object.entries(taken).flatMap(([name, rule]) => toRule(name, rule)));
+  if (rules.size === 0) return null;
+  const reasonsByDefault = rows.findLast((row) => row.reasonsByDefault !== undefined)?.reasonsByDefault;
+  return { rules, reasonsByDefault: reasonsByDefault ?? true };
+}
+
+function isOfFamily({ models, except = [], providers }: FamilyProfile, id: string, slug: string): boolean {
+  const matches = (pattern: string) => matchPattern(pattern, id);
+  if (providers !== undefined && !providers.includes(slug)) return false;
+  return models.some(matches) && !except.some(matches);
+}
+
+/** A model of the catalog that has no temperature takes only the default. */
+function takenByModel(model: ModelRecord, endpoint: ModelEndpoint): TakenParameters {
+  if (model.isUndescribed === true || actionOf(model) !== "chat") return {};
+  const hasTemperature =
+    model.supportedParameters.includes("temperature") && endpoint.lacks?.includes("temperature") !== true;
+  return hasTemperature ? {} : ONLY_DEFAULT_SAMPLING;
+}
+
+const ONLY_DEFAULT_SAMPLING: TakenParameters = { temperature: { values: [1] }, top_p: { values: [1] } };
+
+/** What a provider takes for no model at all. */
+function refusalsOf(taken: TakenParameters = {}): TakenParameters {
+  return Object.fromEntries(Object.entries(taken).filter(([, rule]) => rule === "no"));
+}
+
+function toRule(name: string, taken: TakenParameter): [string, ParameterRule][] {
+  if (taken === "yes") return [];
+  return [[name, taken === "no" ? NOT_TAKEN : taken]];
+}
+
+const NOT_TAKEN: ParameterRule = { values: [] };

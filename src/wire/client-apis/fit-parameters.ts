@@ -1,0 +1,178 @@
+import type { ProviderFormat } from "../conversation/format-name.ts";
+import {
+  ALL_TAKEN,
+  type ParameterReview,
+  type ParameterRules,
+  type ParameterView,
+  reviewParameters,
+} from "../conversation/parameter-rules.ts";
+import { asFields, type Fields, isEmpty } from "../json/fields.ts";
+import { type JsonNode, NO_NODES, tryParseNode } from "../json/scan.ts";
+
+/** Where a format has parameters: in a member of the body or, without a name, in the body itself. */
+interface Container {
+  readonly member: string | null;
+  /** Names of the chat API by the format's own. Others are the same in both, and of no other container. */
+  readonly names: Readonly<Record<string, string>>;
+}
+
+const SAME_NAMES: readonly Container[] = [{ member: null, names: {} }];
+
+/** The containers of each format. */
+const CONTAINERS: Readonly<Record<ProviderFormat, readonly Container[]>> = {
+  "openai-chat": SAME_NAMES,
+  "openai-completions": SAME_NAMES,
+  "openai-responses": SAME_NAMES,
+  "anthropic-messages": [{ member: null, names: { stop_sequences: "stop" } }],
+  gemini: [
+    {
+      member: "generationConfig",
+      names: {
+        topP: "top_p",
+        topK: "top_k",
+        stopSequences: "stop",
+        presencePenalty: "presence_penalty",
+        frequencyPenalty: "frequency_penalty",
+        responseLogprobs: "logprobs",
+        logprobs: "top_logprobs",
+        candidateCount: "n",
+      },
+    },
+  ],
+  "bedrock-converse": [
+    { member: "inferenceConfig", names: { topP: "top_p", stopSequences: "stop" } },
+    { member: "additionalModelRequestFields", names: {} },
+  ],
+  "cohere-chat": [{ member: null, names: { p: "top_p", k: "top_k", stop_sequences: "stop" } }],
+};
+
+/** A scanned body of a format. `text` is the body, bytes as Latin-1. */
+interface ScannedBody {
+  readonly text: string;
+  readonly root: JsonNode;
+}
+
+/** What of a scanned body's members is left out, and which get another value. */
+export interface FittedMembers extends Pick<ParameterReview, "warnings"> {
+  readonly removed: ReadonlySet<string>;
+  readonly replaced: ReadonlyMap<string, unknown>;
+}
+
+/** Nothing of a body is left out or replaced. */
+export const ALL_FITS: FittedMembers = { removed: new Set(), replaced: new Map(), warnings: [] };
+
+/** Reviews the parameters of a scanned body that is forwarded. Of the formats of clients, which have them in the body itself. */
+export function fitScanned(rules: ParameterRules, format: ProviderFormat, body: ScannedBody): FittedMembers {
+  const view = new ScannedParameters(body, CONTAINERS[format][0]?.names ?? {});
+  const review = reviewParameters(rules, view);
+  if (review === ALL_TAKEN) return ALL_FITS;
+  const removed = new Set<string>();
+  const replaced = new Map<string, unknown>();
+  for (const { at, value } of review.changes)
+    if (value === undefined) removed.add(view.fieldAt(at));
+    else replaced.set(view.fieldAt(at), value);
+  return { removed, replaced, warnings: review.warnings };
+}
+
+/** Fits the parameters of an encoded body. */
+export function fitEncoded(
+  rules: ParameterRules,
+  format: ProviderFormat,
+  body: Fields,
+): { readonly body: Fields } & Pick<ParameterReview, "warnings"> {
+  const view = new EncodedParameters(body, CONTAINERS[format]);
+  const review = reviewParameters(rules, view);
+  return { body: review === ALL_TAKEN ? body : view.apply(review.changes), warnings: review.warnings };
+}
+
+class ScannedParameters implements ParameterView {
+  private readonly members: readonly JsonNode[];
+
+  constructor(
+    private readonly body: ScannedBody,
+    private readonly names: Readonly<Record<string, string>>,
+  ) {
+    this.members = body.root.members ?? NO_NODES;
+  }
+
+  get count(): number {
+    return this.members.length;
+  }
+
+  parameterAt(at: number): string {
+    const field = this.fieldAt(at);
+    return this.names[field] ?? field;
+  }
+
+  fieldAt(at: number): string {
+    return (this.members[at] as JsonNode).key;
+  }
+
+  valueAt(at: number): unknown {
+    return tryParseNode(this.body.text, this.members[at] as JsonNode);
+  }
+}
+
+/** A parameter of an encoded body. */
+interface Located {
+  readonly container: string | null;
+  readonly field: string;
+  readonly parameter: string;
+  readonly value: unknown;
+}
+
+class EncodedParameters implements ParameterView {
+  private readonly located: readonly Located[];
+
+  constructor(
+    private readonly body: Fields,
+    containers: readonly Container[],
+  ) {
+    this.located = containers.flatMap(({ member, names }) =>
+      Object.entries(member === null ? body : (asFields(body[member]) ?? {})).map(
+        ([field, value]): Located => ({
+          container: member,
+          field,
+          parameter: names[field] ?? field,
+          value,
+        }),
+      ),
+    );
+  }
+
+  get count(): number {
+    return this.located.length;
+  }
+
+  parameterAt(at: number): string {
+    return (this.located[at] as Located).parameter;
+  }
+
+  fieldAt(at: number): string {
+    return this.parameterAt(at);
+  }
+
+  valueAt(at: number): unknown {
+    return (this.located[at] as Located).value;
+  }
+
+  apply(changes: ParameterReview["changes"]): Fields {
+    let { body } = this;
+    for (const { at, value } of changes) {
+      const { container, field } = this.located[at] as Located;
+      if (container === null) body = setField(body, field, value);
+      else {
+        const inner = setField(asFields(body[container]) ?? {}, field, value);
+        body = setField(body, container, isEmpty(inner) ? undefined : inner);
+      }
+    }
+    return body;
+  }
+}
+
+/** Returns fields with another value of one of them, or without it if the value is undefined. */
+function setField(fields: Fields, name: string, value: unknown): Fields {
+  if (value !== undefined) return { ...fields, [name]: value };
+  const { [name]: _, ...rest } = fields;
+  return rest;
+}

@@ -1,0 +1,118 @@
+import type { Scalar } from "./request-profile.ts";
+import type { Warning } from "./warning.ts";
+
+/** What an endpoint takes of one parameter. Without a rule it takes every value. */
+export interface ParameterRule {
+  /** The only values that it takes; none: it does not take the parameter at all. Another value is left out. */
+  readonly values?: readonly Scalar[];
+  /** A number below it is raised to it. */
+  readonly min?: number;
+  /** A number above it is lowered to it. */
+  readonly max?: number;
+  /** The rule applies only while the model reasons. */
+  readonly whileReasoning?: true;
+  /** The parameter is left out beside this one; `values`: only beside these values of it. */
+  readonly notWith?: { readonly parameter: string; readonly values?: readonly Scalar[] };
+}
+
+/** What an endpoint takes of the parameters of a request, by the names of the chat API. */
+export interface ParameterRules {
+  readonly rules: ReadonlyMap<string, ParameterRule>;
+  /** Whether the model reasons if the request does not say. */
+  readonly reasonsByDefault: boolean;
+}
+
+/** The parameters of a request's body. */
+export interface ParameterView {
+  readonly count: number;
+  /** The name of the chat API. */
+  parameterAt(at: number): string;
+  /** The name by which warnings call it. */
+  fieldAt(at: number): string;
+  /** Undefined if it cannot be read. */
+  valueAt(at: number): unknown;
+}
+
+/** A parameter that is left out (`value` is undefined) or gets another value. */
+export interface ParameterChange {
+  /** Its position in the view. */
+  readonly at: number;
+  readonly value: number | undefined;
+}
+
+/** What an endpoint does not take of a request. */
+export interface ParameterReview {
+  readonly changes: readonly ParameterChange[];
+  readonly warnings: readonly Warning[];
+}
+
+/** The review of a request of which everything is taken, as usual. */
+export const ALL_TAKEN: ParameterReview = { changes: [], warnings: [] };
+
+/** Decides which parameters of a request are left out or limited for an endpoint, and names them. Pure. */
+export function reviewParameters(rules: ParameterRules, view: ParameterView): ParameterReview {
+  let review: { changes: ParameterChange[]; warnings: Warning[] } | null = null;
+  for (let at = 0; at < view.count; at++) {
+    const rule = rules.rules.get(view.parameterAt(at));
+    if (rule === undefined) continue;
+    const given = view.valueAt(at);
+    if (isTaken(rule, given) || !applies(rule, rules, view)) continue;
+    const value = limit(rule, given);
+    review ??= { changes: [], warnings: [] };
+    review.changes.push({ at, value });
+    // Null asks for nothing.
+    if (given !== null)
+      review.warnings.push({ field: view.fieldAt(at), message: describeChange(rule, value) });
+  }
+  return review ?? ALL_TAKEN;
+}
+
+/** Whether a value is taken, whatever the rest of the request says. */
+function isTaken({ values, min, max, notWith }: ParameterRule, given: unknown): boolean {
+  if (notWith !== undefined) return given === null;
+  if (values !== undefined) return values.includes(given as Scalar);
+  return typeof given !== "number" || limitNumber(given, min, max) === given;
+}
+
+function applies(rule: ParameterRule, rules: ParameterRules, view: ParameterView): boolean {
+  if (rule.whileReasoning === true && !reasons(rules, view)) return false;
+  if (rule.notWith === undefined) return true;
+  const { parameter, values } = rule.notWith;
+  const other = readParameter(view, parameter) ?? null;
+  return other !== null && (values === undefined || values.includes(other as Scalar));
+}
+
+/** Whether the model reasons: the request says so, or says nothing and the model does by default. */
+function reasons({ reasonsByDefault }: ParameterRules, view: ParameterView): boolean {
+  const object = readParameter(view, "reasoning") as
+    | { effort?: unknown; enabled?: unknown }
+    | null
+    | undefined;
+  const effort = readParameter(view, "reasoning_effort") ?? object?.effort;
+  if (effort === "none" || object?.enabled === false) return false;
+  return typeof effort === "string" || object?.enabled === true || reasonsByDefault;
+}
+
+function readParameter(view: ParameterView, name: string): unknown {
+  for (let at = 0; at < view.count; at++) if (view.parameterAt(at) === name) return view.valueAt(at);
+  return undefined;
+}
+
+function limit({ values, min, max, notWith }: ParameterRule, given: unknown): number | undefined {
+  if (values !== undefined || notWith !== undefined || typeof given !== "number") return undefined;
+  return limitNumber(given, min, max);
+}
+
+function limitNumber(given: number, min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY): number {
+  return Math.min(Math.max(given, min), max);
+}
+
+function describeChange({ values = [], notWith }: ParameterRule, value: number | undefined): string {
+  if (value !== undefined) return `The model at this provider takes other values; ${value} was sent.`;
+  if (notWith !== undefined)
+    return `The model at this provider does not take it beside ${notWith.parameter}; it was left out.`;
+  const only = values.filter((one) => one !== null).join(", ");
+  return only === ""
+    ? "The model at this provider does not take it; it was left out."
+    : `The model at this provider takes only ${only}; it was left out.`;
+}
