@@ -1,46 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { answerAnyFormat } from "../support/answer-any-format.ts";
-import { type AskableApi, CLIENT_APIS } from "../support/client-apis.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import {
+  CHAT,
+  type Fields,
+  MESSAGES,
+  type ProfileSite,
+  RESPONSES,
+  startProfileSite,
+} from "./profile-site.ts";
 
-const [CHAT, RESPONSES, MESSAGES] = CLIENT_APIS as readonly [AskableApi, AskableApi, AskableApi];
-
-let vendor: RecordingVendor;
-let gateway: TestGateway;
-
+let site: ProfileSite;
 beforeAll(async () => {
-  vendor = startRecordingVendor();
-  const environment: Record<string, string> = {};
-  for (const name of ["ANTHROPIC", "OPENAI", "GEMINI", "XAI", "MOONSHOT", "MISTRAL"]) {
-    environment[`${name}_API_KEY`] = `sk-test-${name.toLowerCase()}-0001`;
-    environment[`${name}_BASE_URL`] = vendor.baseUrl;
-  }
-  gateway = await startTestGateway({ environment });
+  site = await startProfileSite();
 });
-afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
-beforeEach(() => vendor.reset(answerAnyFormat));
+afterAll(() => site.stop());
 
-type Fields = Readonly<Record<string, unknown>>;
-
-interface Answered {
-  readonly status: number;
-  /** The body that reached the vendor. */
-  readonly sent: Fields;
-  /** The fields that the answer's warnings name. */
-  readonly named: readonly string[];
-}
-
-async function ask(api: AskableApi, model: string, more: Fields): Promise<Answered> {
-  const response = await fetch(`${gateway.base}${api.path}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
-    body: JSON.stringify(api.body(model, more)),
-  });
-  const body = (await response.json()) as { gateway_metadata?: { warnings?: { field: string }[] } };
-  const named = (body.gateway_metadata?.warnings ?? []).map(({ field }) => field);
-  return { status: response.status, sent: JSON.parse(vendor.last().text), named };
-}
+const ask: ProfileSite["ask"] = (api, model, more, respond) =>
+  // Other hosts of Kimi take what its author does not.
+  site.ask(api, model, model.startsWith("moonshotai/") ? { ...more, ...AT_AUTHOR } : more, respond);
+const AT_AUTHOR = { provider: { only: ["moonshotai"] } };
 
 /** Everything that a body says, with the name of each member: where a parameter is does not matter here. */
 function flatten(body: Fields): Record<string, unknown> {
@@ -181,15 +159,15 @@ describe("further parameters of a chat", () => {
   });
 
   test("are left out for a fallback model that refuses what the first model takes", async () => {
-    vendor.reset((request, index) =>
-      index === 0
-        ? new Response('{"error":{"message":"down"}}', { status: 500 })
-        : answerAnyFormat(request),
+    const { status, sent } = await ask(
+      CHAT,
+      "openai/gpt-4.1",
+      { models: ["anthropic/claude-opus-4.8"], temperature: 0.2 },
+      (request, index) =>
+        index === 0
+          ? new Response('{"error":{"message":"down"}}', { status: 500 })
+          : answerAnyFormat(request),
     );
-    const { status, sent } = await ask(CHAT, "openai/gpt-4.1", {
-      models: ["anthropic/claude-opus-4.8"],
-      temperature: 0.2,
-    });
     expect(status).toBe(200);
     expect(sent["model"]).toBe("claude-opus-4-8");
     expect(sent).not.toContainKey("temperature");

@@ -14,6 +14,7 @@ import {
 import { readSentMessages } from "../anthropic-messages/passthrough/sent-turns.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
+import { type AskedThinking, takesThinking } from "../anthropic-messages/translate/reasoning-parameters.ts";
 import type { AskedFor } from "../canonical/format.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
@@ -118,12 +119,20 @@ class MessagesParts implements ClientRequestParts {
     const { scanned } = this;
     if (scanned.mayCarryReasoning || scanned.maxTokens === null || hasGeneratedImages(scanned)) return false;
     if (maxTokens && scanned.thinkingBudget >= maxTokens) return false;
+    if (!takesThinking(readAskedThinking(scanned), provider.model)) return false;
     return isValidHistory(scanned.outline.read(), provider.toolCalls);
   }
 
   forward(target: UpstreamTarget, _repair: unknown, leftOut: LeftOut): Buffer | ComposedBytes {
     return forwardMessagesRequest(this.scanned, target, leftOut);
   }
+}
+
+function readAskedThinking({ text, root }: ScannedMessagesRequest): AskedThinking {
+  return {
+    type: tryStringOf(text, memberOf(memberOf(root, "thinking"), "type")) ?? null,
+    effort: tryStringOf(text, memberOf(memberOf(root, "output_config"), "effort")) ?? null,
+  };
 }
 
 function createAnswering(estimatedPromptTokens: number): OwnAnswers {

@@ -37,7 +37,7 @@ export const MESSAGES_REQUEST_SHAPE: Shape = allFields({
   tools: items(TOOL),
   tool_choice: fields({ type: LEAF, name: LEAF }),
   thinking: fields({ type: LEAF, budget_tokens: LEAF }),
-  output_config: fields({ format: LEAF }),
+  output_config: fields({ format: LEAF, effort: LEAF }),
   context_management: LEAF,
   metadata: fields({ user_id: LEAF }),
   prompt_cache_key: LEAF,

@@ -44,13 +44,37 @@ export interface ThinkingContext {
 
 const NOTHING: EncodedThinking = { thinking: null, effort: null };
 
-/** Encodes the reasoning parameters as the target takes them. Parameters that came in this format are sent as they came. */
+/** What a request of this format says about thinking. */
+export interface AskedThinking {
+  /** The type of `thinking`: `enabled` with a budget, `adaptive`, `disabled`; null where it has none. */
+  readonly type: string | null;
+  /** `output_config.effort`. */
+  readonly effort: string | null;
+}
+
+/** Whether a model takes what a request says about thinking, as far as is known of the model. */
+export function takesThinking({ type, effort }: AskedThinking, { reasoning }: ModelTarget): boolean {
+  if (reasoning === null) return true;
+  const { efforts, budgetTokens, canDisable, onlyWhenTold } = reasoning;
+  if (type === "enabled" && efforts !== undefined && budgetTokens === undefined) return false;
+  if (type === "adaptive" && efforts === undefined && budgetTokens !== undefined) return false;
+  if (type === "disabled" && !canDisable && !onlyWhenTold) return false;
+  return effort === null || efforts === undefined || efforts.includes(effort);
+}
+
+function askedThinking({ enabled, effort, adaptive, budgetTokens }: ReasoningParameters): AskedThinking {
+  if (enabled === false) return { type: "disabled", effort };
+  if (adaptive) return { type: "adaptive", effort };
+  return { type: budgetTokens === null ? null : "enabled", effort };
+}
+
+/** Encodes the reasoning parameters as the target takes them. Parameters that came in this format and that it takes are sent as they came. */
 export function encodeReasoningParameters(
   parameters: ReasoningParameters | null,
   context: ThinkingContext,
 ): EncodedThinking {
   if (parameters === null) return NOTHING;
-  if (isOwn(parameters))
+  if (isOwn(parameters) && takesThinking(askedThinking(parameters), context.target))
     return { thinking: asFields(keptFields(parameters)["thinking"]), effort: parameters.effort };
   const { reasoning } = context.target;
   if (isDisabled(parameters)) return switchOff(context);
@@ -68,7 +92,7 @@ export function encodeReasoningParameters(
     );
     return NOTHING;
   }
-  const effort = pickEffort(parameters, reasoning.efforts ?? []);
+  const effort = pickEffort(parameters, reasoning, context.warn);
   if (context.isToolForced) return { thinking: omitForTool(context), effort };
   if (reasoning.budgetTokens !== undefined)
     return { thinking: encodeBudget(parameters, reasoning.budgetTokens, context), effort };
@@ -96,11 +120,28 @@ function omitForTool({ target, warn }: ThinkingContext): Fields | null {
 
 const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** Returns the requested effort, or the nearest one that the target knows. */
-function pickEffort(parameters: ReasoningParameters, known: readonly string[]): string | null {
-  if (parameters.effort === null || known.length === 0) return null;
-  if (known.includes(parameters.effort)) return parameters.effort;
-  const requested = EFFORTS.indexOf(parameters.effort);
+/** Returns the requested effort, or the nearest one that the target knows. A budget becomes an effort for a target without budgets. */
+function pickEffort(
+  { effort, budgetTokens }: ReasoningParameters,
+  { efforts: known = [], budgetTokens: budgets }: NonNullable<ModelTarget["reasoning"]>,
+  warn: Warn,
+): string | null {
+  const wanted = effort ?? (budgets === undefined && budgetTokens !== null ? effortOf(budgetTokens) : null);
+  if (wanted === null || known.length === 0) return null;
+  const nearest = known.includes(wanted) ? wanted : findNearest(wanted, known);
+  if (effort === null && nearest !== null)
+    warn("reasoning", `This model takes efforts instead of a budget of tokens; "${nearest}" was sent.`);
+  return nearest;
+}
+
+/** The largest budgets of the lower efforts, as other gateways count them. Tokens. */
+function effortOf(budget: number): string {
+  if (budget <= 4_096) return "low";
+  return budget <= 16_384 ? "medium" : "high";
+}
+
+function findNearest(wanted: string, known: readonly string[]): string | null {
+  const requested = EFFORTS.indexOf(wanted);
   const ranked = known.filter((effort) => EFFORTS.includes(effort));
   if (requested < 0 || ranked.length === 0) return null;
   const distance = (effort: string) => Math.abs(EFFORTS.indexOf(effort) - requested);

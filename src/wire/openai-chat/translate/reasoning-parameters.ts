@@ -33,9 +33,11 @@ export function mustRespell(raw: Fields, target: ModelTarget): boolean {
   if (target.reasons === undefined || target.takesReasoningObject === true) return false;
   if (asFields(raw["reasoning"]) !== null) return true;
   const effort = asText(raw["reasoning_effort"]);
-  if (effort === null || !target.reasons) return false;
+  if (effort === null) return false;
   const fields = target.reasoningFields ?? USUAL_FIELDS;
-  return fields.effort !== "reasoning_effort" || (effort === "none" && fields.off !== undefined);
+  if (!target.reasons || fields.effort !== "reasoning_effort") return true;
+  const isKnown = target.reasoning?.efforts?.includes(effort) !== false;
+  return !isKnown || (effort === "none" && fields.off !== undefined);
 }
 
 /** What the parameters ask for: reasoning off, or on with an effort or a budget. */

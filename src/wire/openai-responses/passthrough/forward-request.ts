@@ -2,7 +2,8 @@ import type { ComposedBytes } from "../../../base/composed-bytes.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
-import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
+import { asFields, asText } from "../../json/fields.ts";
+import { isWord, itemsOf, type JsonNode, memberOf, tryParseNode } from "../../json/scan.ts";
 import {
   appendMember,
   changeTexts,
@@ -16,6 +17,7 @@ import {
 } from "../../json/splice.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING, takesPlainReasoning } from "../encrypted-reasoning.ts";
 import { originOfModel } from "../reasoning-origin.ts";
+import { takesEffort } from "../translate/reasoning-parameters.ts";
 import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 /** Returns whether the bytes of a request may be forwarded to an upstream of this format. If not, the request is translated. */
@@ -26,8 +28,16 @@ export function canForwardResponses(request: ScannedResponsesRequest, model: Mod
   // Models that do not reason reject fields about reasoning.
   if (model.reasons === false && (isPresent(memberOf(root, "reasoning")) || includesEncrypted(request)))
     return false;
+  if (!takesAskedEffort(request, model)) return false;
   const own = originOfModel(model.name);
   return [...reasoningOrigins].every((origin) => origin === own);
+}
+
+function takesAskedEffort({ text, root }: ScannedResponsesRequest, model: ModelTarget): boolean {
+  const reasoning = memberOf(root, "reasoning");
+  if (reasoning === undefined) return true;
+  const effort = asText(asFields(tryParseNode(text, reasoning))?.["effort"]);
+  return effort === null || takesEffort(model, effort);
 }
 
 function isPresent(node: JsonNode | undefined): boolean {

@@ -23,8 +23,8 @@ export function decodeReasoningParameters(raw: unknown): ReasoningParameters | n
 }
 
 /**
- * Encodes `reasoning`. Parameters that came in this format are sent as they came; of others the effort is fitted to the model. A
- * model that does not reason would reject the field.
+ * Encodes `reasoning`, with the effort fitted to the model. Other parameters that came in this format are sent as they came. A model that
+ * does not reason would reject the field.
  */
 export function encodeReasoningParameters(
   parameters: ReasoningParameters | null,
@@ -38,7 +38,7 @@ export function encodeReasoningParameters(
     return {};
   }
   const own = readOwnFields(parameters.extras);
-  const effort = own === null ? fitEffort(parameters, target, warn) : parameters.effort;
+  const effort = fitEffort(parameters, target, warn);
   const summary = own === null ? chooseSummary(parameters) : parameters.summary;
   const encoded = {
     ...own,
@@ -56,6 +56,11 @@ const NO_REASONING = "The model does not reason; the reasoning parameters were l
 function chooseSummary(parameters: ReasoningParameters): string | null {
   if (parameters.hidden || parameters.enabled === false || parameters.effort === "none") return null;
   return parameters.summary ?? "auto";
+}
+
+/** Whether a model takes an effort, as far as its efforts are known. */
+export function takesEffort({ reasoning }: ModelTarget, effort: string): boolean {
+  return !reasoning?.efforts?.length || reasoning.efforts.includes(effort);
 }
 
 /** Efforts in ascending order. */
