@@ -54,7 +54,7 @@ export function listRows(): readonly Row[] {
 
 function listOfEndpoint(model: ModelRecord, endpoint: ModelEndpoint, record: ProviderRecord): Row[] {
   const formats = listEndpointFormats(endpoint, listProviderFormats(record));
-  const provider = { record, formats } as unknown as Deployment["provider"];
+  const provider = { record, formats, families: [] } as unknown as Deployment["provider"];
   return listProviderTargets({ model, endpoint, provider, keys: [] }, "chat").map((target) => ({
     model: model.id,
     provider: record.slug,

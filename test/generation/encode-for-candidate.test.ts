@@ -101,13 +101,16 @@ function candidateOf({ formats, quirks, reached, overrides }: Circumstances): Ca
     toolCallIds: "openai",
     affinityHeader: "x-session",
   };
-  const model = { id: "a/m", inputModalities: ["text"], supportedParameters: ["reasoning"] };
+  const model = {
+    ...{ id: "a/m", inputModalities: ["text"], outputModalities: ["text"] },
+    supportedParameters: ["reasoning", "temperature"],
+  };
   const url = new URL("http://host.test");
   const address = {
     urlFor: (call: { readonly format: string }) => (reached === null || call.format === reached ? url : null),
   };
   const candidate = {
-    provider: { record, formats },
+    provider: { record, formats, families: [] },
     model,
     endpoint: { name: "upstream-model", maxOutputTokens: 1_000 },
     key: { address },

@@ -209,8 +209,16 @@ export interface ProviderQuirks {
   readonly refusedFields?: readonly string[];
   /** Chat format: stores chats unless the request says `store: false`, which it is sent under zero data retention. */
   readonly storesChats?: true;
-  /** Requires the reasoning of earlier turns as `reasoning_content`. */
-  readonly wantsReasoningContent?: true;
+  /** Chat format: the only field of messages from which it reads the reasoning of earlier turns. */
+  readonly reasoningField?: "reasoning" | "reasoning_content";
+  /** Chat format: rejects calls of earlier turns without reasoning. */
+  readonly needsReasoning?: true;
+  /** Chat format: knows the role `developer`. Others get it as `system`. */
+  readonly developerRole?: true;
+  /** Chat format: rejects these fields of messages. */
+  readonly refusedMessageFields?: readonly string[];
+  /** Chat format: rejects `cache_control` in parts and tools. */
+  readonly noCacheMarks?: true;
   /** Chat format: fields that control reasoning instead of `reasoning_effort` or in addition to it. */
   readonly reasoning?: ReasoningFields;
   /** Chat format: accepts the `reasoning` object that clients of this gateway send. */

@@ -161,7 +161,11 @@ const quirks = z.strictObject({
   takes: takenParametersSchema.optional(),
   refusedFields: z.array(z.string().min(1)).min(1).optional(),
   storesChats: z.literal(true).optional(),
-  wantsReasoningContent: z.literal(true).optional(),
+  reasoningField: z.enum(["reasoning", "reasoning_content"]).optional(),
+  needsReasoning: z.literal(true).optional(),
+  developerRole: z.literal(true).optional(),
+  refusedMessageFields: z.array(z.string().min(1)).min(1).optional(),
+  noCacheMarks: z.literal(true).optional(),
   reasoning: z
     .strictObject({
       on: bodyFields.optional(),

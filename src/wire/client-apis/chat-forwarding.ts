@@ -8,6 +8,7 @@ import type { Warning } from "../conversation/warning.ts";
 import { asText, type Fields } from "../json/fields.ts";
 import { isFalse, isWord, itemsOf, memberOf, parseMember } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
+import { listMessageLosses } from "../openai-chat/fit-messages.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import {
@@ -40,7 +41,9 @@ export class ChatForwarding implements Forwarding {
   listWarnings({ provider }: UpstreamTarget): readonly Warning[] {
     const { scanned } = this;
     const respelled = this.respellFor(provider.model);
-    const rejected = listRejectedFields(scanned.root, provider);
+    const refused = listRejectedFields(scanned.root, provider);
+    const losses = listMessageLosses(scanned.root, provider.dialect);
+    const rejected = losses.length === 0 ? refused : [...refused, ...losses];
     return respelled === null
       ? rejected
       : [...rejected.filter(({ field }) => field !== "reasoning"), ...respelled.warnings];

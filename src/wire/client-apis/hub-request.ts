@@ -23,6 +23,7 @@ import { rejectChoice } from "../conversation/request-profile.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields, tryParseFields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
+import { fitChatBody } from "../openai-chat/fit-messages.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
 import { fitToProfile } from "./apply-profile.ts";
 import { applyProvider, LOST_REASONING, limitFields, warnOfStoring } from "./apply-provider.ts";
@@ -209,7 +210,9 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   const hidden = hideUser(placed.request, (user) => target.hashUser(user));
   const flat = flattenTools(hidden, provider);
   const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, model);
-  const limited = limitFields(applyProvider(fields, provider), provider.knownFields);
+  const applied = applyProvider(fields, provider);
+  const spoken = format === "openai-chat" ? fitChatBody(applied, provider.dialect) : unchanged(applied);
+  const limited = limitFields(spoken.body, provider.knownFields);
   const affordable = fitToProfile(limited.body, provider);
   return {
     body: affordable.body,
@@ -224,12 +227,17 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
         ...flat.warnings,
         ...warnings,
         ...warnOfStoring(Object.keys(fields), provider),
+        ...spoken.warnings,
         ...limited.warnings,
         ...affordable.warnings,
       ],
       target,
     ),
   };
+}
+
+function unchanged(body: Fields): ReturnType<typeof fitChatBody> {
+  return { body, warnings: [] };
 }
 
 /** @throws GatewayError `invalid_request` if a tool must be called that only another format has, and that is therefore left out. */

@@ -12,6 +12,7 @@ import type { ProviderPreferences } from "../conversation/preferences.ts";
 import type { RequestProfile } from "../conversation/request-profile.ts";
 import type { StoredReference } from "../conversation/stored-data.ts";
 import type { Warning } from "../conversation/warning.ts";
+import type { ChatDialect } from "../openai-chat/fit-messages.ts";
 
 /** The client APIs by the names that records use. */
 export type ClientApi =
@@ -190,8 +191,8 @@ export interface ProviderTarget {
   readonly storesChats?: boolean;
   /** `store: false` is sent, whatever the client sent. Absent: not. */
   readonly sendsStoreFalse?: boolean;
-  /** The provider wants the reasoning of earlier turns in `reasoning_content`. */
-  readonly wantsReasoningContent: boolean;
+  /** How messages of the chat format differ at the provider from OpenAI's. */
+  readonly dialect: ChatDialect;
   /** In this format the model supports tools only while it does not reason. */
   readonly noToolsWhileReasoning?: boolean;
   /** In the chat format the provider accepts `reasoning_details` of earlier turns, including encrypted ones. */

@@ -1,27 +1,25 @@
 import type { KeptCall, Repair, RepairedMessage } from "../../conversation/outline.ts";
 import { INTERRUPTED } from "../../conversation/repair-tool-calls.ts";
+import { tryParseFields } from "../../json/fields.ts";
 import { decodeUtf8, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import {
+  addAll,
   appendMember,
   applySplices,
   NO_SPLICES,
   removeMembers,
-  renameMember,
   type Splice,
 } from "../../json/splice.ts";
+import { type ChatDialect, fitMessage, mustFit } from "../fit-messages.ts";
 import { joinAssistants } from "./join-assistants.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
-/** Returns the splice that replaces the client's `messages` by the repaired conversation. */
-export function forwardMessages(
-  request: ScannedChatRequest,
-  repair: Repair,
-  wantsReasoningContent: boolean,
-): Splice {
+/** Returns the splice that replaces the client's `messages` by the repaired conversation, as the host takes it. */
+export function forwardMessages(request: ScannedChatRequest, repair: Repair, dialect: ChatDialect): Splice {
   const node = memberOf(request.root, "messages") as JsonNode;
   const items = node.items ?? [];
   const outline = request.outline.read();
-  const context = { request, items, wantsReasoningContent };
+  const context = { request, items, dialect };
   const encoded: string[] = [];
   /** Consecutive assistant messages that are to be joined. */
   let joined: string[] = [];
@@ -45,21 +43,25 @@ interface MessagesContext {
   readonly request: ScannedChatRequest;
   /** The client's messages. */
   readonly items: readonly JsonNode[];
-  readonly wantsReasoningContent: boolean;
+  readonly dialect: ChatDialect;
 }
 
 function encodeMessage(repaired: RepairedMessage, context: MessagesContext): string {
-  const { request, items, wantsReasoningContent } = context;
+  const { request, items, dialect } = context;
   if (repaired.kind === "placeholder") {
     return JSON.stringify({ role: "tool", tool_call_id: repaired.callId, content: INTERRUPTED });
   }
   const message = items[repaired.from] as JsonNode;
   const splices = repaired.calls === null ? [...removeEmptyCalls(request.text, message)] : [];
-  if (wantsReasoningContent) splices.push(...renameInMessage(request.text, message));
   if (repaired.callId !== null)
     splices.push(setMember(message, "tool_call_id", JSON.stringify(repaired.callId)));
   if (repaired.calls !== null) splices.push(...replaceCalls(request, message, repaired.calls));
-  return splice(request, message, splices);
+  const json = splice(request, message, splices);
+  return mustFit(request.text, message, dialect) ? fitJson(json, dialect) : json;
+}
+
+function fitJson(json: string, dialect: ChatDialect): string {
+  return JSON.stringify(fitMessage(tryParseFields(json) ?? {}, dialect));
 }
 
 /** Returns whether an assistant message had nothing but calls that were all dropped as duplicates. */
@@ -78,24 +80,39 @@ function hasContent(node: JsonNode | undefined): boolean {
   return node.items === null ? node.kind !== "string" || node.end - node.start > 2 : node.items.length > 0;
 }
 
-/**
- * Renames the reasoning of earlier turns to `reasoning_content` for vendors that want it there. An existing `reasoning_content` is
- * kept.
- */
-export function renameReasoning(text: string, root: JsonNode): Splice[] {
-  return itemsOf(root, "messages").flatMap((message) => renameInMessage(text, message));
+/** Returns the edits of messages that need no repair: empty calls are removed, and those which the host does not take are replaced. */
+export function fitMessages(request: ScannedChatRequest, dialect: ChatDialect): readonly Splice[] {
+  const { text, root } = request;
+  let splices: Splice[] | null = null;
+  for (const message of itemsOf(root, "messages")) {
+    const edits = removeEmptyCalls(text, message);
+    if (!mustFit(text, message, dialect)) {
+      if (edits.length === 0) continue;
+      splices ??= [];
+      addAll(splices, edits);
+      continue;
+    }
+    const { start, end } = message;
+    splices ??= [];
+    splices.push({ start, end, insert: fitJson(splice(request, message, edits), dialect) });
+  }
+  return splices ?? NO_SPLICES;
 }
 
-function renameInMessage(text: string, message: JsonNode): Splice[] {
-  const reasoning = memberOf(message, "reasoning");
-  if (reasoning?.kind !== "string" || memberOf(message, "reasoning_content") !== undefined) return [];
-  return [renameMember(text, reasoning, "reasoning_content")];
+/** Returns splices that remove the cache marks of tools. */
+export function removeToolMarks({ text, root }: ScannedText): readonly Splice[] {
+  return itemsOf(root, "tools").flatMap((tool) => removeMembers(text, tool, MARKS));
 }
+
+const MARKS: ReadonlySet<string> = new Set(["cache_control"]);
+
+/** A scanned body. `text` is the body, bytes as Latin-1. */
+type ScannedText = Pick<ScannedChatRequest, "text" | "root">;
 
 const CALLS: ReadonlySet<string> = new Set(["tool_calls"]);
 
 /** Returns splices that remove an empty `tool_calls`, which some vendors reject. */
-export function removeEmptyCalls(text: string, message: JsonNode): readonly Splice[] {
+function removeEmptyCalls(text: string, message: JsonNode): readonly Splice[] {
   const isEmpty = memberOf(message, "tool_calls")?.items?.length === 0;
   return isEmpty ? removeMembers(text, message, CALLS) : NO_SPLICES;
 }

@@ -17,7 +17,8 @@ import {
   setMember,
   spliceBody,
 } from "../../json/splice.ts";
-import { forwardMessages, removeEmptyCalls, renameReasoning } from "./forward-messages.ts";
+import type { ChatDialect } from "../fit-messages.ts";
+import { fitMessages, forwardMessages, removeToolMarks } from "./forward-messages.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
 /** How a provider of this format deviates from it. */
@@ -29,8 +30,8 @@ export interface ChatProvider {
   readonly renames: readonly (readonly [string, string])[];
   /** Fields that the provider rejects. */
   readonly refusedFields: ReadonlySet<string>;
-  /** The provider wants the reasoning of earlier turns in `reasoning_content`. */
-  readonly wantsReasoningContent: boolean;
+  /** How its messages differ from OpenAI's. */
+  readonly dialect: ChatDialect;
   /** `store: false` is sent, whatever the client sent. Absent: not. */
   readonly sendsStoreFalse?: boolean;
 }
@@ -87,8 +88,9 @@ export function forwardChatRequest(
     for (const [name, value] of Object.entries(reasoning))
       splices.push(appendMember(root, name, JSON.stringify(value)));
   }
-  if (repair !== null) splices.push(forwardMessages(request, repair, provider.wantsReasoningContent));
-  else keepMessages(request, provider, splices);
+  if (repair !== null) splices.push(forwardMessages(request, repair, provider.dialect));
+  else addAll(splices, fitMessages(request, provider.dialect));
+  if (provider.dialect.refusesCacheMarks) addAll(splices, removeToolMarks(request));
   if (request.hasHints) hideUsers(request, target, edits.users, splices);
   addAll(splices, removeMembers(text, root, removed));
   return spliceBody(request.bytes, splices);
@@ -105,16 +107,6 @@ function hideUsers(
     splices,
     changeTexts(text, root, fields, (user) => target.hashUser(user)),
   );
-}
-
-/** Edits messages that need no repair. */
-function keepMessages(
-  { text, root }: ScannedBody,
-  { wantsReasoningContent }: ChatProvider,
-  splices: Splice[],
-): void {
-  for (const message of itemsOf(root, "messages")) addAll(splices, removeEmptyCalls(text, message));
-  if (wantsReasoningContent) addAll(splices, [...renameReasoning(text, root)]);
 }
 
 /** A scanned body. `text` is the body, bytes as Latin-1. */

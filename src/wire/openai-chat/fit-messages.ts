@@ -1,0 +1,146 @@
+import type { Warning } from "../conversation/warning.ts";
+import { asFields, asList, asText, type Fields } from "../json/fields.ts";
+import { isWord, itemsOf, type JsonNode, memberOf } from "../json/scan.ts";
+
+/** How the messages of a chat host differ from OpenAI's. Each message is changed for itself, so that those before it stay the same. */
+export interface ChatDialect {
+  /** The host knows the role `developer`; others get `system`. */
+  readonly takesDeveloper: boolean;
+  /** Fields of messages that the host rejects. */
+  readonly refusedFields: ReadonlySet<string>;
+  /** The only field from which the host reads reasoning of earlier turns; null: it gets the client's. */
+  readonly reasoningField: ReasoningField | null;
+  /** The host rejects calls of earlier turns without reasoning: they get a blank where they have none. */
+  readonly needsReasoning: boolean;
+  /** The host rejects `cache_control` in parts and tools. */
+  readonly refusesCacheMarks: boolean;
+}
+
+/** That of OpenAI, from which nothing of a message has to be changed. */
+export const OPENAI_DIALECT: ChatDialect = {
+  takesDeveloper: true,
+  refusedFields: new Set(),
+  reasoningField: null,
+  needsReasoning: false,
+  refusesCacheMarks: false,
+};
+
+/** A field of a message in which hosts have reasoning as text. */
+export type ReasoningField = "reasoning" | "reasoning_content";
+
+/** What hosts accept as reasoning where there was none; they reject an empty text. */
+const NO_REASONING = " ";
+const CACHE_MARK = "cache_control";
+
+/** Whether a scanned message has anything that a host does not take. Reads only names. */
+export function mustFit(text: string, message: JsonNode, dialect: ChatDialect): boolean {
+  const isOfModel = isWord(text, memberOf(message, "role"), "assistant");
+  if (!dialect.takesDeveloper && isWord(text, memberOf(message, "role"), "developer")) return true;
+  for (const { key } of message.members ?? [])
+    if (dialect.refusedFields.has(key) || isOtherSpelling(key, dialect)) return true;
+  if (isOfModel && dialect.needsReasoning && hasCalls(message))
+    return memberOf(message, dialect.reasoningField ?? "reasoning_content")?.kind !== "string";
+  return dialect.refusesCacheMarks && itemsOf(message, "content").some(isMarked);
+}
+
+function isOtherSpelling(field: string, { reasoningField }: ChatDialect): boolean {
+  return reasoningField === "reasoning"
+    ? field === "reasoning_content"
+    : reasoningField === "reasoning_content" && field === "reasoning";
+}
+
+function hasCalls(message: JsonNode): boolean {
+  return itemsOf(message, "tool_calls").length > 0;
+}
+
+/** Whether a scanned part or tool has a cache mark. */
+export function isMarked(node: JsonNode): boolean {
+  return memberOf(node, CACHE_MARK) !== undefined;
+}
+
+/** Returns a message as a host takes it. */
+export function fitMessage(message: Fields, dialect: ChatDialect): Fields {
+  const fitted: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(message)) {
+    if (dialect.refusedFields.has(field) || isOtherSpelling(field, dialect)) continue;
+    fitted[field] = dialect.refusesCacheMarks && field === "content" ? withoutMarks(value) : value;
+  }
+  if (!dialect.takesDeveloper && fitted["role"] === "developer") fitted["role"] = "system";
+  if (fitted["role"] === "assistant") addReasoning(fitted, message, dialect);
+  return fitted;
+}
+
+function addReasoning(fitted: Record<string, unknown>, message: Fields, dialect: ChatDialect): void {
+  const { reasoningField, needsReasoning } = dialect;
+  if (reasoningField === null || typeof fitted[reasoningField] === "string") return;
+  const given = asText(message["reasoning_content"]) ?? asText(message["reasoning"]);
+  const calls = message["tool_calls"];
+  if (given !== null) fitted[reasoningField] = given;
+  else if (needsReasoning && Array.isArray(calls) && calls.length > 0) fitted[reasoningField] = NO_REASONING;
+}
+
+function withoutMarks(content: unknown): unknown {
+  return Array.isArray(content) ? content.map(withoutMark) : content;
+}
+
+function withoutMark(part: unknown): unknown {
+  const { [CACHE_MARK]: _, ...rest } = asFields(part) ?? {};
+  return asFields(part) === null ? part : rest;
+}
+
+/** Returns the messages and tools of an encoded body as a host takes them, and warnings about what they lost. */
+export function fitChatBody(
+  body: Fields,
+  dialect: ChatDialect,
+): { readonly body: Fields; readonly warnings: readonly Warning[] } {
+  const { messages, tools } = body;
+  if (!Array.isArray(messages)) return { body, warnings: [] };
+  const given = messages.map((message) => asFields(message) ?? {});
+  const marked = (list: unknown) => asList(list).some((one) => asFields(one)?.[CACHE_MARK] !== undefined);
+  return {
+    body: {
+      ...body,
+      messages: given.map((message) => fitMessage(message, dialect)),
+      ...(dialect.refusesCacheMarks && Array.isArray(tools) ? { tools: tools.map(withoutMark) } : {}),
+    },
+    warnings: nameLosses(
+      given.map((message) => Object.keys(message)),
+      marked(tools) || given.some(({ content }) => marked(content)),
+      dialect,
+    ),
+  };
+}
+
+/** Returns warnings about what a host does not take of the messages and tools of a scanned body. */
+export function listMessageLosses(root: JsonNode, dialect: ChatDialect): readonly Warning[] {
+  if (dialect.refusedFields.size === 0 && !dialect.refusesCacheMarks) return NO_WARNINGS;
+  const messages = itemsOf(root, "messages");
+  const hasMarks =
+    itemsOf(root, "tools").some(isMarked) ||
+    messages.some((message) => itemsOf(message, "content").some(isMarked));
+  return nameLosses(
+    messages.map(({ members }) => (members ?? []).map(({ key }) => key)),
+    hasMarks,
+    dialect,
+  );
+}
+
+const NO_WARNINGS: readonly Warning[] = [];
+
+/** Names each field once, with its first place. Reasoning is no loss: it is sent in the field that the host reads. */
+function nameLosses(
+  fieldsOf: readonly (readonly string[])[],
+  hasMarks: boolean,
+  { refusedFields, refusesCacheMarks }: ChatDialect,
+): readonly Warning[] {
+  const warnings: Warning[] = [];
+  for (const field of refusedFields) {
+    const at = REASONING.has(field) ? -1 : fieldsOf.findIndex((fields) => fields.includes(field));
+    if (at >= 0) warnings.push({ field: `messages[${at}].${field}`, message: NOT_TAKEN });
+  }
+  if (hasMarks && refusesCacheMarks) warnings.push({ field: CACHE_MARK, message: NOT_TAKEN });
+  return warnings;
+}
+
+const REASONING: ReadonlySet<string> = new Set(["reasoning", "reasoning_content", "reasoning_details"]);
+const NOT_TAKEN = "The provider does not take it; it was left out.";
