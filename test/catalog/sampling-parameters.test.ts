@@ -50,7 +50,8 @@ function describeEndpoint(
     supportedParameters,
     endpoints: [{ provider: provider.slug, ...more }],
   } as unknown as ModelRecord;
-  return addSamplingParameters([model], [provider as ProviderRecord])[0]?.endpoints[0]?.takes;
+  const row = { quirks: {}, ...provider } as ProviderRecord;
+  return addSamplingParameters([model], [row])[0]?.endpoints[0]?.takes;
 }
 
 describe("the sampling parameters of a format", () => {

@@ -209,6 +209,8 @@ export interface ProviderQuirks {
   readonly refusedFields?: readonly string[];
   /** Chat format: stores chats unless the request says `store: false`, which it is sent under zero data retention. */
   readonly storesChats?: true;
+  /** Has JSON output, but no parameter for a JSON Schema. */
+  readonly noSchemas?: true;
   /** Chat format: the only field of messages from which it reads the reasoning of earlier turns. */
   readonly reasoningField?: "reasoning" | "reasoning_content";
   /** Chat format: rejects calls of earlier turns without reasoning. */

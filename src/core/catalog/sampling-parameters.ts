@@ -30,17 +30,27 @@ const FIXED: ReadonlySet<SamplingParameter> = new Set([
   "top_logprobs",
 ]);
 
-/** Returns the models with `takes` of their endpoints filled in. `providers` must contain all providers of these endpoints. */
+/** The parameter for answers by a JSON Schema. */
+const SCHEMAS = "structured_outputs";
+
+/**
+ * Returns the models with `takes` of their endpoints filled in, and what the endpoints' providers have for no model in `lacks`. `providers`
+ * must contain all providers of these endpoints.
+ */
 export function addSamplingParameters(
   models: readonly ModelRecord[],
   providers: readonly ProviderRecord[],
 ): ModelRecord[] {
   const listOf = createLister(providers);
+  const withoutSchemas = new Set(
+    providers.filter(({ quirks }) => quirks.noSchemas === true).map(({ slug }) => slug),
+  );
   return models.map((model) => {
     if (actionOf(model) !== "chat") return model;
     const hasTemperature = model.supportedParameters.includes("temperature");
     const endpoints = model.endpoints.map((endpoint) => ({
       ...endpoint,
+      ...(withoutSchemas.has(endpoint.provider) ? { lacks: [...(endpoint.lacks ?? []), SCHEMAS] } : {}),
       takes: listOf(endpoint, hasTemperature && endpoint.lacks?.includes("temperature") !== true),
     }));
     return { ...model, endpoints };

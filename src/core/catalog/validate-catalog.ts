@@ -161,6 +161,7 @@ const quirks = z.strictObject({
   takes: takenParametersSchema.optional(),
   refusedFields: z.array(z.string().min(1)).min(1).optional(),
   storesChats: z.literal(true).optional(),
+  noSchemas: z.literal(true).optional(),
   reasoningField: z.enum(["reasoning", "reasoning_content"]).optional(),
   needsReasoning: z.literal(true).optional(),
   developerRole: z.literal(true).optional(),

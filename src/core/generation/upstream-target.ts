@@ -170,6 +170,7 @@ function describe(
     takesCustomTools: quirks.customTools === true,
     refusedFields: setOf(quirks.refusedFields) ?? NONE,
     storesChats: quirks.storesChats === true,
+    takesSchemas: quirks.noSchemas !== true,
     dialect: {
       takesDeveloper: quirks.developerRole === true,
       refusedFields: setOf(quirks.refusedMessageFields) ?? NONE,

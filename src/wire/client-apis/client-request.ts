@@ -343,12 +343,19 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   private isForwarded(target: UpstreamTarget): boolean {
     if (this.asked !== target) {
       this.isAskedForwarded =
-        target.provider.format === this.format && isPlain(target) && this.parts.mayForward(target);
+        target.provider.format === this.format &&
+        isPlain(target) &&
+        (target.provider.takesSchemas !== false || !this.asksForSchema()) &&
+        this.parts.mayForward(target);
       this.askedReview = null;
       this.askedWarnings = null;
       this.asked = target;
     }
     return this.isAskedForwarded;
+  }
+
+  private asksForSchema(): boolean {
+    return this.listNeeds().parameters.includes("structured_outputs");
   }
 
   /** Whether an answer in the client's own format is relayed unchanged. */

@@ -1,6 +1,7 @@
 import { type ComposedBytes, ownBytesOf } from "../../base/composed-bytes.ts";
 import { adoptHostedCalls } from "../canonical/adopt-calls.ts";
 import type { AnswerEvent } from "../canonical/answer.ts";
+import { askForSchema } from "../canonical/ask-for-schema.ts";
 import { boundAnswer } from "../canonical/bound-answer.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
 import { expressNatives } from "../canonical/express-natives.ts";
@@ -204,7 +205,11 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   const { request: repaired, repair } = repairConversation(adopted, provider.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
   const fitted = fitProvider(bounded, target);
-  const expressed = expressNatives(fitted.request, format);
+  const schemed =
+    provider.takesSchemas === false
+      ? askForSchema(fitted.request)
+      : { request: fitted.request, warnings: [] };
+  const expressed = expressNatives(schemed.request, format);
   rejectForcedTools(expressed.request, format);
   const placed = placeMadeImages(expressed.request, format, model.takesImages !== false);
   const hidden = hideUser(placed.request, (user) => target.hashUser(user));
@@ -222,6 +227,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
     warnings: warnOfOverrides(
       [
         ...fitted.warnings,
+        ...schemed.warnings,
         ...expressed.warnings,
         ...placed.warnings,
         ...flat.warnings,

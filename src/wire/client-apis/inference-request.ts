@@ -191,6 +191,8 @@ export interface ProviderTarget {
   readonly storesChats?: boolean;
   /** `store: false` is sent, whatever the client sent. Absent: not. */
   readonly sendsStoreFalse?: boolean;
+  /** False: the provider has JSON output, but no parameter for a JSON Schema. */
+  readonly takesSchemas?: boolean;
   /** How messages of the chat format differ at the provider from OpenAI's. */
   readonly dialect: ChatDialect;
   /** In this format the model supports tools only while it does not reason. */
