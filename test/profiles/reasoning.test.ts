@@ -88,3 +88,40 @@ describe("a budget of thinking for a Claude that decides itself how long it thin
     expect(sent["thinking"]).toEqual({ type: "enabled", budget_tokens: 4_000 });
   });
 });
+
+const TOOL = { type: "object", properties: {} };
+const FUNCTION = { type: "function", function: { name: "look", parameters: TOOL } };
+
+describe("a tool that must be called by a model that cannot reason then", () => {
+  test.each([
+    ["deepseek/deepseek-v4-pro", "deepseek"],
+    ["moonshotai/kimi-k2.6", "moonshotai"],
+  ])("is called without reasoning: %s", async (model, provider) => {
+    const forced = { tools: [FUNCTION], tool_choice: "required", provider: { only: [provider] } };
+    const { status, sent, named } = await site.ask(CHAT, model, forced);
+    expect(status).toBe(200);
+    expect(sent).toMatchObject({ thinking: { type: "disabled" }, tool_choice: "required" });
+    expect(named).toEqual([]);
+    const reasoning = await site.ask(CHAT, model, { ...forced, reasoning: { effort: "high" } });
+    expect(reasoning.sent).toMatchObject({ thinking: { type: "disabled" }, tool_choice: "required" });
+    expect(reasoning.named).toEqual(["reasoning"]);
+  });
+
+  test("is called without reasoning in Messages too", async () => {
+    const { sent } = await site.ask(MESSAGES, "deepseek/deepseek-v4-pro", {
+      provider: { only: ["deepseek"] },
+      tools: [{ name: "look", input_schema: TOOL }],
+      tool_choice: { type: "tool", name: "look" },
+    });
+    expect(sent).toMatchObject({ thinking: { type: "disabled" } });
+  });
+
+  test("leaves the reasoning to the model where it may choose", async () => {
+    const { sent } = await site.ask(CHAT, "deepseek/deepseek-v4-pro", {
+      provider: { only: ["deepseek"] },
+      tools: [FUNCTION],
+      tool_choice: "auto",
+    });
+    expect(sent).not.toContainKey("thinking");
+  });
+});

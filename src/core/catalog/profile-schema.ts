@@ -36,7 +36,12 @@ export const familiesSchema = z.array(
       providers: patterns.optional(),
       parameters: takenParametersSchema.optional(),
       reasonsByDefault: z.boolean().optional(),
+      forcedTools: z.enum(["without-reasoning", "never"]).optional(),
       source: z.string().min(1),
     })
-    .refine((row) => row.parameters !== undefined || row.reasonsByDefault !== undefined, "says nothing"),
+    .refine(
+      ({ parameters, reasonsByDefault, forcedTools }) =>
+        (parameters ?? reasonsByDefault ?? forcedTools) !== undefined,
+      "says nothing",
+    ),
 ) as z.ZodType<FamilyProfile[]>;

@@ -180,6 +180,8 @@ export interface FamilyProfile {
   readonly parameters?: TakenParameters;
   /** Whether the models reason if a request does not say. Absent: they do. */
   readonly reasonsByDefault?: boolean;
+  /** When a model can be made to call a tool: only while it does not reason, or never. Absent: always. */
+  readonly forcedTools?: "without-reasoning" | "never";
   /** Where the vendor says so, and the day. */
   readonly source: string;
 }

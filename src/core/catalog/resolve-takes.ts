@@ -43,6 +43,16 @@ export function resolveTakes({
   return { rules, reasonsByDefault: reasonsByDefault ?? true };
 }
 
+/** Returns when a model can be made to call a tool at a provider; undefined: always. */
+export function resolveForcedTools({
+  model,
+  record,
+  families,
+}: Pick<TakingEndpoint, "model" | "record" | "families">): FamilyProfile["forcedTools"] {
+  return families.findLast((row) => row.forcedTools !== undefined && isOfFamily(row, model.id, record.slug))
+    ?.forcedTools;
+}
+
 function isOfFamily({ models, except = [], providers }: FamilyProfile, id: string, slug: string): boolean {
   const matches = (pattern: string) => matchPattern(pattern, id);
   if (providers !== undefined && !providers.includes(slug)) return false;

@@ -22,6 +22,8 @@ export interface ModelTarget {
   } | null;
   /** Whether the model reasons; absent where unknown. */
   readonly reasons?: boolean;
+  /** When it can be made to call a tool. Absent: always, or this is unknown. */
+  readonly forcedTools?: "without-reasoning" | "never";
   /** Chat format only: the fields that control reasoning at the provider. Absent: `reasoning_effort` only. */
   readonly reasoningFields?: ReasoningFields;
   /** Chat format only: the provider accepts the `reasoning` object that clients of this gateway send. */

@@ -22,6 +22,7 @@ import { reviewScanned, toLeftOut } from "./apply-profile.ts";
 import { listRejectedFields } from "./apply-provider.ts";
 import { weighLosses } from "./choose-target.ts";
 import { countChars } from "./count-chars.ts";
+import { forcesTool } from "./fit-forced-tool.ts";
 import { type Decoded, type Decoding, HubRequest } from "./hub-request.ts";
 import type {
   AnswerContext,
@@ -346,12 +347,18 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
         target.provider.format === this.format &&
         isPlain(target) &&
         (target.provider.takesSchemas !== false || !this.asksForSchema()) &&
+        (target.provider.model.forcedTools === undefined || !this.forcesTool()) &&
         this.parts.mayForward(target);
       this.askedReview = null;
       this.askedWarnings = null;
       this.asked = target;
     }
     return this.isAskedForwarded;
+  }
+
+  private forcesTool(): boolean {
+    const { text, root } = this.parts.scanned;
+    return forcesTool(text, root);
   }
 
   private asksForSchema(): boolean {

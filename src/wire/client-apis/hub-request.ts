@@ -14,7 +14,7 @@ import { placeMadeImages } from "../canonical/place-made-images.ts";
 import { createDocumentReader } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
-import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
+import type { ConversationRequest } from "../canonical/request.ts";
 import { type EmptyTurn, type RestoredTurn, restoreTurns } from "../canonical/restore-turns.ts";
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
@@ -28,6 +28,7 @@ import { fitChatBody } from "../openai-chat/fit-messages.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
 import { fitToProfile } from "./apply-profile.ts";
 import { applyProvider, LOST_REASONING, limitFields, warnOfStoring } from "./apply-provider.ts";
+import { fitForcedTool, NO_REASONING } from "./fit-forced-tool.ts";
 import type {
   AnswerContext,
   EncodedForUpstream,
@@ -205,10 +206,8 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   const { request: repaired, repair } = repairConversation(adopted, provider.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
   const fitted = fitProvider(bounded, target);
-  const schemed =
-    provider.takesSchemas === false
-      ? askForSchema(fitted.request)
-      : { request: fitted.request, warnings: [] };
+  const forced = fitForcedTool(fitted.request, model.forcedTools);
+  const schemed = provider.takesSchemas === false ? askForSchema(forced.request) : forced;
   const expressed = expressNatives(schemed.request, format);
   rejectForcedTools(expressed.request, format);
   const placed = placeMadeImages(expressed.request, format, model.takesImages !== false);
@@ -227,7 +226,8 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
     warnings: warnOfOverrides(
       [
         ...fitted.warnings,
-        ...schemed.warnings,
+        ...forced.warnings,
+        ...(schemed === forced ? [] : schemed.warnings),
         ...expressed.warnings,
         ...placed.warnings,
         ...flat.warnings,
@@ -287,15 +287,6 @@ function mustNotReason({ tools, reasoning }: ConversationRequest, { provider }: 
   const isOff = reasoning?.enabled === false || reasoning?.effort === "none";
   return provider.noToolsWhileReasoning === true && tools.length > 0 && !isOff;
 }
-
-const NO_REASONING: ReasoningParameters = {
-  enabled: false,
-  effort: "none",
-  budgetTokens: null,
-  adaptive: false,
-  summary: null,
-  hidden: false,
-};
 
 /** The warning where reasoning is switched off because of tools. */
 const NO_REASONING_WITH_TOOLS: Warning = {
