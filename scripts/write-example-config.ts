@@ -36,6 +36,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   ],
   "console.built_dir": "/usr/share/gateway/console",
   "catalog.source": "./models.json",
+  "catalog.price_map": "./prices.json",
   "pricing.rules": [
     { plans: ["pro"], models: ["openai/*"], markup_percent: 5, byok_fee_percent: 1 },
     {
@@ -65,6 +66,19 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
         budget_tokens: { min: 0, max: 32_000 },
         can_disable: true,
         only_when_told: true,
+      },
+      takes: {
+        sampling: true,
+        prefill: false,
+        forced_tools: true,
+        reasoning: "when-told",
+        adaptive: false,
+        budgets: true,
+        default_effort: "low",
+        mid_conversation_system: true,
+        cache_min_tokens: 1024,
+        cache_breakpoints: true,
+        structured_output: true,
       },
       expires: null,
       endpoints: {
@@ -99,6 +113,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
           price_tiers: [{ min_prompt_tokens: 100_001, prompt: "0.000004", completion: "0.000012" }],
           price_changes: [{ from: "2027-01-01", prices: { prompt: "0.000001", completion: "0.000004" } }],
           lacks: ["image"],
+          takes_here: { cache_min_tokens: 4096 },
           expires: "2027-12-31",
           hidden: false,
         },

@@ -53,6 +53,7 @@ export function createCatalogManager(options: CatalogManagerOptions): CatalogMan
       const factor = String(catalog.price_factor);
       const job = {
         source: sourceOf(config()),
+        priceMap: catalog.price_map ?? null,
         factor,
         now: clock.now(),
         dryRun,

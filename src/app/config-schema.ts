@@ -838,6 +838,13 @@ export const configSchema = z.strictObject({
         .min(1)
         .optional()
         .describe("URL or file of models and prices. Defaults to the public list."),
+      price_map: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "URL or file of a price map in the format of litellm, which completes `source` and overrides its prices; see docs/catalog.md.",
+        ),
       refresh_hours: z
         .number()
         .min(0)

@@ -1,21 +1,24 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
+import { dateOf } from "../base/time.ts";
 import { diffCatalogs, isEmptyDiff, presentDiff } from "../core/catalog/diff-catalog.ts";
-import { type Imported, importModelsDev } from "../core/catalog/import-models-dev.ts";
+import { type Imported, type ImportSources, importModels } from "../core/catalog/import-models-dev.ts";
 import { parseImportRules } from "../core/catalog/import-rules.ts";
 import type { ModelRecord } from "../core/catalog/records.ts";
 import { countPriced, findImportFault } from "./check-import.ts";
 import { createFetchSource, type FetchSource } from "./fetch-source.ts";
 import type { ImportTarget } from "./import-target.ts";
 import { loadProviders, loadShippedCatalog } from "./load-catalog.ts";
-import { DEFAULT_CATALOG_SOURCE, labelSource, readSource } from "./read-source.ts";
+import { DEFAULT_CATALOG_SOURCE, labelSources, readSource } from "./read-source.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
 export interface ImportCatalogOptions {
   /** URL or file path of a list in the format of models.dev. Defaults to the public list. */
   readonly source?: string;
-  /** The name of the source in the catalog. Defaults to its URL or file name, and the date. */
+  /** URL or file path of a price map of litellm, which completes the list and overrides its prices. */
+  readonly priceMap?: string;
+  /** The name of the source in the catalog. Defaults to the URLs or file names, and the date. */
   readonly label?: string;
   readonly target: ImportTarget;
   /** Reports what would change and writes nothing. */
@@ -42,10 +45,11 @@ export async function importCatalog(options: ImportCatalogOptions): Promise<Impo
   const source = options.source ?? DEFAULT_CATALOG_SOURCE;
   const directory = options.catalogDirectory ?? SHIPPED_CATALOG_DIRECTORY;
   try {
-    const text = await readSource(source, options.fetchSource ?? createFetchSource());
-    if ("refused" in text) return reject(source, text.refused);
+    const texts = await readSources({ ...options, source });
+    if ("refused" in texts) return reject(texts.source, texts.refused);
     const rules = parseImportRules(readFileSync(join(directory, "import-rules.json"), "utf8"));
-    const imported = importModelsDev(text.text, rules);
+    const known = options.priceMap === undefined ? loadShippedCatalog(directory).models : [];
+    const imported = importModels({ ...texts, known }, rules);
     if ("rejected" in imported) return reject(source, imported.rejected);
     const providers = loadProviders(directory);
     const current = await options.target.readModels(providers);
@@ -56,6 +60,23 @@ export async function importCatalog(options: ImportCatalogOptions): Promise<Impo
   } catch (error) {
     return reject(source, (error as Error).message);
   }
+}
+
+/** Reads the texts of the sources, or returns why one of them cannot be read. */
+async function readSources({
+  source,
+  priceMap,
+  fetchSource = createFetchSource(),
+  clock = systemClock,
+}: ImportCatalogOptions & { readonly source: string }): Promise<
+  ImportSources | { readonly source: string; readonly refused: string }
+> {
+  const list = await readSource(source, fetchSource);
+  if ("refused" in list) return { source, refused: list.refused };
+  if (priceMap === undefined) return { list: list.text };
+  const map = await readSource(priceMap, fetchSource);
+  if ("refused" in map) return { source: priceMap, refused: map.refused };
+  return { list: list.text, priceMap: { text: map.text, today: dateOf(clock.now()) } };
 }
 
 function reject(source: string, reason: string): ImportOutcome {
@@ -70,7 +91,14 @@ interface Before {
 }
 
 async function writeModels(
-  { target, label, source = DEFAULT_CATALOG_SOURCE, clock = systemClock, dryRun }: ImportCatalogOptions,
+  {
+    target,
+    label,
+    source = DEFAULT_CATALOG_SOURCE,
+    priceMap,
+    clock = systemClock,
+    dryRun,
+  }: ImportCatalogOptions,
   { models, omitted, problems }: Extract<Imported, { models: unknown }>,
   before: Before,
 ): Promise<ImportOutcome> {
@@ -84,6 +112,6 @@ async function writeModels(
   if (dryRun === true) return { ok: true, written: false, lines: [...lines, "dry run: nothing was changed"] };
   if (isEmptyDiff(diff) && before.inTarget)
     return { ok: true, written: false, lines: [...lines, "nothing to change"] };
-  await target.write({ source: label ?? labelSource(source, clock.now()), models });
+  await target.write({ source: label ?? labelSources([source, priceMap], clock.now()), models });
   return { ok: true, written: true, lines: [...lines, `written to ${target.location}`] };
 }

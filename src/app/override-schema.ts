@@ -8,6 +8,7 @@ import {
   priceChangeShape,
   pricesShape,
   reasoningShape,
+  takesShape,
   tierShape,
 } from "../core/catalog/validate-catalog.ts";
 
@@ -39,14 +40,16 @@ function partOf(shape: Shape): Shape {
 export const pricesSchema = z.strictObject(spell(pricesShape));
 /** Prices of longer prompts. */
 export const tiersOfPricesSchema = z.array(z.strictObject(spell(tierShape))).min(1);
-const { provider: _, missingSince: __, ...endpointFacts } = endpointShape;
-const { id: ___, endpoints: ____, ...modelFacts } = modelShape;
+const { provider: _, missingSince: __, fromPriceMap: ___, ...endpointFacts } = endpointShape;
+const { id: ____, endpoints: _____, ...modelFacts } = modelShape;
+const takesOverride = z.strictObject(spell(takesShape)).optional();
 const hidden = z.boolean().optional();
 
 const endpointOverride = z.strictObject({
   ...partOf(endpointFacts),
   prices: pricesSchema.nullable().optional(),
   price_tiers: tiersOfPricesSchema.optional(),
+  takes_here: takesOverride,
   price_changes: z
     .array(
       z.strictObject({
@@ -63,6 +66,7 @@ const endpointOverride = z.strictObject({
 const modelOverride = z.strictObject({
   ...partOf(modelFacts),
   reasoning: z.strictObject(spell(reasoningShape)).optional(),
+  takes: takesOverride,
   hidden,
   endpoints: z.record(z.string().regex(SLUG, "must be a provider's slug"), endpointOverride).optional(),
 });

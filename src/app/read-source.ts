@@ -17,7 +17,10 @@ export async function readSource(source: string, fetchSource: FetchSource): Prom
   }
 }
 
-/** Returns the name of a source in the catalog: its URL or file name, and the date. */
-export function labelSource(source: string, now: number): string {
-  return `${source.includes("://") ? source : basename(source)}, ${dateOf(now)}`;
+/** Returns the name of the sources in the catalog: their URLs or file names, and the date. */
+export function labelSources(sources: readonly (string | null | undefined)[], now: number): string {
+  const names = sources.flatMap((source) =>
+    source == null ? [] : [source.includes("://") ? source : basename(source)],
+  );
+  return `${names.join(" and ")}, ${dateOf(now)}`;
 }

@@ -1,22 +1,25 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { dateOf } from "../base/time.ts";
 import type { RefreshReport, Verdict } from "../core/catalog/catalog-manager.ts";
 import type { CatalogStore, RefreshState } from "../core/catalog/catalog-store.ts";
 import { diffCatalogs, isEmptyDiff, presentDiff } from "../core/catalog/diff-catalog.ts";
-import { importModelsDev } from "../core/catalog/import-models-dev.ts";
+import { type ImportSources, importModels } from "../core/catalog/import-models-dev.ts";
 import { parseImportRules } from "../core/catalog/import-rules.ts";
 import { type HeldChange, mergeRefresh, withTerms } from "../core/catalog/merge-refresh.ts";
 import { findModelProblems } from "../core/catalog/validate-catalog.ts";
 import { findImportFault } from "./check-import.ts";
 import { createFetchSource } from "./fetch-source.ts";
-import { loadCatalog } from "./load-catalog.ts";
-import { labelSource, readSource } from "./read-source.ts";
+import { loadCatalog, loadShippedCatalog } from "./load-catalog.ts";
+import { labelSources, readSource } from "./read-source.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
 /** The parameters of a refresh: plain data, so that they can be passed to another thread. */
 export interface RefreshJob {
   /** URL or file path. */
   readonly source: string;
+  /** URL or file path of a price map; null without one. */
+  readonly priceMap?: string | null;
   /** A plain decimal; price changes by more than this factor are held. */
   readonly factor: string;
   /** Milliseconds since the epoch. */
@@ -42,7 +45,12 @@ export async function refreshCatalog(store: CatalogStore, job: RefreshJob): Prom
     const bounds = job.maxBytes === undefined ? {} : { bytes: job.maxBytes };
     const source = await readSource(job.source, createFetchSource(bounds));
     if ("refused" in source) return await reject(refresh, source.refused);
-    return await mergeSource(refresh, source.text);
+    if (job.priceMap == null) return await mergeSource(refresh, { list: source.text });
+    const map = await readSource(job.priceMap, createFetchSource(bounds));
+    if ("refused" in map)
+      return await reject(refresh, `with the price map ${job.priceMap} that ${map.refused}`);
+    const priceMap = { text: map.text, today: dateOf(job.now) };
+    return await mergeSource(refresh, { list: source.text, priceMap });
   } catch (error) {
     return await reject(refresh, `cannot be merged: ${(error as Error).message}`);
   }
@@ -61,25 +69,33 @@ async function reject({ store, job, state }: Refresh, reason: string): Promise<R
   return { ok: false, written: false, problem, lines: [], added: 0, changed: 0, waiting: [] };
 }
 
-async function mergeSource(refresh: Refresh, text: string): Promise<RefreshReport> {
+async function mergeSource(refresh: Refresh, texts: ImportSources): Promise<RefreshReport> {
   const { store, job, state } = refresh;
   const rules = parseImportRules(readFileSync(join(SHIPPED_CATALOG_DIRECTORY, "import-rules.json"), "utf8"));
-  const imported = importModelsDev(text, rules);
-  if ("rejected" in imported) return reject(refresh, imported.rejected);
   const { data } = await loadCatalog(store);
+  const hasPriceMap = texts.priceMap !== undefined;
+  // models.dev does not say what models take: without a price map the facts that ship with the program apply.
+  const known = hasPriceMap ? [] : loadShippedCatalog().models;
+  const imported = importModels({ ...texts, known }, rules);
+  if ("rejected" in imported) return reject(refresh, imported.rejected);
   const listed = data.models.filter(({ endpoints }) =>
     endpoints.some(({ missingSince }) => missingSince === undefined),
   );
   const fault = findImportFault(imported.models, listed, data.providers);
   if (fault !== null) return reject(refresh, fault);
-  const { models, waiting, rejected } = mergeRefresh(data.models, imported.models, { ...job, ...state });
+  const { models, waiting, rejected } = mergeRefresh(data.models, imported.models, {
+    ...job,
+    ...state,
+    hasPriceMap,
+  });
   const problems = findModelProblems(models, data.providers);
   if (problems.length > 0) return reject(refresh, `does not fit the catalog: ${problems.join("; ")}`);
   const diff = diffCatalogs(data.models, models);
   const isEmpty = isEmptyDiff(diff);
   const lines = truncateLines(presentDiff(diff));
   const written = !job.dryRun && !isEmpty;
-  if (written) await store.writeCatalog({ source: labelSource(job.source, job.now), models });
+  if (written)
+    await store.writeCatalog({ source: labelSources([job.source, job.priceMap], job.now), models });
   if (!job.dryRun)
     await store.writeRefreshState({
       attemptedAt: job.now,

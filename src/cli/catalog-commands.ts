@@ -35,6 +35,8 @@ export function declareCatalogCommands(catalog: Command): void {
 
 interface ImportOptions {
   readonly source?: string;
+  readonly priceMap?: string;
+  readonly label?: string;
   readonly into: "data" | "catalog";
   readonly dryRun?: boolean;
 }
@@ -44,6 +46,11 @@ function addImport(catalog: Command): void {
     .command("import")
     .description("Replace all models and prices with those of a list in the format of models.dev")
     .option("--source <url|file>", "List to read (default: catalog.source, else models.dev)")
+    .option(
+      "--price-map <url|file>",
+      "Price map in the format of litellm, which completes the list and overrides its prices (default: catalog.price_map)",
+    )
+    .option("--label <text>", "Name of the source in the catalog (default: URLs or file names, and the date)")
     .addOption(
       new Option("--into <target>", "data: this gateway's catalog; catalog: the files that the project ships")
         .choices(["data", "catalog"])
@@ -95,14 +102,20 @@ function addDecision(catalog: Command, verdict: Verdict, description: string): v
 
 async function runImport(
   { catalog }: Stores,
-  { catalog: { source: configured } }: Config,
-  { source = configured, into, dryRun = false }: ImportOptions,
+  { catalog: { source: configured, price_map: configuredMap } }: Config,
+  { source = configured, priceMap = configuredMap, label, into, dryRun = false }: ImportOptions,
 ): Promise<string> {
   if (into === "catalog" && Bun.isStandaloneExecutable)
     throw new Error("--into catalog needs the project's files; a single executable cannot change its own.");
   const target =
     into === "data" ? createStoreTarget(catalog) : createDirectoryTarget(SHIPPED_CATALOG_DIRECTORY);
-  const outcome = await importCatalog({ target, dryRun, ...(source === undefined ? {} : { source }) });
+  const outcome = await importCatalog({
+    target,
+    dryRun,
+    ...(source === undefined ? {} : { source }),
+    ...(priceMap === undefined ? {} : { priceMap }),
+    ...(label === undefined ? {} : { label }),
+  });
   const text = outcome.lines.join("\n");
   if (!outcome.ok) throw new Error(text);
   return text;

@@ -443,3 +443,53 @@ describe("a refresh on request", () => {
     rmSync(place.gateway.dataDir, { recursive: true, force: true });
   });
 });
+
+test("a refresh reads a price map too, and later ones without it keep what only the map had, with its facts", async () => {
+  const facts = { litellm_provider: "openai", mode: "chat", source: "https://example.com/prices" };
+  const limits = { max_input_tokens: 1000, max_output_tokens: 100 };
+  const priced = (price: number) => ({
+    input_cost_per_token: price,
+    output_cost_per_token: 2e-6,
+    prompt_cache_min_tokens: 2048,
+  });
+  const map = startSource(FIRST);
+  const text = JSON.stringify({
+    "gpt-a": { ...facts, ...limits, ...priced(1.5e-6) },
+    "gpt-new": { ...facts, ...limits, ...priced(4e-6) },
+  });
+  map.serve(() => new Response(text));
+  source.serve(FIRST);
+  const place = await start({ price_map: map.url, grace_days: 1 });
+  await refresh(place);
+  expect(await promptPrice(place, "openai/gpt-a")).toBe("0.0000015");
+  expect(await promptPrice(place, "openai/gpt-new")).toBe("0.000004");
+  expect((await ask(place, "openai/gpt-new")).status).toBe(200);
+
+  const { dataDir, key } = place.gateway;
+  await place.gateway.stop({ keepData: true });
+  map.stop();
+  const without = await start({ grace_days: 1 }, { dataDir, key });
+  await refresh(without);
+  await without.leap(3 * DAY_MS);
+  await refresh(without);
+  expect(await promptPrice(without, "openai/gpt-a")).toBe("0.000001");
+  expect((await listModels(without)).get("openai/gpt-new")?.expiration_date).toBeNull();
+  expect((await ask(without, "openai/gpt-new")).status).toBe(200);
+  const stored = await withStoresOf(without.gateway, ({ catalog }) => catalog.readCatalog());
+  const takes = stored?.value?.models
+    .filter(({ id }) => id.startsWith("openai/gpt-"))
+    .map((each) => [each.id, each.takes?.cacheMinTokens]);
+  expect(takes).toEqual(
+    expect.arrayContaining([
+      ["openai/gpt-a", 2048],
+      ["openai/gpt-new", 2048],
+    ]),
+  );
+  await without.gateway.stop();
+
+  const failed = await start({ price_map: map.url }, { dataDir: await seedCatalog(FIRST) });
+  await admin(failed, "POST", "/refresh", {});
+  const state = await withStoresOf(failed.gateway, ({ catalog }) => catalog.readRefreshState());
+  expect(state.problem).toContain(`with the price map ${map.url} that cannot be fetched`);
+  await failed.gateway.stop();
+});

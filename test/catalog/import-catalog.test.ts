@@ -205,6 +205,55 @@ describe("an import into the data directory", () => {
   });
 });
 
+describe("an import with a price map", () => {
+  const map = JSON.stringify({
+    "gpt-1-test": {
+      litellm_provider: "openai",
+      mode: "chat",
+      source: "https://example.com/prices",
+      max_input_tokens: 1000,
+      input_cost_per_token: 3e-6,
+      output_cost_per_token: 4e-6,
+      prompt_cache_min_tokens: 2048,
+    },
+  });
+
+  test("has the prices and facts of both, and names both as its source", async () => {
+    const outcome = await importInto(override, { priceMap: write("prices.json", map) });
+    expect(outcome).toMatchObject({ ok: true, written: true });
+    const { data, problems } = await loadCatalog(createFileCatalogStore(join(home, "data")), directory);
+    expect(problems).toEqual([]);
+    expect(data.source).toBe(`${at("/api.json")} and prices.json, 2026-07-03`);
+    const model = data.models.find(({ id }) => id === "openai/gpt-1-test");
+    expect(model).toMatchObject({
+      takes: { cacheMinTokens: 2048 },
+      endpoints: [{ prices: { prompt: "0.000003", completion: "0.000004" } }],
+    });
+    const again = await importInto(override, { priceMap: write("prices.json", map) });
+    expect(again.lines.slice(-2)).toEqual(["no difference", "nothing to change"]);
+    const takes = await importInto(override, {
+      priceMap: write("prices.json", map.replace("2048", "1024")),
+      dryRun: true,
+    });
+    expect(takes.lines).toContain(
+      '~ openai/gpt-1-test: takes {"cacheMinTokens":2048} -> {"cacheMinTokens":1024}',
+    );
+  });
+
+  for (const [priceMap, reason] of [
+    ["/no/such/prices.json", "/no/such/prices.json cannot be read"],
+    ["page", "with a price map that is a web page"],
+  ] as const) {
+    test(`changes nothing if the map is damaged: ${reason}`, async () => {
+      const path = priceMap === "page" ? at("/page") : priceMap;
+      const outcome = await importInto(override, { priceMap: path });
+      expect(outcome).toMatchObject({ ok: false, written: false });
+      expect(outcome.lines[0]).toContain(reason);
+      expect(existsSync(override)).toBe(false);
+    });
+  }
+});
+
 describe("an invalid catalog in the data directory", () => {
   for (const [what, damage, reason] of [
     ["is truncated", (text: string) => text.slice(0, -100), "not JSON"],

@@ -166,6 +166,38 @@ describe("merging a source into the catalog", () => {
     expect(findNextChange([ended!], "2026-07-10")).toBeNull();
   });
 
+  test("does not miss an endpoint of a price map, unless it reads one or lists the model under another name there", () => {
+    const mapped = { ...endpoint("groq"), fromPriceMap: true as const };
+    const before = model("a/x", mapped, endpoint("openai"));
+    const rest = model("a/x", endpoint("openai"));
+    const missing = (fetched: readonly ModelRecord[], hasPriceMap: boolean) =>
+      mergeRefresh([before], fetched, { ...TERMS, hasPriceMap }).models.flatMap(({ endpoints }) =>
+        endpoints.filter((each) => each.missingSince !== undefined).map(({ provider }) => provider),
+      );
+    expect(missing([rest], false)).toEqual([]);
+    expect(missing([], false)).toEqual(["openai"]);
+    expect(missing([rest], true)).toEqual(["groq"]);
+    const renamed = model("a/x", endpoint("groq", { prices: prices("4") }, "m-2"), endpoint("openai"));
+    expect(missing([renamed], false)).toEqual(["groq"]);
+  });
+
+  test("keeps what a model and an endpoint take where the source does not say it", () => {
+    const before = {
+      ...model("a/x", { ...endpoint("groq"), takesHere: { cacheMinTokens: 1024 } }),
+      takes: { prefill: false, cacheMinTokens: 512 },
+    };
+    const after = { ...model("a/x", endpoint("groq")), takes: { prefill: true } };
+    const [merged] = mergeRefresh([before], [after], TERMS).models;
+    expect(merged?.takes).toEqual({ prefill: true, cacheMinTokens: 512 });
+    expect(merged?.endpoints[0]?.takesHere).toEqual({ cacheMinTokens: 1024 });
+    const [plain] = mergeRefresh(
+      [model("a/x", endpoint("groq"))],
+      [model("a/x", endpoint("groq"))],
+      TERMS,
+    ).models;
+    expect(plain).toEqual(model("a/x", endpoint("groq")));
+  });
+
   test("holds the price change of an endpoint that also got another name", () => {
     const before = model("a/x", endpoint("openai", { prices: prices("4") }, "x-1"));
     const after = model("a/x", endpoint("openai", { prices: prices("40") }, "x-2"));

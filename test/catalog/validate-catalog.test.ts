@@ -134,6 +134,9 @@ describe("the check of a catalog file reports the position of", () => {
     ["an upper-case id", { id: "A/b" }, "[0] (A/b).id"],
     ["a model without endpoints", { endpoints: [] }, ".endpoints"],
     ["an unknown field", { color: "red" }, "Unrecognized key"],
+    ["an unknown member of takes", { takes: { color: "red" } }, ".takes"],
+    ["a habit of reasoning that is none", { takes: { reasoning: "seldom" } }, ".takes.reasoning"],
+    ["a cache of no tokens", { takes: { cacheMinTokens: 0 } }, ".takes.cacheMinTokens"],
     ["an invalid day", { released: "2025-13-01" }, ".released"],
   ] as const) {
     test(what, () => {

@@ -15,6 +15,14 @@ export function perToken(perMillion: string): string | null {
   return shiftDecimal(whole, fraction, Number(exponent) - PER_MILLION);
 }
 
+/** Converts dollars per token to dollars per million tokens, without changing a digit. Returns null if the text is not a non-negative number. */
+export function perMillion(perOne: string): string | null {
+  const match = NUMBER.exec(perOne);
+  if (match === null) return null;
+  const [, whole = "", fraction = "0", exponent = "0"] = match;
+  return `${whole}.${fraction}e${Number(exponent) + PER_MILLION}`;
+}
+
 function shiftDecimal(whole: string, fraction: string, places: number): string {
   const digits = whole + fraction;
   const point = whole.length + places;

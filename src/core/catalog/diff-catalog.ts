@@ -59,7 +59,8 @@ function* diffModel(before: ModelRecord, after: ModelRecord): Generator<string> 
   for (const key of ["name", "description", "released", "tokenizer", "expires"] as const) {
     if (before[key] !== after[key]) yield `${key} ${before[key] ?? "unknown"} -> ${after[key] ?? "unknown"}`;
   }
-  for (const key of ["inputModalities", "outputModalities", "supportedParameters", "reasoning"] as const) {
+  const facts = ["inputModalities", "outputModalities", "supportedParameters", "reasoning", "takes"] as const;
+  for (const key of facts) {
     if (!isSame(before[key], after[key])) yield `${key} ${show(before[key])} -> ${show(after[key])}`;
   }
   yield* diffEndpoints(before.endpoints, after.endpoints);
@@ -96,7 +97,11 @@ function* diffEndpoint(before: ModelEndpoint, after: ModelEndpoint): Generator<s
   }
   if (before.missingSince !== after.missingSince)
     yield after.missingSince === undefined ? "listed again" : `not listed since ${after.missingSince}`;
-  if (!isSame(before.lacks, after.lacks)) yield `lacks ${show(before.lacks)} -> ${show(after.lacks)}`;
+  for (const key of ["lacks", "takesHere"] as const) {
+    if (!isSame(before[key], after[key])) yield `${key} ${show(before[key])} -> ${show(after[key])}`;
+  }
+  if (before.fromPriceMap !== after.fromPriceMap)
+    yield after.fromPriceMap ? "listed by the price map alone" : "no longer listed by the price map alone";
 }
 
 function* diffPrices(before: Prices | null, after: Prices | null): Generator<string> {

@@ -11,6 +11,7 @@ const MODEL_LINES: readonly (readonly (keyof ModelRecord)[])[] = [
   ["inputModalities", "outputModalities"],
   ["supportedParameters"],
   ["reasoning"],
+  ["takes"],
 ];
 
 const ENDPOINT_KEYS: readonly (keyof ModelEndpoint)[] = [
@@ -26,6 +27,8 @@ const ENDPOINT_KEYS: readonly (keyof ModelEndpoint)[] = [
   "priceTiers",
   "priceChanges",
   "lacks",
+  "takesHere",
+  "fromPriceMap",
   "missingSince",
   "expires",
 ];

@@ -9,11 +9,14 @@ import {
   importPrices,
 } from "./import-prices.ts";
 import type { ImportRules, ProviderRule } from "./import-rules.ts";
+import { alignReasoning, inheritReasoning, TakesReader } from "./import-takes.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { completeModel, isSoundModel } from "./is-sound-model.ts";
+import { type MergedModel, mergeSources } from "./merge-sources.ts";
 import { type ParsedName, parseName, spellingKey } from "./model-names.ts";
-import type { ModelEndpoint, ModelRecord, Prices, ReasoningControl } from "./records.ts";
-import { readModelsDev, type SourceModel, type SourceProvider } from "./source-models-dev.ts";
+import type { ModelEndpoint, ModelRecord, ModelTakes, Prices, ReasoningControl } from "./records.ts";
+import { readModelsDev, type SourceModel } from "./source-models-dev.ts";
+import { readPriceMap } from "./source-price-map.ts";
 
 /** The result of an import, or why the source was rejected. */
 export type Imported =
@@ -27,10 +30,20 @@ export type Imported =
 /** The number of omitted entries of the source by reason. */
 export type Omitted = Readonly<Record<string, number>>;
 
+/** The texts that an import reads. */
+export interface ImportSources {
+  /** The list of models.dev. */
+  readonly list: string;
+  /** The price map of litellm, and the day, `YYYY-MM-DD`, on which its entries must not have been retired. */
+  readonly priceMap?: { readonly text: string; readonly today: string } | undefined;
+  /** Models of a catalog whose `takes` apply where the sources claim nothing: models.dev does not say what models take. */
+  readonly known?: readonly ModelRecord[];
+}
+
 /** A model as a provider of the source lists it, and the rule for that provider. */
 interface ListedModel {
   readonly sourceProvider: string;
-  readonly source: SourceModel;
+  readonly source: MergedModel;
   readonly rule: ProviderRule;
 }
 
@@ -38,7 +51,7 @@ interface ListedModel {
 interface SourceEntry {
   readonly sourceProvider: string;
   readonly provider: string;
-  readonly source: SourceModel;
+  readonly source: MergedModel;
   /** The provider's name of the model: the source's, except for entries of `servedAlso`. */
   readonly name: string;
   readonly author: string;
@@ -60,12 +73,14 @@ interface ModelShape {
   readonly outputModalities: readonly string[];
   /** Input modalities and parameters. */
   readonly features: readonly string[];
+  readonly takes: ModelTakes | undefined;
 }
 
 interface Work {
   readonly rules: ImportRules;
   readonly notChat: readonly RegExp[];
   readonly embedding: readonly RegExp[];
+  readonly takes: TakesReader;
   readonly problems: string[];
   readonly omitted: Record<string, number>;
 }
@@ -74,30 +89,45 @@ const MODALITIES: Readonly<Record<string, string>> = { pdf: "file" };
 const MODALITY_ORDER = ["text", "image", "file", "audio", "video"];
 const STRUCTURED_OUTPUT = ["response_format", "structured_outputs"];
 const SPELLING_SOURCE = "openrouter";
+/** Parameters that a model without sampling rejects. */
+const SAMPLING: ReadonlySet<string> = new Set(["temperature", "top_p"]);
+
+/** Converts the text of models.dev's list alone to model records. */
+export function importModelsDev(text: string, rules: ImportRules): Imported {
+  return importModels({ list: text }, rules);
+}
 
 /**
- * Converts the text of models.dev's list to model records. Pure: the same text and rules give the same records in the same
+ * Converts the texts of the sources to model records. Pure: the same texts and rules give the same records in the same
  * order. A model that several providers serve becomes one record if its names differ only in spelling or the rules
  * name them as one model.
  */
-export function importModelsDev(text: string, rules: ImportRules): Imported {
-  const source = readModelsDev(text);
+export function importModels({ list, priceMap, known = [] }: ImportSources, rules: ImportRules): Imported {
+  const source = readModelsDev(list);
   if ("rejected" in source) return source;
+  const priced = priceMap === undefined ? null : readPriceMap(priceMap.text, rules.priceMap, priceMap.today);
+  if (priced !== null && "rejected" in priced)
+    return { rejected: `with a price map that ${priced.rejected}` };
   const work: Work = {
     rules,
     notChat: rules.notChat.map((pattern) => new RegExp(pattern)),
     embedding: rules.embedding.map((pattern) => new RegExp(pattern)),
-    problems: [...source.problems],
-    omitted: {},
+    takes: new TakesReader(rules, known),
+    problems: [...source.problems, ...(priced?.problems ?? [])],
+    omitted: { ...priced?.omitted },
   };
-  const entries = source.providers.flatMap((provider) => {
+  const listed = source.providers.map(({ id, models }) => ({ id, models: addNotListed(id, models, rules) }));
+  const providers = priced === null ? listed : mergeSources(listed, priced.providers);
+  const entries = providers.flatMap((provider) => {
     const rule = rules.providers[provider.id];
     if (rule === undefined) return reportUnknown(provider.id, provider.models.length, work);
-    return addNotListed(provider, rules).flatMap((model) =>
+    return provider.models.flatMap((model) =>
       readEntries({ sourceProvider: provider.id, source: model, rule }, work),
     );
   });
-  const imported = groupEntries(entries).map((group) => buildModel(group, work));
+  const groups = groupEntries(entries).map((group) => dropOldModels(group, work));
+  const built = groups.filter((group) => group.length > 0).map((group) => buildModel(group, work));
+  const imported = inheritReasoning(built, rules);
   // A source without any model stays empty, so that it is rejected.
   const further = imported.length === 0 ? [] : listFurther(imported, rules);
   const models = [...imported, ...further].filter((model) => checkModel(model, work));
@@ -108,10 +138,23 @@ export function importModelsDev(text: string, rules: ImportRules): Imported {
   };
 }
 
+/** Drops entries of hosts in the price map for models that models.dev knows at other providers. */
+function dropOldModels(group: readonly SourceEntry[], work: Work): SourceEntry[] {
+  const isKnown = group.some(({ source }) => source.isFromPriceMap !== true);
+  const kept = group.filter(({ source }) => !(isKnown && source.isOnlyIfNew && source.isFromPriceMap));
+  if (kept.length < group.length)
+    countOmitted(work, "price map, older model of a host", group.length - kept.length);
+  return kept;
+}
+
 /** Returns a provider's models with those that the source lacks. Once the source lists such a model, its entry is used. */
-function addNotListed({ id, models }: SourceProvider, rules: ImportRules): readonly SourceModel[] {
-  const listed = new Set(models.map((model) => model.id));
-  return [...models, ...(rules.notListed[id] ?? []).filter((model) => !listed.has(model.id))];
+function addNotListed(
+  provider: string,
+  models: readonly SourceModel[],
+  { notListed }: ImportRules,
+): readonly SourceModel[] {
+  const listed = new Set(models.map(({ id }) => id));
+  return [...models, ...(notListed[provider] ?? []).filter(({ id }) => !listed.has(id))];
 }
 
 /** Lists the models of the rules that the source does not have. */
@@ -243,22 +286,27 @@ function buildModel(group: readonly SourceEntry[], work: Work): ModelRecord {
     (a, b) => rankSource(a, rules) - rankSource(b, rules) || compareText(a.name, b.name),
   );
   const reference = ranked[0] as SourceEntry;
-  const id = spellId(ranked);
+  const id = spellId(ranked, rules);
   const inputModalities = agreeOn(ranked, (entry) => inputsOf(entry, rules), MODALITY_ORDER);
-  const parameters = agreeOn(ranked, parametersOf);
+  const authors = ranked.find((entry) => isAuthors(entry, rules) && entry.source.takes !== undefined);
+  const takes = work.takes.readModel(id, authors?.source.takes);
+  const agreed = agreeOn(ranked, parametersOf);
+  const parameters = takes?.sampling === false ? agreed.filter((name) => !SAMPLING.has(name)) : agreed;
   const outputModalities = reference.isEmbedding
     ? ["embedding"]
     : inOrder(reference.source.modalities.output, MODALITY_ORDER);
-  const reasoning = readReasoning(reference.source, rules.authors[reference.author]);
+  const control = readReasoning(reference.source, rules.authors[reference.author]);
+  const reasoning = alignReasoning(control, takes);
   const shape: ModelShape = {
     id,
     reference,
     outputModalities,
     features: [...inputModalities, ...parameters],
+    takes,
   };
   return {
     id,
-    name: tidyName(reference.source.name),
+    name: nameModel(id, ranked, rules),
     description: null,
     released: ranked.map((entry) => readDay(entry.source.release_date)).find((day) => day !== null) ?? null,
     inputModalities,
@@ -266,6 +314,7 @@ function buildModel(group: readonly SourceEntry[], work: Work): ModelRecord {
     tokenizer: rules.authors[reference.author]?.tokenizer ?? null,
     supportedParameters: parameters,
     ...(reasoning !== null && parameters.includes("reasoning") ? { reasoning } : {}),
+    ...(takes === undefined ? {} : { takes }),
     expires: null,
     endpoints: buildEndpoints(shape, ranked, work),
   };
@@ -274,17 +323,23 @@ function buildModel(group: readonly SourceEntry[], work: Work): ModelRecord {
 /** Returns the precedence of an entry's facts: first the author's own API, then source providers in the order of the rules. */
 function rankSource(entry: SourceEntry, rules: ImportRules): number {
   if (entry.borrowed) return Number.MAX_SAFE_INTEGER;
-  if (isAuthors(entry, rules)) return -1;
-  return Object.keys(rules.providers).indexOf(entry.sourceProvider);
+  const order = Object.keys(rules.providers);
+  const rank = isAuthors(entry, rules) ? -1 : order.indexOf(entry.sourceProvider);
+  // The price map knows fewer facts than models.dev.
+  return entry.source.isFromPriceMap === true ? rank + order.length + 1 : rank;
 }
 
-/** Returns the id in the spelling of the rules, else of OpenRouter, which clients know, else of the first entry. */
-function spellId(ranked: readonly SourceEntry[]): string {
-  const spelled =
-    ranked.find((entry) => entry.decided) ??
-    ranked.find((entry) => entry.sourceProvider === SPELLING_SOURCE) ??
-    (ranked[0] as SourceEntry);
-  return spelled.id;
+/**
+ * Returns the id in the spelling of the rules, else of OpenRouter, which clients know, else of the first entry. An author whose API
+ * writes `5-5` for the version 5.5 gets the dot if only the price map lists the model.
+ */
+function spellId(ranked: readonly SourceEntry[], { authors }: ImportRules): string {
+  const [first] = ranked as readonly [SourceEntry];
+  const known =
+    ranked.find((entry) => entry.decided) ?? ranked.find((entry) => entry.sourceProvider === SPELLING_SOURCE);
+  if (known !== undefined) return known.id;
+  const isDotted = authors[first.author]?.dottedVersions === true && first.source.isFromPriceMap === true;
+  return isDotted ? first.id.replace(/-(\d{1,2})-(\d{1,2})$/, "-$1.$2") : first.id;
 }
 
 /** Returns the items that the first entry has, or at least two others: a single one may be wrong. */
@@ -375,7 +430,9 @@ function buildEndpoints(shape: ModelShape, ranked: readonly SourceEntry[], work:
     .map((entry) => buildEndpoint(shape, entry, work));
 }
 
+/** A name that models.dev has is not replaced by one of the price map. */
 function isBetterRegion(entry: SourceEntry, other: SourceEntry): boolean {
+  if (entry.source.isFromPriceMap === true && other.source.isFromPriceMap !== true) return false;
   return entry.regionRank !== null && other.regionRank !== null && entry.regionRank < other.regionRank;
 }
 
@@ -394,6 +451,7 @@ function buildEndpoint(shape: ModelShape, entry: SourceEntry, work: Work): Model
     ...parametersOf(entry),
     ...unknownParametersOf(source),
   ]);
+  const takesHere = work.takes.readEndpoint(shape.id, shape.takes, source.takes);
   if (isAudioUnpriced(shape, prices.prices, work.rules)) has.delete("audio");
   const lacks = shape.features.filter((feature) => !has.has(feature));
   const endpoint = {
@@ -406,6 +464,8 @@ function buildEndpoint(shape: ModelShape, entry: SourceEntry, work: Work): Model
     ...prices,
     ...(priceChanges !== undefined && prices.prices !== null ? { priceChanges } : {}),
     ...(lacks.length > 0 ? { lacks } : {}),
+    ...(takesHere === undefined ? {} : { takesHere }),
+    ...(source.isFromPriceMap === true ? { fromPriceMap: true as const } : {}),
   };
   return addCharges(endpoint, findCharges(entry, work.rules));
 }
@@ -490,6 +550,15 @@ function readDay(text: string | undefined): string | null {
   if (text === undefined) return null;
   const day = /^\d{4}-\d{2}$/.test(text) ? `${text}-01` : text;
   return parseDay(day) === null ? null : day;
+}
+
+/** Returns the name of a model at models.dev, else one that is made from its id: `gpt-6-sol` is GPT-6 Sol. */
+function nameModel(id: string, ranked: readonly SourceEntry[], { priceMap }: ImportRules): string {
+  const listed = ranked.find(({ source }) => source.isFromPriceMap !== true);
+  if (listed !== undefined) return tidyName(listed.source.name);
+  const words = id.slice(id.indexOf("/") + 1).split("-");
+  const written = words.map((word) => priceMap.words[word] ?? word.charAt(0).toUpperCase() + word.slice(1));
+  return written.reduce((text, word) => (text.endsWith("-") ? text + word : `${text} ${word}`));
 }
 
 function tidyName(name: string): string {

@@ -26,9 +26,11 @@ const NAMES: Readonly<Record<string, PriceName>> = {
   cache_input: "cacheRead",
   cache_write: "cacheWrite",
   cached_write: "cacheWrite",
+  cache_write_1h: "cacheWrite1h",
   input_audio: "audioIn",
   output_audio: "audioOut",
   reasoning: "reasoning",
+  output_image: "imageOut",
 };
 
 /** Members of `cost` that are not prices. */
@@ -82,6 +84,7 @@ export function addCacheHour(
 ): Pick<ImportedPrices, "prices" | "priceTiers"> {
   if (prices === null || rule === undefined) return { prices, ...(priceTiers ? { priceTiers } : {}) };
   const withHour = <P extends Prices>(row: P): P => {
+    if (row.cacheWrite1h !== undefined) return row;
     if (row.cacheWrite !== multiplyDecimals(row.prompt, rule.fiveMinutes)) return row;
     return insertHour(row, multiplyDecimals(row.prompt, rule.hour));
   };
@@ -161,6 +164,7 @@ function readTiers(cost: Readonly<Record<string, unknown>>, base: Prices): Price
   for (const tier of listTiers(cost)) {
     const prices = readPrices(tier.cost, base);
     if (prices === null || !Number.isSafeInteger(tier.above) || tier.above <= 0) return null;
+    if (JSON.stringify(prices) === JSON.stringify(base)) continue;
     tiers.push({ minPromptTokens: tier.above + 1, ...prices });
   }
   return tiers.sort((a, b) => a.minPromptTokens - b.minPromptTokens);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
 import type { PriceChange } from "./records.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";
+import { reasoningShape, takesSchema } from "./validate-catalog.ts";
 
 /**
  * The schema of `catalog/import-rules.json`: decisions about a source's names. The importer matches names; which names mean
@@ -33,8 +34,10 @@ const authorRule = z.strictObject({
   /** Source provider that is the author's own API. Its facts take precedence. */
   source: z.string().optional(),
   tokenizer: z.string().optional(),
-  /** The author's reasoning models reason only if a request asks for it. */
+  /** The author's reasoning models reason only if a request asks for it, unless their `takes` say otherwise. */
   reasonsOnlyWhenTold: z.literal(true).optional(),
+  /** The author writes the version 5.5 as `5-5`. Ids have the dot. */
+  dottedVersions: z.literal(true).optional(),
   /** Prefixes that repeat the author in the name. */
   stripPrefixes: z.array(z.string()).optional(),
 });
@@ -109,6 +112,61 @@ const furtherRule = z.strictObject({
   model: z.looseObject({ id: z.string() }),
 });
 
+/** A provider of the price map. */
+const priceMapProvider = z.strictObject({
+  /** The same provider in models.dev, whose rule decides about names. */
+  source: z.string(),
+  /** Prefix of the map's names that is not part of the provider's. */
+  stripPrefix: z.string().optional(),
+  /** A regular expression that matches names which are left out. */
+  ignore: z.string().optional(),
+  /** Why `ignore` leaves them out. */
+  why: z.string().optional(),
+  /** Names that are taken although the map has no source for them. */
+  unsourced: z.array(z.string()).optional(),
+  /** A regular expression that matches names whose `max_input_tokens` does not include the answer. */
+  promptOnly: z.string().optional(),
+  /** Only models that models.dev lists nowhere: the map keeps what a host has stopped to serve. */
+  onlyNew: z.literal(true).optional(),
+  /** Client packages by regular expressions on names, as models.dev has them in `provider.npm`. */
+  packages: z.array(z.strictObject({ names: z.string(), npm: z.string() })).optional(),
+});
+
+/** How the price map is read. */
+const priceMapRules = z.strictObject({
+  /** Kinds of entries that are read, as in `mode`. */
+  modes: z.array(z.string()).min(1),
+  /** By `litellm_provider`. Of two entries of one name the first in the map counts. */
+  providers: z.record(z.string(), priceMapProvider),
+  /** Providers that are deliberately not read, by the reason. */
+  ignoredProviders: z.record(z.string(), z.array(z.string())),
+  /** How words of a name are written in the name of a model that only the map lists. A word that ends in `-` joins the next. */
+  words: z.record(z.string(), z.string()),
+});
+
+/** What the models of a family take. */
+const takesRule = z.strictObject({
+  /** A regular expression on model ids. */
+  models: z.string(),
+  takes: takesSchema,
+  /** Overrides what the price map claims. Without it a rule only adds what is not claimed. */
+  corrects: z.literal(true).optional(),
+  /** The vendor's page, and its date. */
+  source: z.string(),
+});
+
+/** How the reasoning of models is controlled for which no source says it. */
+const reasoningLikeRule = z.strictObject({
+  /** A regular expression on model ids. */
+  models: z.string(),
+  /** The id of an earlier model of the line, whose control they get. */
+  like: z.string().optional(),
+  /** The control, where the vendor documents it. */
+  reasoning: z.strictObject(reasoningShape).optional(),
+  /** The vendor's page and its date, or why the earlier model is the same. */
+  why: z.string(),
+});
+
 const importRulesSchema = z.strictObject({
   /** Source providers that are imported, by the source's id. Earlier ones take precedence on a model's facts. */
   providers: z.record(z.string(), providerRule),
@@ -130,6 +188,11 @@ const importRulesSchema = z.strictObject({
   /** Formats of endpoints that are not served in all formats of their provider, by its slug. */
   formats: z.record(z.string(), z.array(formatsRule)),
   inputs: z.array(inputsRule),
+  priceMap: priceMapRules,
+  /** What models take by family. Later rules override earlier ones. */
+  takes: z.array(takesRule),
+  /** For models that only the price map lists. The first matching rule applies. */
+  reasoningLike: z.array(reasoningLikeRule),
   /** Endpoints that the source does not list, with the facts of another entry. */
   servedAlso: z.array(servedAlsoRule),
   /** Prices of the one-hour cache, which the source lacks, by author. */
@@ -145,6 +208,8 @@ const importRulesSchema = z.strictObject({
 });
 
 export type ProviderRule = z.infer<typeof providerRule>;
+export type PriceMapProvider = z.infer<typeof priceMapProvider>;
+export type PriceMapRules = z.infer<typeof priceMapRules>;
 export type ImportRules = Omit<z.infer<typeof importRulesSchema>, "priceChanges"> & {
   readonly priceChanges: Readonly<Record<string, Readonly<Record<string, readonly PriceChange[]>>>>;
 };

@@ -1,6 +1,6 @@
 import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
 import { asFields } from "../../wire/json/fields.ts";
-import type { ModelEndpoint, ModelRecord } from "./records.ts";
+import { type ModelEndpoint, type ModelRecord, REASONING_HABITS } from "./records.ts";
 
 /**
  * Whether a value from a catalog file is a valid model. Ten times as fast as the schema, because the catalog is read at every
@@ -99,6 +99,22 @@ const CHANGE: Readonly<Record<string, Check>> = noPrototype({
   prices: (value) => isRecordOf(value, PRICES, PRICES_NEED),
   priceTiers: isTiers,
 });
+const HABITS = new Set<string>(REASONING_HABITS);
+const isFlag: Check = (value) => typeof value === "boolean";
+const TAKES: Readonly<Record<string, Check>> = noPrototype({
+  sampling: isFlag,
+  prefill: isFlag,
+  forcedTools: isFlag,
+  reasoning: (value) => HABITS.has(value as string),
+  adaptive: isFlag,
+  budgets: isFlag,
+  defaultEffort: isText,
+  midConversationSystem: isFlag,
+  cacheMinTokens: isTokens,
+  cacheBreakpoints: isFlag,
+  structuredOutput: isFlag,
+});
+const isTakes: Check = (value) => isRecordOf(value, TAKES, []);
 const ENDPOINT: Readonly<Record<string, Check>> = noPrototype({
   provider: (value) => typeof value === "string" && SLUG.test(value),
   name: isText,
@@ -112,6 +128,8 @@ const ENDPOINT: Readonly<Record<string, Check>> = noPrototype({
   priceTiers: isTiers,
   priceChanges: isListOf((value) => isRecordOf(value, CHANGE, CHANGE_NEEDS), 1),
   lacks: isListOf(isText, 0),
+  takesHere: isTakes,
+  fromPriceMap: (value) => value === true,
   missingSince: isDay,
   expires: isDay,
 });
@@ -135,6 +153,7 @@ const MODEL: Readonly<Record<string, Check>> = noPrototype({
   tokenizer: isTextOrNull,
   supportedParameters: isListOf(isText, 0),
   reasoning: (value) => isRecordOf(value, REASONING, []),
+  takes: isTakes,
   expires: isDayOrNull,
   endpoints: isListOf((value) => isRecordOf(value, ENDPOINT, ENDPOINT_NEEDS), 1),
 });

@@ -29,6 +29,8 @@ export interface RefreshTerms {
   readonly now: number;
   readonly waiting: readonly HeldChange[];
   readonly rejected: readonly HeldChange[];
+  /** The sources include a price map, so that endpoints which only such a map lists can be missed. */
+  readonly hasPriceMap?: boolean;
 }
 
 /** The catalog after a refresh, and its held changes. */
@@ -46,7 +48,8 @@ interface Merge extends RefreshTerms {
 /**
  * Merges the models of a source into the current catalog. Endpoints that the source no longer lists stay and get the day as
  * `missingSince`, which is removed when it lists them again. An endpoint whose price changes beyond the factor keeps its
- * prices, and the change is held. Pure.
+ * prices, and the change is held. An endpoint that came from a price map is not missed by a refresh without one, unless the
+ * source lists the model under another name at the same provider. What a model takes stays where the sources do not say. Pure.
  */
 export function mergeRefresh(
   current: readonly ModelRecord[],
@@ -63,7 +66,7 @@ export function mergeRefresh(
   for (const model of left.values())
     models.push({
       ...model,
-      endpoints: model.endpoints.map((endpoint) => markMissing(model.id, endpoint, merge)),
+      endpoints: model.endpoints.map((endpoint) => keepGone(model.id, endpoint, [], merge)),
     });
   return {
     models: models.sort((a, b) => compareText(a.id, b.id)),
@@ -92,12 +95,14 @@ function mergeModel(before: ModelRecord, after: ModelRecord, merge: Merge): Mode
     const old = findSame(before, endpoint);
     return old === undefined ? endpoint : mergeEndpoint(after.id, { before: old, after: endpoint }, merge);
   });
+  const takes = { ...before.takes, ...after.takes };
+  const merged = Object.keys(takes).length === 0 ? after : { ...after, takes };
   const gone = before.endpoints.filter(
     (old) => !after.endpoints.some((endpoint) => isSameEndpoint(old, endpoint)),
   );
-  if (gone.length === 0) return { ...after, endpoints };
-  const all = [...endpoints, ...gone.map((old) => markMissing(after.id, old, merge))];
-  return { ...after, endpoints: all.sort((a, b) => compareText(a.provider, b.provider)) };
+  if (gone.length === 0) return { ...merged, endpoints };
+  const all = [...endpoints, ...gone.map((old) => keepGone(after.id, old, endpoints, merge))];
+  return { ...merged, endpoints: all.sort((a, b) => compareText(a.provider, b.provider)) };
 }
 
 /** Finds the endpoint whose prices to compare: that of the same provider, even if the provider's name of the model is another. */
@@ -118,8 +123,8 @@ function mergeEndpoint(
   merge: Merge,
 ): ModelEndpoint {
   const jumps = findPriceJumps(before, after, merge);
-  if (jumps.length === 0) return after;
   const { provider, name } = after;
+  if (jumps.length === 0) return keepTakes(before, after);
   const terms = termsOf(after);
   const id = changeIdOf(model, after, terms);
   const isChange = (change: HeldChange) => change.id === id;
@@ -138,7 +143,25 @@ function mergeEndpoint(
       seenAt,
     });
   }
-  return withTerms(after, before);
+  return withTerms(keepTakes(before, after), before);
+}
+
+/** Keeps what an endpoint takes otherwise than its model: models.dev does not say it. */
+function keepTakes(before: ModelEndpoint, after: ModelEndpoint): ModelEndpoint {
+  if (before.takesHere === undefined || after.takesHere !== undefined) return after;
+  return isSameEndpoint(before, after) ? { ...after, takesHere: before.takesHere } : after;
+}
+
+/** Keeps an endpoint that the source does not list. `listed` are those of its model that it lists. */
+function keepGone(
+  model: string,
+  endpoint: ModelEndpoint,
+  listed: readonly ModelEndpoint[],
+  merge: Merge,
+): ModelEndpoint {
+  const isRenamed = listed.some(({ provider }) => provider === endpoint.provider);
+  if (endpoint.fromPriceMap === true && merge.hasPriceMap !== true && !isRenamed) return endpoint;
+  return markMissing(model, endpoint, merge);
 }
 
 /** Marks an endpoint as missing. Its rejected changes are kept in case it is listed again; its waiting changes are dropped. */

@@ -369,6 +369,10 @@ export interface ModelEndpoint {
   readonly lacks?: readonly string[];
   /** Parameters that this endpoint accepts in addition to the model's. Computed from the provider's row; not stored in files. */
   readonly takes?: readonly SamplingParameter[];
+  /** Members of the model's `takes` that have another value here. */
+  readonly takesHere?: ModelTakes;
+  /** Only the price map lists it, so that a refresh without one does not miss it. */
+  readonly fromPriceMap?: true;
   /** The first day, `YYYY-MM-DD`, on which a refresh did not find it at the source. */
   readonly missingSince?: string;
   /** Not served from this day on, `YYYY-MM-DD`. */
@@ -385,6 +389,34 @@ export interface ReasoningControl {
   readonly canDisable?: true;
   /** The model reasons only if a request asks for it. */
   readonly onlyWhenTold?: true;
+}
+
+/** Whether a model reasons without being asked: `always` cannot be switched off, `default-on` can, `when-told` needs a request. */
+export const REASONING_HABITS = ["always", "default-on", "when-told"] as const;
+
+/** What a model's own API accepts beside the parameters of `supportedParameters`. An absent member is unknown. */
+export interface ModelTakes {
+  /** Accepts values other than the default of `temperature`, `top_p` and `top_k`. */
+  readonly sampling?: boolean;
+  /** Continues a last message of the assistant. */
+  readonly prefill?: boolean;
+  /** Accepts a tool choice that forces a call. */
+  readonly forcedTools?: boolean;
+  readonly reasoning?: (typeof REASONING_HABITS)[number];
+  /** Chooses by itself how much to reason (`thinking.type: adaptive`). */
+  readonly adaptive?: boolean;
+  /** Accepts a budget of reasoning in tokens (`thinking.type: enabled`). */
+  readonly budgets?: boolean;
+  /** The effort that applies to a request without one. */
+  readonly defaultEffort?: string;
+  /** Accepts system messages after the first turn. */
+  readonly midConversationSystem?: boolean;
+  /** The fewest tokens of a prompt that its vendor caches. */
+  readonly cacheMinTokens?: number;
+  /** Accepts marks of where a cached prompt ends. */
+  readonly cacheBreakpoints?: boolean;
+  /** Guarantees a JSON schema by itself, without a tool that stands for it. */
+  readonly structuredOutput?: boolean;
 }
 
 /** A model with its endpoints: an element of a file of `catalog/models/`. */
@@ -407,6 +439,8 @@ export interface ModelRecord {
   readonly supportedParameters: readonly string[];
   /** Absent if it does not reason or its source does not state how to control it. */
   readonly reasoning?: ReasoningControl;
+  /** Absent if nothing is known. */
+  readonly takes?: ModelTakes;
   /** Defined by the operator without parameters and reasoning, which are therefore unknown. */
   readonly isUndescribed?: true;
   /** Defined by the operator without input modalities, which are therefore unknown. */

@@ -30,6 +30,7 @@ import {
   type Prices,
   type PriceTier,
   type ProviderRecord,
+  REASONING_HABITS,
   SAMPLING_PARAMETERS,
 } from "./records.ts";
 import type { TierData } from "./tier-records.ts";
@@ -102,6 +103,23 @@ const termsShape = {
 /** The schema of an endpoint's price fields in files. */
 export const priceTermsSchema = z.strictObject(termsShape);
 
+export const takesShape = {
+  sampling: z.boolean().optional(),
+  prefill: z.boolean().optional(),
+  forcedTools: z.boolean().optional(),
+  reasoning: z.enum(REASONING_HABITS).optional(),
+  adaptive: z.boolean().optional(),
+  budgets: z.boolean().optional(),
+  defaultEffort: z.string().min(1).optional(),
+  midConversationSystem: z.boolean().optional(),
+  cacheMinTokens: tokens.optional(),
+  cacheBreakpoints: z.boolean().optional(),
+  structuredOutput: z.boolean().optional(),
+};
+
+/** The schema of `ModelTakes`. */
+export const takesSchema = z.strictObject(takesShape);
+
 export const endpointShape = {
   provider: z.string().regex(SLUG),
   name: z.string().min(1),
@@ -113,6 +131,8 @@ export const endpointShape = {
   maxOutputTokens: tokens.nullable().default(null),
   ...termsShape,
   lacks: z.array(z.string().min(1)).optional(),
+  takesHere: takesSchema.optional(),
+  fromPriceMap: z.literal(true).optional(),
   missingSince: day.optional(),
   expires: day.optional(),
 };
@@ -138,6 +158,7 @@ export const modelShape = {
   tokenizer: z.string().nullable().default(null),
   supportedParameters: z.array(z.string().min(1)),
   reasoning: z.strictObject(reasoningShape).optional(),
+  takes: takesSchema.optional(),
   expires: day.nullable().default(null),
   endpoints: z.array(endpointSchema).min(1),
 };

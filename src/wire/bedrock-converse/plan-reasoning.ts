@@ -46,7 +46,7 @@ export function planReasoning(request: ConversationRequest, encoding: Encoding):
   if (parameters === null) return NO_PLAN;
   const isOff = parameters.enabled === false || parameters.effort === "none";
   if (encoding.family === "claude")
-    return isOff ? planNoThinking(target) : planThinking(request, parameters, encoding);
+    return isOff ? planNoThinking(encoding) : planThinking(request, parameters, encoding);
   const effort = parameters.effort ?? (parameters.enabled === true ? DEFAULT_EFFORT : null);
   if (encoding.family === "openai" && effort !== null && !isOff && target.reasoning?.efforts !== undefined) {
     return { ...NO_PLAN, modelFields: { reasoning_effort: fitEffort(effort, target.reasoning.efforts) } };
@@ -55,9 +55,12 @@ export function planReasoning(request: ConversationRequest, encoding: Encoding):
   return NO_PLAN;
 }
 
-/** Claude does not think unless asked to, except for models that can be told not to. */
-function planNoThinking({ reasoning }: ModelTarget): ReasoningPlan {
-  return reasoning?.canDisable ? { ...NO_PLAN, modelFields: { thinking: { type: "disabled" } } } : NO_PLAN;
+/** Tells Claude not to think. Some models do not think unless asked to, and others always do. */
+function planNoThinking({ target: { reasons, reasoning }, warn }: Encoding): ReasoningPlan {
+  if (reasoning?.canDisable) return { ...NO_PLAN, modelFields: { thinking: { type: "disabled" } } };
+  if (reasons === true && !reasoning?.onlyWhenTold)
+    warn("reasoning", "The model is not known to answer without reasoning; it was not switched off.");
+  return NO_PLAN;
 }
 
 function planThinking(
