@@ -1,10 +1,12 @@
 import { matchPattern } from "../../base/match-pattern.ts";
+import type { ModelTarget } from "../../wire/canonical/format.ts";
 import type { ParameterRule, ParameterRules } from "../../wire/conversation/parameter-rules.ts";
 import { actionOf } from "./action-of.ts";
 import type {
   FamilyProfile,
   ModelEndpoint,
   ModelRecord,
+  ModelTakes,
   ProviderQuirks,
   ProviderRecord,
   TakenParameter,
@@ -40,17 +42,33 @@ export function resolveTakes({
   const rules = new Map(Object.entries(taken).flatMap(([name, rule]) => toRule(name, rule)));
   if (rules.size === 0) return null;
   const reasonsByDefault = rows.findLast((row) => row.reasonsByDefault !== undefined)?.reasonsByDefault;
-  return { rules, reasonsByDefault: reasonsByDefault ?? true };
+  const habit = factsOf(model, endpoint).reasoning;
+  return { rules, reasonsByDefault: reasonsByDefault ?? habit !== "when-told" };
 }
 
-/** Returns when a model can be made to call a tool at a provider; undefined: always. */
-export function resolveForcedTools({
+/** What is known of the model at this endpoint. */
+function factsOf(model: ModelRecord, endpoint: ModelEndpoint): ModelTakes {
+  return { ...model.takes, ...endpoint.takesHere };
+}
+
+/** Returns what a model takes of turns and forced calls at an endpoint; an absent member is unknown, or always. */
+export function resolveTurns({
+  endpoint,
   model,
   record,
   families,
-}: Pick<TakingEndpoint, "model" | "record" | "families">): FamilyProfile["forcedTools"] {
-  return families.findLast((row) => row.forcedTools !== undefined && isOfFamily(row, model.id, record.slug))
-    ?.forcedTools;
+}: Omit<TakingEndpoint, "quirks">): Pick<ModelTarget, "forcedTools" | "takesMidSystem" | "takesPrefill"> {
+  const { forcedTools, reasoning, midConversationSystem, prefill } = factsOf(model, endpoint);
+  const row = families.findLast(
+    (one) => one.forcedTools !== undefined && isOfFamily(one, model.id, record.slug),
+  );
+  const byFacts = reasoning === "always" ? "never" : "without-reasoning";
+  const forced = row?.forcedTools ?? (forcedTools === false ? byFacts : undefined);
+  return {
+    ...(forced === undefined ? {} : { forcedTools: forced }),
+    ...(midConversationSystem === undefined ? {} : { takesMidSystem: midConversationSystem }),
+    ...(prefill === undefined ? {} : { takesPrefill: prefill }),
+  };
 }
 
 function isOfFamily({ models, except = [], providers }: FamilyProfile, id: string, slug: string): boolean {
@@ -62,6 +80,7 @@ function isOfFamily({ models, except = [], providers }: FamilyProfile, id: strin
 /** A model of the catalog that has no temperature takes only the default. */
 function takenByModel(model: ModelRecord, endpoint: ModelEndpoint): TakenParameters {
   if (model.isUndescribed === true || actionOf(model) !== "chat") return {};
+  if (factsOf(model, endpoint).sampling === false) return { ...ONLY_DEFAULT_SAMPLING, top_k: "no" };
   const hasTemperature =
     model.supportedParameters.includes("temperature") && endpoint.lacks?.includes("temperature") !== true;
   return hasTemperature ? {} : ONLY_DEFAULT_SAMPLING;

@@ -9,7 +9,7 @@ import { listStoringFields, type RetentionFacts } from "../../wire/conversation/
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { resolveProfile } from "../catalog/resolve-charges.ts";
-import { resolveForcedTools, resolveTakes } from "../catalog/resolve-takes.ts";
+import { resolveTakes, resolveTurns } from "../catalog/resolve-takes.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
 import { upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -158,7 +158,7 @@ function describe(
       ...(model.isUndescribed === true ? {} : { reasons: model.supportedParameters.includes("reasoning") }),
       ...(quirks.reasoning === undefined ? {} : { reasoningFields: quirks.reasoning }),
       takesReasoningObject: quirks.takesReasoningObject === true,
-      ...optional("forcedTools", resolveForcedTools({ model, record, families: provider.families })),
+      ...resolveTurns({ endpoint, model, record, families: provider.families }),
       noInstructions: quirks.noInstructions === true,
       noEncryptedReasoning: quirks.noEncryptedReasoning === true,
     },
@@ -185,11 +185,6 @@ function describe(
     takes: resolveTakes({ endpoint, model, record, quirks, families: provider.families }),
     profile: resolveProfile({ endpoint, model, record, format, quirks }),
   };
-}
-
-/** Returns an object with a member, or without it where its value is undefined. */
-function optional<K extends string, V>(name: K, value: V | undefined): { readonly [name in K]?: V } {
-  return value === undefined ? {} : ({ [name]: value } as { readonly [name in K]?: V });
 }
 
 const NO_QUIRKS: ProviderQuirks = {};

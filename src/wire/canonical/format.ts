@@ -22,6 +22,10 @@ export interface ModelTarget {
   } | null;
   /** Whether the model reasons; absent where unknown. */
   readonly reasons?: boolean;
+  /** False: it rejects system messages behind the first turn. */
+  readonly takesMidSystem?: boolean;
+  /** False: it rejects a conversation that ends with the assistant. */
+  readonly takesPrefill?: boolean;
   /** When it can be made to call a tool. Absent: always, or this is unknown. */
   readonly forcedTools?: "without-reasoning" | "never";
   /** Chat format only: the fields that control reasoning at the provider. Absent: `reasoning_effort` only. */

@@ -15,7 +15,7 @@ import { readSentMessages } from "../anthropic-messages/passthrough/sent-turns.t
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
 import { type AskedThinking, takesThinking } from "../anthropic-messages/translate/reasoning-parameters.ts";
-import type { AskedFor } from "../canonical/format.ts";
+import type { AskedFor, ModelTarget } from "../canonical/format.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
@@ -23,7 +23,15 @@ import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
-import { type JsonNode, memberOf, parseMember, tryStringOf, wordTable } from "../json/scan.ts";
+import {
+  isWord,
+  itemsOf,
+  type JsonNode,
+  memberOf,
+  parseMember,
+  tryStringOf,
+  wordTable,
+} from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import {
   type ClientRequest,
@@ -119,6 +127,7 @@ class MessagesParts implements ClientRequestParts {
     const { scanned } = this;
     if (scanned.mayCarryReasoning || scanned.maxTokens === null || hasGeneratedImages(scanned)) return false;
     if (maxTokens && scanned.thinkingBudget >= maxTokens) return false;
+    if (!takesTurns(scanned, provider.model)) return false;
     if (!takesThinking(readAskedThinking(scanned), provider.model)) return false;
     return isValidHistory(scanned.outline.read(), provider.toolCalls);
   }
@@ -126,6 +135,17 @@ class MessagesParts implements ClientRequestParts {
   forward(target: UpstreamTarget, _repair: unknown, leftOut: LeftOut): Buffer | ComposedBytes {
     return forwardMessagesRequest(this.scanned, target, leftOut);
   }
+}
+
+/** Whether a model takes the order of the turns: system messages behind the first, and the assistant at the end. */
+function takesTurns(
+  { text, root }: ScannedMessagesRequest,
+  { takesMidSystem, takesPrefill }: ModelTarget,
+): boolean {
+  const roleOf = (message: JsonNode | undefined) => memberOf(message, "role");
+  const messages = itemsOf(root, "messages");
+  if (takesPrefill === false && isWord(text, roleOf(messages.at(-1)), "assistant")) return false;
+  return takesMidSystem !== false || !messages.some((message) => isWord(text, roleOf(message), "system"));
 }
 
 function readAskedThinking({ text, root }: ScannedMessagesRequest): AskedThinking {
