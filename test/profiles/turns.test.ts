@@ -70,3 +70,40 @@ describe("a conversation that ends with the assistant, for a model that does not
     expect(sent["messages"]).toEqual(messages);
   });
 });
+
+describe("thinking of an earlier turn without a signature, of a Messages client", () => {
+  const thought = (signature: unknown) => [
+    { role: "user", content: "Hi" },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "foreign", signature },
+        { type: "text", text: "Hello" },
+      ],
+    },
+    { role: "user", content: "Go" },
+  ];
+  const thinking = { type: "enabled", budget_tokens: 1_024 };
+
+  test.each([
+    ["null", null],
+    ["absent", undefined],
+  ])("is left out for a Claude, and named: %s", async (_what, signature) => {
+    const { status, text, sent, named } = await site.ask(MESSAGES, OLDER, {
+      max_tokens: 4_000,
+      thinking,
+      messages: thought(signature),
+    });
+    expect([status, text.includes("foreign")]).toEqual([200, false]);
+    expect(JSON.stringify(sent["messages"])).not.toContain("foreign");
+    expect(JSON.stringify(sent["messages"])).toContain("Hello");
+    expect(sent["thinking"]).toMatchObject(thinking);
+    expect(named).toEqual(["messages"]);
+  });
+
+  test("is sent with its signature", async () => {
+    const messages = thought("c2lnbmVk");
+    const { sent, named } = await site.ask(MESSAGES, OLDER, { max_tokens: 4_000, thinking, messages });
+    expect([sent["messages"], named]).toEqual([messages, []]);
+  });
+});

@@ -37,11 +37,12 @@ export const familiesSchema = z.array(
       parameters: takenParametersSchema.optional(),
       reasonsByDefault: z.boolean().optional(),
       forcedTools: z.enum(["without-reasoning", "never"]).optional(),
+      unsignedThinking: z.boolean().optional(),
       source: z.string().min(1),
     })
     .refine(
-      ({ parameters, reasonsByDefault, forcedTools }) =>
-        (parameters ?? reasonsByDefault ?? forcedTools) !== undefined,
+      ({ parameters, reasonsByDefault, forcedTools, unsignedThinking }) =>
+        (parameters ?? reasonsByDefault ?? forcedTools ?? unsignedThinking) !== undefined,
       "says nothing",
     ),
 ) as z.ZodType<FamilyProfile[]>;

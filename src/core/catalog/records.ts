@@ -182,6 +182,8 @@ export interface FamilyProfile {
   readonly reasonsByDefault?: boolean;
   /** When a model can be made to call a tool: only while it does not reason, or never. Absent: always. */
   readonly forcedTools?: "without-reasoning" | "never";
+  /** False: thinking of earlier turns without a signature is rejected, because another model made it. Absent: it is taken. */
+  readonly unsignedThinking?: boolean;
   /** Where the vendor says so, and the day. */
   readonly source: string;
 }

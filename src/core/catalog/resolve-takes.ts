@@ -57,17 +57,21 @@ export function resolveTurns({
   model,
   record,
   families,
-}: Omit<TakingEndpoint, "quirks">): Pick<ModelTarget, "forcedTools" | "takesMidSystem" | "takesPrefill"> {
+}: Omit<TakingEndpoint, "quirks">): Pick<
+  ModelTarget,
+  "forcedTools" | "takesMidSystem" | "takesPrefill" | "takesUnsigned"
+> {
   const { forcedTools, reasoning, midConversationSystem, prefill } = factsOf(model, endpoint);
-  const row = families.findLast(
-    (one) => one.forcedTools !== undefined && isOfFamily(one, model.id, record.slug),
-  );
+  const rows = families.filter((row) => isOfFamily(row, model.id, record.slug));
+  const inFamily = rows.findLast((row) => row.forcedTools !== undefined)?.forcedTools;
+  const unsigned = rows.findLast((row) => row.unsignedThinking !== undefined)?.unsignedThinking;
   const byFacts = reasoning === "always" ? "never" : "without-reasoning";
-  const forced = row?.forcedTools ?? (forcedTools === false ? byFacts : undefined);
+  const forced = inFamily ?? (forcedTools === false ? byFacts : undefined);
   return {
     ...(forced === undefined ? {} : { forcedTools: forced }),
     ...(midConversationSystem === undefined ? {} : { takesMidSystem: midConversationSystem }),
     ...(prefill === undefined ? {} : { takesPrefill: prefill }),
+    ...(unsigned === undefined ? {} : { takesUnsigned: unsigned }),
   };
 }
 

@@ -1,7 +1,9 @@
-import type { Warning } from "../conversation/warning.ts";
 import { rejectField } from "../../base/errors.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { ModelTarget } from "./format.ts";
+import type { Part } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
+import { stripSpelling } from "./strip-reasoning.ts";
 
 interface FittedTurns {
   readonly request: ConversationRequest;
@@ -9,20 +11,49 @@ interface FittedTurns {
 }
 
 /**
- * Fits the turns of a conversation to a model that takes no system messages behind the first, or does not continue a last message of the
- * assistant (a prefill).
+ * Fits the turns of a conversation to a model that takes no system messages behind the first, no thinking without a signature, or does not
+ * continue a last message of the assistant (a prefill).
  * @throws GatewayError `invalid_request` for a prefill of a Messages client, to whom it means the beginning of the answer.
  */
 export function fitTurns(
   request: ConversationRequest,
-  { takesMidSystem, takesPrefill }: Pick<ModelTarget, "takesMidSystem" | "takesPrefill">,
+  model: Pick<ModelTarget, "takesMidSystem" | "takesPrefill" | "takesUnsigned">,
 ): FittedTurns {
-  const fitted =
-    takesMidSystem === false && request.messages.some(isOwnSystem)
+  const placed =
+    model.takesMidSystem === false && request.messages.some(isOwnSystem)
       ? { ...request, messages: request.messages.map(withoutSpelling) }
       : request;
-  return takesPrefill === false ? fitPrefill(fitted) : { request: fitted, warnings: NO_WARNINGS };
+  const signed =
+    model.takesUnsigned === false ? leaveOutUnsigned(placed) : { request: placed, warnings: NO_WARNINGS };
+  return model.takesPrefill === false ? fitPrefill(signed) : signed;
 }
+
+/** Leaves out thinking of Messages clients that no vendor has signed: a model of another vendor made it. */
+function leaveOutUnsigned(request: ConversationRequest): FittedTurns {
+  if (!request.messages.some(({ parts }) => parts.some(isUnsigned)))
+    return { request, warnings: NO_WARNINGS };
+  const messages = request.messages.flatMap((message): Message[] => {
+    const parts = message.parts.filter((part) => !isUnsigned(part));
+    if (parts.length === message.parts.length) return [message];
+    return parts.length === 0 ? [] : [{ ...message, parts, lacksReasoning: true }];
+  });
+  const reasoning = request.reasoning === null ? null : stripSpelling(request.reasoning);
+  return { request: { ...request, messages, reasoning }, warnings: [UNSIGNED] };
+}
+
+function isUnsigned(part: Part): boolean {
+  return (
+    part.kind === "reasoning" &&
+    part.extras?.format === MESSAGES &&
+    part.signature === null &&
+    part.encrypted === null
+  );
+}
+
+const UNSIGNED: Warning = {
+  field: "messages",
+  message: "Thinking without a signature was left out: the model's vendor rejects what it has not signed.",
+};
 
 const NO_WARNINGS: readonly Warning[] = [];
 
@@ -40,10 +71,10 @@ function withoutSpelling(message: Message): Message {
   return rest;
 }
 
-function fitPrefill(request: ConversationRequest): FittedTurns {
+function fitPrefill(fitted: FittedTurns): FittedTurns {
+  const { request, warnings } = fitted;
   const last = request.messages.at(-1);
-  if (last?.role !== "assistant" || last.parts.some(({ kind }) => kind === "tool-call"))
-    return { request, warnings: NO_WARNINGS };
+  if (last?.role !== "assistant" || last.parts.some(({ kind }) => kind === "tool-call")) return fitted;
   if (last.extras?.format === MESSAGES)
     rejectField(
       `messages[${request.messages.length - 1}]`,
@@ -52,6 +83,7 @@ function fitPrefill(request: ConversationRequest): FittedTurns {
   return {
     request: { ...request, messages: [...request.messages, GO_ON] },
     warnings: [
+      ...warnings,
       {
         field: "messages",
         message: "The model does not answer an assistant message; a user message was added.",

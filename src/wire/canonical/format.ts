@@ -26,6 +26,8 @@ export interface ModelTarget {
   readonly takesMidSystem?: boolean;
   /** False: it rejects a conversation that ends with the assistant. */
   readonly takesPrefill?: boolean;
+  /** False: it rejects thinking of earlier turns that has no signature of its vendor. */
+  readonly takesUnsigned?: boolean;
   /** When it can be made to call a tool. Absent: always, or this is unknown. */
   readonly forcedTools?: "without-reasoning" | "never";
   /** Chat format only: the fields that control reasoning at the provider. Absent: `reasoning_effort` only. */

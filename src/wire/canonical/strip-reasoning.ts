@@ -14,7 +14,8 @@ export function stripReasoning(request: ConversationRequest, keepsContent = fals
   };
 }
 
-function stripSpelling({ extras: _, ...parameters }: ReasoningParameters): ReasoningParameters {
+/** Returns reasoning parameters without their spelling, which may be invalid for a conversation that lost its reasoning. */
+export function stripSpelling({ extras: _, ...parameters }: ReasoningParameters): ReasoningParameters {
   return parameters;
 }
 

@@ -137,15 +137,23 @@ class MessagesParts implements ClientRequestParts {
   }
 }
 
-/** Whether a model takes the order of the turns: system messages behind the first, and the assistant at the end. */
+/** Whether a model takes the order of the turns: system messages behind the first, the assistant at the end, and thinking. */
 function takesTurns(
   { text, root }: ScannedMessagesRequest,
-  { takesMidSystem, takesPrefill }: ModelTarget,
+  { takesMidSystem, takesPrefill, takesUnsigned }: ModelTarget,
 ): boolean {
   const roleOf = (message: JsonNode | undefined) => memberOf(message, "role");
   const messages = itemsOf(root, "messages");
   if (takesPrefill === false && isWord(text, roleOf(messages.at(-1)), "assistant")) return false;
+  if (takesUnsigned === false && messages.some((message) => hasUnsignedThinking(text, message))) return false;
   return takesMidSystem !== false || !messages.some((message) => isWord(text, roleOf(message), "system"));
+}
+
+function hasUnsignedThinking(text: string, message: JsonNode): boolean {
+  return itemsOf(message, "content").some(
+    (block) =>
+      isWord(text, memberOf(block, "type"), "thinking") && memberOf(block, "signature")?.kind !== "string",
+  );
 }
 
 function readAskedThinking({ text, root }: ScannedMessagesRequest): AskedThinking {
