@@ -107,3 +107,75 @@ describe("thinking of an earlier turn without a signature, of a Messages client"
     expect([sent["messages"], named]).toEqual([messages, []]);
   });
 });
+
+describe("a conversation for Mistral", () => {
+  const MODEL = "mistralai/mistral-medium-3-5";
+  const PREFILL = [
+    { role: "user", content: "Count" },
+    { role: "assistant", content: "one, two" },
+  ];
+  const whole = (content: string) =>
+    Response.json({
+      id: "x",
+      object: "chat.completion",
+      choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
+    });
+
+  test.each([CHAT, MESSAGES])(
+    "that ends with the assistant is continued, without its beginning, in $name",
+    async (api) => {
+      const { sent, text } = await site.ask(api, MODEL, { messages: PREFILL }, () =>
+        whole("one, two, three"),
+      );
+      expect((sent["messages"] as Fields[]).at(-1)).toEqual({
+        role: "assistant",
+        content: "one, two",
+        prefix: true,
+      });
+      expect(text).toContain('", three"');
+    },
+  );
+
+  test("is continued in a stream, without a beginning in pieces", async () => {
+    const pieces = ["on", "e, ", "two, th", "ree"];
+    const chunk = (delta: object, more: object = {}) =>
+      `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`;
+    const stream =
+      pieces.map((content) => chunk({ content })).join("") +
+      chunk({}, { finish_reason: "stop" }) +
+      "data: [DONE]\n\n";
+    site.vendor.reset(() => new Response(stream, { headers: { "content-type": "text/event-stream" } }));
+    const response = await fetch(`${site.gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${site.gateway.key}` },
+      body: JSON.stringify({ model: MODEL, stream: true, messages: PREFILL }),
+    });
+    const contents = [...(await response.text()).matchAll(/"content":"([^"]*)"/g)].map(([, text]) => text);
+    expect(contents.join("")).toBe(", three");
+  });
+
+  test("keeps an answer that does not repeat its beginning", async () => {
+    const { text } = await site.ask(CHAT, MODEL, { messages: PREFILL }, () => whole("one, then two"));
+    expect(text).toContain('"one, then two"');
+  });
+
+  test("has no system message behind an answer or a result", async () => {
+    const messages = [
+      { role: "system", content: "base" },
+      { role: "user", content: "Count" },
+      { role: "assistant", content: "one" },
+      { role: "system", content: "be brief" },
+      { role: "user", content: "go on" },
+    ];
+    const { sent } = await site.ask(CHAT, MODEL, { messages });
+    expect((sent["messages"] as Fields[]).map(({ role }) => role)).toEqual([
+      "system",
+      "user",
+      "assistant",
+      "user",
+      "user",
+    ]);
+    expect(JSON.stringify(sent["messages"])).toContain("<system>\\nbe brief\\n</system>");
+  });
+});

@@ -223,6 +223,11 @@ export interface ProviderQuirks {
   readonly developerRole?: true;
   /** Chat format: rejects these fields of messages. */
   readonly refusedMessageFields?: readonly string[];
+  /**
+   * Chat format: continues a last message of the assistant only with `prefix: true`, repeats it in the answer, and rejects system messages
+   * behind an answer or a result. Needs `knownFields`.
+   */
+  readonly marksPrefill?: true;
   /** Chat format: rejects `cache_control` in parts and tools. */
   readonly noCacheMarks?: true;
   /** Chat format: fields that control reasoning instead of `reasoning_effort` or in addition to it. */

@@ -188,6 +188,7 @@ const quirks = z.strictObject({
   developerRole: z.literal(true).optional(),
   refusedMessageFields: z.array(z.string().min(1)).min(1).optional(),
   noCacheMarks: z.literal(true).optional(),
+  marksPrefill: z.literal(true).optional(),
   reasoning: z
     .strictObject({
       on: bodyFields.optional(),

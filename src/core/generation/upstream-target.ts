@@ -178,6 +178,7 @@ function describe(
       reasoningField: quirks.reasoningField ?? null,
       needsReasoning: quirks.needsReasoning === true,
       refusesCacheMarks: quirks.noCacheMarks === true,
+      marksPrefill: quirks.marksPrefill === true,
     },
     noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
     takesReasoningDetails: quirks.takesReasoningDetails === true,

@@ -369,7 +369,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   private isRelayed(upstream: ProviderFormat, { filter = null }: RelayIdentity): boolean {
     if (filter !== null) return false;
     if (upstream !== this.format || this.answering.readsThroughHub === true) return false;
-    return this.translation === null || !this.translation.hasRenamedTools;
+    return this.translation === null || !this.translation.mustRestore;
   }
 
   private listForwardLosses(target: UpstreamTarget): readonly Warning[] {

@@ -14,6 +14,7 @@ import { type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
 import { placeMadeImages } from "../canonical/place-made-images.ts";
 import { createDocumentReader } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import { createPrefixRemover } from "../canonical/remove-prefix.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import { type EmptyTurn, type RestoredTurn, restoreTurns } from "../canonical/restore-turns.ts";
@@ -25,7 +26,7 @@ import { rejectChoice } from "../conversation/request-profile.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields, tryParseFields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
-import { fitChatBody } from "../openai-chat/fit-messages.ts";
+import { fitChatBody, prefillOf } from "../openai-chat/fit-messages.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
 import { fitToProfile } from "./apply-profile.ts";
 import { applyProvider, LOST_REASONING, limitFields, warnOfStoring } from "./apply-provider.ts";
@@ -71,6 +72,8 @@ export class HubRequest
   /** The request as kept by an encoding in another thread; null if it was encoded here. */
   private kept: ConversationRequest | null = null;
   private renamed: RenamedTools = NONE_RENAMED;
+  /** The beginning of the answer that the last target repeats; null for none. */
+  private prefill: string | null = null;
   /** The last composition: the target whose losses were listed last is often the one that is sent. */
   private last: Composition | null = null;
 
@@ -80,25 +83,27 @@ export class HubRequest
     private readonly facts: Omit<AskedFor, "request">,
   ) {}
 
-  /** Whether the last target got tools under other names or kinds than the client's. */
-  get hasRenamedTools(): boolean {
-    return this.renamed.size > 0;
+  /** Whether the last target's answer has to be changed: it has tools under other names or kinds, or repeats its beginning. */
+  get mustRestore(): boolean {
+    return this.renamed.size > 0 || this.prefill !== null;
   }
 
   /** Forgets renamed tools: the request was forwarded without translation. */
   forgetTools(): void {
     this.renamed = NONE_RENAMED;
+    this.prefill = null;
   }
 
   /** Returns what is needed to translate the answer, after the request was encoded. */
   describeAnswering(): AnswerContext {
     const kept = this.client.keepForAnswer((this.known ?? this.decode()).request);
-    return { renamed: this.renamed, request: JSON.stringify(kept) };
+    return { renamed: this.renamed, prefill: this.prefill, request: JSON.stringify(kept) };
   }
 
   /** Adopts the result of an encoding by another thread. */
-  adopt({ renamed, request }: AnswerContext): void {
+  adopt({ renamed, prefill, request }: AnswerContext): void {
     this.renamed = renamed;
+    this.prefill = prefill;
     this.kept = JSON.parse(request) as ConversationRequest;
   }
 
@@ -119,8 +124,9 @@ export class HubRequest
   encode(target: UpstreamTarget): EncodedForUpstream {
     const { decoded, composed } = this.compose(target);
     const body = decoded.print(composed.body) ?? this.printWhole(target);
-    const { tools, repair, carriesReasoning, warnings } = this.compose(target).composed;
+    const { tools, prefill, repair, carriesReasoning, warnings } = this.compose(target).composed;
     this.renamed = tools;
+    this.prefill = prefill;
     this.kept = null;
     const { format } = target.provider;
     return { format, body, heldBytes: ownBytesOf(body), repair, carriesReasoning, warnings };
@@ -130,12 +136,20 @@ export class HubRequest
     const codec = UPSTREAM_CODECS[conversationFormatOf({ format })];
     const reader = isDocument ? createDocumentReader(codec) : codec.createReader();
     const writer = this.client.createWriter(identity, this.asked());
-    return new TranslatedRelay(restoreTools(reader, this.renamed), writer, identity);
+    return new TranslatedRelay(restoreStream(reader, this.restorers()), writer, identity);
   }
 
   readAnswer(format: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer {
-    const decoding = restoreAnswer(decodeAnswer(format, body), this.renamed);
+    const decoding = restoreAnswer(decodeAnswer(format, body), this.restorers());
     return createWholeTranslation(decoding, { codec: this.client, identity, asked: this.asked() });
+  }
+
+  /** Returns what undoes in an answer what was changed in the request. */
+  private restorers(): readonly Restorer[] {
+    const restorers: Restorer[] = [];
+    if (this.renamed.size > 0) restorers.push(createToolRestorer(this.renamed));
+    if (this.prefill !== null) restorers.push(createPrefixRemover(this.prefill));
+    return restorers;
   }
 
   private decode(): Decoded {
@@ -193,7 +207,11 @@ interface Composition {
 interface Composed extends Omit<EncodedForUpstream, "format" | "body" | "heldBytes"> {
   readonly body: Fields;
   readonly tools: RenamedTools;
+  readonly prefill: string | null;
 }
+
+/** Undoes in an answer what was changed in its request. */
+type Restorer = (event: AnswerEvent) => readonly AnswerEvent[];
 
 /**
  * Encodes a request for a target: adopts calls of other formats, repairs tool calls, applies overrides, adapts the request to the
@@ -224,6 +242,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
     body: affordable.body,
     repair,
     tools: flat.renamed,
+    prefill: format === "openai-chat" ? prefillOf(affordable.body, provider.dialect) : null,
     carriesReasoning: carriesReasoning(flat.request),
     warnings: warnOfOverrides(
       [
@@ -336,16 +355,21 @@ function decodeAnswer(format: ProviderFormat, body: string): AnswerDecoding {
   }
 }
 
-function restoreAnswer(decoding: AnswerDecoding, renamed: RenamedTools): AnswerDecoding {
-  if (decoding.kind === "error" || renamed.size === 0) return decoding;
-  const restore = createToolRestorer(renamed);
-  return { kind: "answer", answer: collectAnswer([...replayAnswer(decoding.answer)].flatMap(restore)) };
+function restoreAnswer(decoding: AnswerDecoding, restorers: readonly Restorer[]): AnswerDecoding {
+  if (decoding.kind === "error" || restorers.length === 0) return decoding;
+  return {
+    kind: "answer",
+    answer: collectAnswer(restoreEvents([...replayAnswer(decoding.answer)], restorers)),
+  };
 }
 
-function restoreTools(reader: AnswerReader, renamed: RenamedTools): AnswerReader {
-  if (renamed.size === 0) return reader;
-  const restore = createToolRestorer(renamed);
-  const all = (events: readonly AnswerEvent[]): AnswerEvent[] => events.flatMap(restore);
+function restoreEvents(events: readonly AnswerEvent[], restorers: readonly Restorer[]): AnswerEvent[] {
+  return restorers.reduce((restored, restore) => restored.flatMap(restore), [...events]);
+}
+
+function restoreStream(reader: AnswerReader, restorers: readonly Restorer[]): AnswerReader {
+  if (restorers.length === 0) return reader;
+  const all = (events: readonly AnswerEvent[]) => restoreEvents(events, restorers);
   return {
     step: (piece) => all(reader.step(piece)),
     end: () => all(reader.end()),

@@ -255,6 +255,8 @@ export interface EncodedJob {
 /** The plain data of an encoded request that is needed to translate its answer. */
 export interface AnswerContext {
   readonly renamed: RenamedTools;
+  /** The beginning of the answer that the vendor repeats; null for none. */
+  readonly prefill: string | null;
   /** The result of `ClientCodec.keepForAnswer` as JSON: one string is cheaper to move between threads than many values. */
   readonly request: string;
 }

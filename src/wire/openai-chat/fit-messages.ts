@@ -14,6 +14,11 @@ export interface ChatDialect {
   readonly needsReasoning: boolean;
   /** The host rejects `cache_control` in parts and tools. */
   readonly refusesCacheMarks: boolean;
+  /**
+   * The host continues a last message of the assistant only with `prefix: true`, repeats it in the answer, and rejects system messages
+   * behind an answer or a result. Only for hosts whose requests are always translated.
+   */
+  readonly marksPrefill: boolean;
 }
 
 /** That of OpenAI, from which nothing of a message has to be changed. */
@@ -23,6 +28,7 @@ export const OPENAI_DIALECT: ChatDialect = {
   reasoningField: null,
   needsReasoning: false,
   refusesCacheMarks: false,
+  marksPrefill: false,
 };
 
 /** A field of a message in which hosts have reasoning as text. */
@@ -96,11 +102,12 @@ export function fitChatBody(
   const { messages, tools } = body;
   if (!Array.isArray(messages)) return { body, warnings: [] };
   const given = messages.map((message) => asFields(message) ?? {});
+  const fitted = given.map((message) => fitMessage(message, dialect));
   const marked = (list: unknown) => asList(list).some((one) => asFields(one)?.[CACHE_MARK] !== undefined);
   return {
     body: {
       ...body,
-      messages: given.map((message) => fitMessage(message, dialect)),
+      messages: dialect.marksPrefill ? markPrefill(fitted.map(placeSystem)) : fitted,
       ...(dialect.refusesCacheMarks && Array.isArray(tools) ? { tools: tools.map(withoutMark) } : {}),
     },
     warnings: nameLosses(
@@ -123,6 +130,33 @@ export function listMessageLosses(root: JsonNode, dialect: ChatDialect): readonl
     hasMarks,
     dialect,
   );
+}
+
+/** Returns the text that an answer repeats: that of a last message of the assistant; null where there is none. */
+export function prefillOf(body: Fields, { marksPrefill }: ChatDialect): string | null {
+  const last = marksPrefill ? asFields(asList(body["messages"]).at(-1)) : null;
+  return last?.["prefix"] === true ? asText(last["content"]) : null;
+}
+
+function markPrefill(messages: readonly Fields[]): readonly Fields[] {
+  const last = messages.at(-1);
+  if (last?.["role"] !== "assistant" || last["tool_calls"] !== undefined) return messages;
+  return messages.with(-1, { ...last, prefix: true });
+}
+
+/** Sends a system message behind an answer or a result as a user's, marked as the other formats mark it. */
+function placeSystem(message: Fields, at: number, messages: readonly Fields[]): Fields {
+  const before = messages[at - 1]?.["role"];
+  if (message["role"] !== "system" || (before !== "assistant" && before !== "tool")) return message;
+  const { content } = message;
+  const marked = (text: unknown) => `<system>\n${String(text)}\n</system>`;
+  return {
+    ...message,
+    role: "user",
+    content: Array.isArray(content)
+      ? content.map((part) => ({ ...part, text: marked(asFields(part)?.["text"] ?? "") }))
+      : marked(content),
+  };
 }
 
 const NO_WARNINGS: readonly Warning[] = [];
