@@ -39,6 +39,22 @@ function relay(text: string, identity = IDENTITY) {
   return { relay, out };
 }
 
+/** Prints JSON as Python does. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${spaced(member)}`);
+  return `{${members.join(", ")}}`;
+}
+
+/** Returns an object, and the objects in it, with their members in the opposite order. */
+function reverse(value: object): object {
+  const entries = Object.entries(value).reverse();
+  return Object.fromEntries(
+    entries.map(([name, member]) => [name, typeof member === "object" ? reverse(member) : member]),
+  );
+}
+
 describe("relaying a Messages stream", () => {
   test("only id, model, price and metadata are changed", () => {
     const { relay: passed, out } = relay(stream(START, ...TEXT, DELTA, STOP));
@@ -131,6 +147,53 @@ describe("relaying a Messages stream", () => {
     ];
     expect(relay(stream(START, ...thinking)).relay.sawToken).toBe(false);
     expect(relay(stream(START, ...TEXT.slice(0, 3))).relay.sawToken).toBe(true);
+  });
+
+  /** Ways to print an event. */
+  const SPELLINGS: readonly (readonly [string, (event: Fields) => string])[] = [
+    ["without white space", (event) => JSON.stringify(event)],
+    ["with a space after each comma and colon", (event) => spaced(event)],
+    ["with fields in the opposite order", (event) => JSON.stringify(reverse(event))],
+    ["with a field behind its delta", (event) => JSON.stringify({ ...event, p: "a" })],
+  ];
+
+  const textDelta = (value: string) => ({ type: "text_delta", text: value });
+  test.each(SPELLINGS)(
+    "the text of a delta counts as a token, and nothing else, if it is printed %s",
+    (_, print) => {
+      const read = (delta: Fields) => {
+        const event = { type: "content_block_delta", index: 0, delta };
+        const begin = stream(START, TEXT[0] as Fields);
+        const end = stream({ ...DELTA, usage: {} }, STOP);
+        const named = `event: content_block_delta\ndata: ${print(event)}\n\n`;
+        const { sawToken, producedBytes } = relay(begin + named).relay;
+        return [sawToken, producedBytes, relay(begin + named + end).relay.classifyEnd()];
+      };
+      expect(read(textDelta("Hello"))).toEqual([true, 5, "complete"]);
+      expect(read(textDelta(""))).toEqual([false, 0, "empty"]);
+      expect(read({ type: "signature_delta", signature: "abc" })).toEqual([false, 3, "empty"]);
+      expect(read({ type: "input_json_delta", partial_json: "{}" })).toEqual([true, 2, "complete"]);
+      const [sawArguments, size] = read({ type: "input_json_delta", partial_json: '{"city":' });
+      expect(sawArguments).toBe(true);
+      expect(size).toBeWithin(8, 11);
+      const [sawCitation] = read({ type: "citations_delta", citation: { type: "page_location", start: 1 } });
+      expect(sawCitation).toBe(true);
+    },
+  );
+
+  test("a delta without a text is passed on, and is no token", () => {
+    const bare = [{ type: "text_delta", text: null }, null, "text"].map((delta) => ({
+      type: "content_block_delta",
+      index: 0,
+      delta,
+    }));
+    const { relay: passed, out } = relay(stream(START, ...bare));
+    expect([passed.sawToken, passed.producedBytes]).toEqual([false, 0]);
+    expect(
+      parseStream(out)
+        .map(({ data }) => data)
+        .slice(1),
+    ).toEqual(bare);
   });
 
   test("a block that the vendor left open is closed", () => {
