@@ -152,6 +152,21 @@ describe("a bound that the documents name is accepted, and one more is rejected:
     vendor.reset();
   });
 
+  const hello = { role: "user", content: "Hi" };
+  const countedBody = {
+    "/chat/completions": (count: number) => ({ messages: Array(count).fill(hello) }),
+    "/messages": (count: number) => ({ max_tokens: 9, messages: Array(count).fill(hello) }),
+    "/responses": (count: number) => ({ input: Array(count).fill(hello) }),
+  } as const;
+
+  test.each(Object.entries(countedBody))(
+    "a conversation has 20,000 messages or items: %s",
+    async (path, bodyOf) => {
+      const ask = (count: number) => infer(path, { model: "acme/model:free", ...bodyOf(count) });
+      expect([await ask(20_000), await ask(20_001)]).toEqual([200, 400]);
+    },
+  );
+
   test.each([
     [8, 128, 200],
     [1_024, 1, 200],
