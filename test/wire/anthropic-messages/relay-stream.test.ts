@@ -215,6 +215,33 @@ describe("relaying a Messages stream", () => {
   });
 });
 
+describe("reading a Messages stream", () => {
+  const open = (content_block: Fields): Fields => ({ type: "content_block_start", index: 0, content_block });
+  const call = (id: string) => open({ type: "tool_use", id, name: "f", input: {} });
+  const append = (delta: Fields): Fields => ({ type: "content_block_delta", index: 0, delta });
+
+  test("a block ends where the next one begins with its index, and at the end of the stream", () => {
+    const text = append({ type: "text_delta", text: "a" });
+    const input = append({ type: "input_json_delta", partial_json: '{"b":1}' });
+    const blocks = [open({ type: "text", text: "" }), text, call("c1"), call("c2"), input];
+    const events = readAll(anthropicMessages.createReader(), [stream(START, ...blocks, DELTA, STOP)]);
+    const places = events.filter(({ kind }) => kind === "part-start" || kind === "part-end");
+    expect(places.map((event) => [event.kind, "at" in event && event.at])).toEqual([
+      ["part-start", 0],
+      ["part-end", 0],
+      ["part-start", 1],
+      ["part-end", 1],
+      ["part-start", 2],
+      ["part-end", 2],
+    ]);
+    expect(collectAnswer(events).choices[0]?.parts).toMatchObject([
+      { kind: "text", text: "a" },
+      { kind: "tool-call", id: "c1", arguments: "{}" },
+      { kind: "tool-call", id: "c2", arguments: '{"b":1}' },
+    ]);
+  });
+});
+
 describe("token counters in several events of a Messages stream", () => {
   test.each<[string, Fields, Fields, Fields]>([
     [
