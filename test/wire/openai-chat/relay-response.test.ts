@@ -103,7 +103,7 @@ test.each([
       relayChatAnswer(JSON.stringify({ choices }), IDENTITY);
     expect(emptiness(choice(message))).toMatchObject({ kind: "answer", isEmpty });
     expect(emptiness(choice({ content: "" }), choice(message))).toMatchObject({ kind: "answer", isEmpty });
-    const cutOff = { ...choice(message), finish_reason: "length" };
-    expect(emptiness(cutOff)).toMatchObject({ kind: "answer", isEmpty: false });
+    const incomplete = { ...choice(message), finish_reason: "length" };
+    expect(emptiness(incomplete)).toMatchObject({ kind: "answer", isEmpty: false });
   },
 );

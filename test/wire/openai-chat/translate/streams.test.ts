@@ -184,12 +184,12 @@ describe("reading a chat vendor's stream", () => {
   });
 
   test.each([
-    [BOUNDS.choices, []],
-    [BOUNDS.choices + 1, ["error"]],
+    [BOUNDS.choices, 0],
+    [BOUNDS.choices + 1, 1],
   ])("a stream has a bound of choices: %d", (count, errors) => {
     const choices = Array.from({ length: count }, (_, index) => ({ index, delta: { content: "a" } }));
     const events = read(sse(...choices.map((choice) => ({ choices: [choice] }))));
-    expect(events.flatMap(({ kind }) => (kind === "error" ? [kind] : []))).toEqual(errors);
+    expect(events.filter(({ kind }) => kind === "error")).toHaveLength(errors);
     expect(events.filter(({ kind }) => kind === "part-start")).toHaveLength(BOUNDS.choices);
   });
 
