@@ -145,6 +145,41 @@ describe("the hold book over leases", () => {
     expect(book.grow("gen_1", 20_000)).toBeGreaterThan(10_000);
   });
 
+  test("does not wait for the store when its lease covers all that a hold grows by", async () => {
+    const { bank, book } = create(10_000);
+    await book.hold(requestOf("gen_0", 100));
+    await book.hold(requestOf("gen_1", 100));
+    book.settle("gen_0", 0);
+    bank.answers = Promise.withResolvers<void>();
+    const waiting = book.hold(requestOf("gen_2", 5_000));
+    expect(await book.growSoon("gen_1", 200)).toBe(200);
+    bank.answers.resolve();
+    expect(heldBy(await waiting)).toBe(5_000);
+  });
+
+  test("does not ask the store again for money that it did not have a moment ago, and asks again after a second", async () => {
+    const { bank, book, clock } = create(100);
+    await book.hold(requestOf("gen_1", 100));
+    bank.balance += 100;
+    clock.advance(999);
+    expect(await book.growSoon("gen_1", 200)).toBe(100);
+    expect(bank.orders).toHaveLength(1);
+    clock.advance(1);
+    expect(await book.growSoon("gen_1", 200)).toBe(200);
+  });
+
+  test("orders again for a hold that the balance just covers after others of the same order have taken theirs", async () => {
+    const { bank, book } = create(51);
+    const verdicts = await Promise.all([
+      book.hold(requestOf("gen_1", 1)),
+      // Of the 50 that are left, half is lent to these two, which would rather have 65.
+      book.hold(requestOf("gen_2", 15)),
+      book.hold(requestOf("gen_3", 50, { least: 35 })),
+    ]);
+    expect(verdicts.map(heldBy)).toEqual([1, 15, 35]);
+    expect(bank.orders).toHaveLength(3);
+  });
+
   test("gives back what it has not needed for a minute", async () => {
     const { bank, book, clock } = create(1_000);
     await book.hold(requestOf("gen_1", 100));
