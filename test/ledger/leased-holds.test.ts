@@ -157,6 +157,22 @@ describe("the hold book over leases", () => {
     expect(heldBy(await waiting)).toBe(5_000);
   });
 
+  test("grows by the answers to four orders at most, however much is left according to the store", async () => {
+    const { book } = create(0, {
+      leases: {
+        borrow: async ({ leases }) => ({
+          isLent: true,
+          leases: leases.map(({ amount }) => ({ lent: Math.min(amount, 100), left: 1_000, others: 0 })),
+        }),
+        giveBack: async () => {},
+        listWanted: async () => [],
+        listLeases: async () => ({ leases: [], ticket: 0 }),
+      },
+    });
+    expect(heldBy(await book.hold(requestOf("gen_1", 100)))).toBe(100);
+    expect(await book.growSoon("gen_1", 1_000)).toBe(100 + 4 * 100);
+  });
+
   test("does not ask the store again for money that it did not have a moment ago, and asks again after a second", async () => {
     const { bank, book, clock } = create(100);
     await book.hold(requestOf("gen_1", 100));

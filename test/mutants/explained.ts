@@ -66,13 +66,6 @@ export const EXPLAINED: readonly Explained[] = [
     line: "end - start <= LEAST_VALUE_BYTES",
     why: "A schema of that length has no more values than the bound, so that counting them changes nothing.",
   },
-  {
-    file: "src/core/ledger/leased-hold-book.ts",
-    kind: "shifted bound",
-    line: "tries < MAX_GROWTHS && held < amount",
-    before: "tries < MAX_GROWTHS",
-    why: "One more order for a hold that grows. How many there are is promised nowhere.",
-  },
   ...[
     "usage.cachedTokens <= promptTokens",
     "usage.cacheWriteTokens <= promptTokens - usage.cachedTokens",
