@@ -72,6 +72,8 @@ describe("entries of the prompt log", () => {
     const { log, state } = createLog();
     await generate(log, "a");
     await log.drain();
+    // Nothing is left for the next one, and the store is not called for it.
+    await log.drain();
     expect(state.groups).toEqual([["a"]]);
   });
 

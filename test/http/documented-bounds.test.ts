@@ -69,6 +69,19 @@ describe("a bound that the documents name is accepted, and one more is rejected:
   });
 
   test.each([
+    ["tag", 200, 201],
+    ["tag", 201, 400],
+    ["tag", 0, 400],
+    ["end_user", 512, 201],
+    ["end_user", 513, 400],
+    ["end_user", 0, 400],
+  ])("the %s of a budget has 1 to 200 or 512 characters: %d", async (field, length, status) => {
+    const account_id = await createAccountTools(gateway).organization();
+    const body = { account_id, limit: 1, [field]: "x".repeat(length) };
+    expect((await call("POST", "/budgets", body)).status).toBe(status);
+  });
+
+  test.each([
     [1, 200],
     [100, 200],
     [0, 400],
