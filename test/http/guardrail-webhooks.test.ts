@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type CheckService, isQuestionSigned, startCheckService } from "../support/check-service.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addAccountWithKey, findLedgerProblems, manage } from "../support/money.ts";
 import { readAnswer } from "../support/read-answer.ts";
 import { scrape } from "../support/scrape.ts";
 import { type Speech, speak } from "../support/speaking-vendor.ts";
+import { createTestClock } from "../support/test-clock.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";
@@ -244,6 +246,36 @@ describe("a webhook that checks answers", () => {
     while (record?.["outcome"] !== "cancelled") record = await recordOf(id).catch(() => undefined);
     expect(record["total_cost"]).toBeGreaterThan(0);
   });
+
+  for (const stream of [false, true])
+    test(`that does not answer ends ${stream ? "a stream" : "a whole answer"} at its total time, with an error`, async () => {
+      service.answer(() => new Promise(() => {}));
+      vendor.perform(speak({ text: ["Hello"] }));
+      const clock = createTestClock();
+      const own = await startTestGateway({
+        clock,
+        yaml: `
+timers: {total_ms: 5000}
+providers:
+  acme: {base_url: "${vendor.baseUrl}", api_keys: [k], models: [{id: acme/model}]}
+guardrails:
+  - {name: slow, kind: webhook, url: "${service.url}", secret: ${SECRET}, on: answer, on_error: allow, timeout_ms: 30000}`,
+      });
+      try {
+        const messages = [{ role: "user", content: "Hi" }];
+        const asked = postChat(own, { model: "acme/model", messages, stream });
+        await service.question(0);
+        await turnEventLoop();
+        clock.advance(5_000);
+        const response = await asked;
+        const text = await response.text();
+        expect(response.status).toBe(stream ? 200 : 503);
+        expect(text).toContain("the whole request took longer than is allowed");
+        expect(text).not.toContain("Hello");
+      } finally {
+        await own.stop();
+      }
+    });
 
   test("is counted by verdict, and its address, secret and texts are in no log and no settings", async () => {
     await read("chat", { model: "before", text: "My secret text" });
