@@ -1,4 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { MINUTE_MS } from "../../src/base/time.ts";
+import type { Admission } from "../../src/core/generation/admission.ts";
+import type { GenerationCall, GenerationDeps } from "../../src/core/generation/call.ts";
+import { takeLimits } from "../../src/core/generation/take-limits.ts";
+import { MemoryRateLimiter } from "../../src/core/limits/memory-rate-limiter.ts";
+import { type LimitScope, NO_LIMIT, type RateLimiter } from "../../src/core/limits/rate-limiter.ts";
+import { makeDeployment } from "../routing/make-deployment.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { createAccountTools } from "../support/management.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
@@ -121,3 +128,36 @@ describe("a model whose limit is used up", () => {
     expect(vendor.calls.map(({ body: sent }) => sent["model"])).not.toContain("up-first");
   });
 });
+
+test.each(["at once", "later"] as const)(
+  "the limits of models are the same if the counts arrive %s",
+  async (when) => {
+    const own = new MemoryRateLimiter({ leaseMs: MINUTE_MS });
+    const rateLimiter = {
+      admit: (...args: Parameters<RateLimiter["admit"]>) =>
+        when === "later" ? Promise.resolve(own.admit(...args)) : own.admit(...args),
+    };
+    const deps = {
+      rateLimiter,
+      clock: createTestClock(),
+      holdBounds: { tokens: 100 },
+      listLimits: (_: unknown, modelId: string): LimitScope[] => [
+        { source: "gateway", id: modelId, limit: { ...NO_LIMIT, requestsPerMinute: 1 } },
+      ],
+    } as unknown as GenerationDeps;
+    const request = { action: "embeddings", maxTokens: null, promptTextBytes: 10, answers: 1 };
+    const call = { principal: { kind: "key" }, request } as unknown as GenerationCall;
+    const deployments = ["acme/first", "acme/second"].map((id) => [makeDeployment(id, "vendor")]);
+    let generations = 0;
+    const take = async () => {
+      const admission = { modelId: "acme/first", deployments } as unknown as Admission;
+      return takeLimits(deps, call, { id: `gen_${generations++}`, admission });
+    };
+    const full = { requests: { limit: 1, remaining: 0 } };
+    const first = await take();
+    expect(first).toMatchObject({ limitStatus: full, freeLimit: null });
+    expect(first.modelId).toBeUndefined();
+    expect(await take()).toMatchObject({ limitStatus: full, modelId: "acme/second" });
+    await expect(take()).rejects.toMatchObject({ failure: { code: "rate_limit_exceeded", retryAfterS: 60 } });
+  },
+);

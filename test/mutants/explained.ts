@@ -66,6 +66,18 @@ export const EXPLAINED: readonly Explained[] = [
     line: "end - start <= LEAST_VALUE_BYTES",
     why: "A schema of that length has no more values than the bound, so that counting them changes nothing.",
   },
+  {
+    file: "src/core/generation/measure-prompt.ts",
+    kind: "shifted bound",
+    line: "request.countPromptChars() >= (1 - PLAIN_SHARE) * request.windowTextBytes",
+    why: "The share is an estimate of what plain text is: a text that has exactly it may be taken for either.",
+  },
+  {
+    file: "src/core/generation/read-body.ts",
+    kind: "shifted bound",
+    line: "body.length > maxBytes ? body.subarray(0, maxBytes) : body",
+    why: "A body that just fits is the same after it was cut off at its end.",
+  },
   ...[
     "usage.cachedTokens <= promptTokens",
     "usage.cacheWriteTokens <= promptTokens - usage.cachedTokens",
