@@ -338,6 +338,18 @@ describe("the hold book over leases", () => {
     expect(heldBy(await book.hold(requestOf("gen_4", 100, limited)))).toBe(100);
   });
 
+  test("holds nothing for a request that costs nothing, also beyond what is left", async () => {
+    const { bank, book, clock } = create(100);
+    const soon = (id: string, amount: number) =>
+      Promise.race([book.hold(requestOf(id, amount)), pass(clock, 3_000)]);
+    await book.hold(requestOf("gen_1", 100));
+    book.settle("gen_1", 250);
+    expect(await soon("gen_2", 1)).toMatchObject({ kind: "refused" });
+    expect(await soon("gen_3", 0)).toMatchObject({ kind: "held", amount: 0 });
+    bank.isAway = true;
+    expect(await soon("gen_4", 0)).toMatchObject({ kind: "held", amount: 0 });
+  });
+
   test("spends again what was charged for a record that the store rejects", async () => {
     const { bank, book } = create(100);
     await book.hold(requestOf("gen_1", 100));
