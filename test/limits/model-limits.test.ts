@@ -30,14 +30,16 @@ limits:
     "acme/first": {requests_per_minute: 1}
     "acme/second": {requests_per_minute: 2}
     "acme/short": {tokens_per_minute: 10}
+    "acme/tiny": {requests_per_minute: 1}
 named_routes:
   acme-group: {kind: group, targets: [{model: acme/first, weight: 1}, {model: acme/second, weight: 1}], sticky: session}
 tiers:
   - {id: gateway-auto/mine, name: Mine, rule: {by: header, header: x-mode, cases: [{values: [x], pick: {models: [acme/third]}}], else: {models: [acme/first, acme/second, acme/third]}}}
+  - {id: gateway-auto/long, name: Long, rule: {by: header, header: x-mode, cases: [{values: [x], pick: {models: [acme/third]}}], else: {models: [acme/tiny, acme/third]}}}
 providers:
   vendor:
     base_url: ${vendor.baseUrl}
-    models: [${["first", "second", "third", "short"].map((name) => `{id: acme/${name}, name: up-${name}, ${prices}}`).join(", ")}]`,
+    models: [${["first", "second", "third", "short"].map((name) => `{id: acme/${name}, name: up-${name}, ${prices}}`).join(", ")}, {id: acme/tiny, context_length: 100, ${prices}}]`,
   });
   const tools = createAccountTools(gateway);
   const user = await tools.user("Ada", { overdraft: null });
@@ -104,6 +106,16 @@ describe("a model whose limit is used up", () => {
   test("is left out if its tokens are used up", async () => {
     const answers = await askTimes(2, { model: "acme/short", models: ["acme/third"] });
     expect(modelsOf(answers)).toEqual(["acme/short", "acme/third"]);
+  });
+
+  test("is not used up by requests to a tier that are too long for it", async () => {
+    const content = "A long text. ".repeat(100);
+    const long = { model: "gateway-auto/long", messages: [{ role: "user", content }] };
+    expect(modelsOf(await askTimes(2, long))).toEqual(["acme/third", "acme/third"]);
+    expect(modelsOf(await askTimes(2, { model: "gateway-auto/long", max_tokens: 5 }))).toEqual([
+      "acme/tiny",
+      "acme/third",
+    ]);
   });
 
   test("is a 429 if the request names no other", async () => {

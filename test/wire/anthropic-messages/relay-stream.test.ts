@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ByteOutput } from "../../../src/base/byte-output.ts";
 import { relayMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
@@ -300,6 +301,30 @@ describe("token counters in several events of a Messages stream", () => {
     );
     expect(relay(text).relay.usage).toMatchObject(expected);
     expect(collectAnswer(readAll(anthropicMessages.createReader(), [text])).usage).toMatchObject(expected);
+  });
+});
+
+describe("copying the bytes of a Messages stream", () => {
+  const delta = `event: content_block_delta\ndata: ${JSON.stringify(TEXT[2])}\n\n`;
+
+  test.each([
+    ["at the begin of a piece", "", ""],
+    ["between other events", stream({ type: "ping" }), stream(STOP)],
+  ])("an event with a delta is copied whole %s", (_where, before, after) => {
+    const relay = new MessagesRelay(IDENTITY, 5);
+    const out = new ByteOutput();
+    const [from, end] = [Buffer.byteLength(before), Buffer.byteLength(before + delta)];
+    expect(relay.copyEvent(Buffer.from(before + delta + after), from, out)).toBe(end);
+    expect(Buffer.from(out.take()).toString("utf8")).toBe(delta);
+    expect([relay.sawToken, relay.producedBytes > 0]).toEqual([true, true]);
+  });
+
+  test("an event that has not arrived whole, and one without a delta, is left to be read", () => {
+    const relay = new MessagesRelay(IDENTITY, 5);
+    const out = new ByteOutput();
+    expect(relay.copyEvent(Buffer.from(delta.slice(0, -1)), 0, out)).toBe(0);
+    expect(relay.copyEvent(Buffer.from(stream(STOP)), 0, out)).toBe(0);
+    expect(out.take().length).toBe(0);
   });
 });
 
