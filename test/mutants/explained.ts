@@ -159,4 +159,40 @@ export const EXPLAINED: readonly Explained[] = [
     line: "measureChars(kept, MAX_REPEATED_CHARS) <= MAX_REPEATED_CHARS",
     why: "The bound is approximate: a request of exactly that size may be kept whole or shortened.",
   },
+  {
+    file: "src/core/console/oidc-rules.ts",
+    kind: "shifted bound",
+    line: "ROLES.indexOf(rule.role) < ROLES.indexOf(known)",
+    why: "Two rules with the same role give the same role.",
+  },
+  {
+    file: "src/storage/sqlite/skip-days.ts",
+    kind: "shifted bound",
+    line: "return after < next ? after : next",
+    why: "Both are the same id then.",
+  },
+  {
+    file: "src/core/extensions/guardrails/find-phrases.ts",
+    kind: "changed constant",
+    line: "const SLICE_CHARS = 64 * 1024",
+    why: "Slices of any size have the same words; the size only bounds the memory of one.",
+  },
+  {
+    file: "src/http/middleware/browser-checks.ts",
+    kind: "changed constant",
+    line: "const MAX_SHOWN_CHARS = 255",
+    why: "How much of an unknown host an error shows is not promised.",
+  },
+  {
+    file: "src/core/generation/attempt.ts",
+    kind: "changed constant",
+    line: "return isDocumentStart(readLatin1(start, at, at + 1))",
+    why: "Only the first character decides, and one more does not change it.",
+  },
+  {
+    file: "src/core/ledger/worst-case.ts",
+    kind: "swapped arguments",
+    line: "services : scaleAmount(services, factor)",
+    why: "The product is the same.",
+  },
 ];
