@@ -6,6 +6,7 @@ import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { ConfigError, checkConfig } from "../../src/app/load-config.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import {
   answerHello,
@@ -15,6 +16,7 @@ import {
 } from "../support/recording-vendor.ts";
 import { makeServiceAccount } from "../support/service-account.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
+import { createTestClock } from "../support/test-clock.ts";
 
 const ACCOUNT = makeServiceAccount();
 const folder = makeTempFolder("addresses-");
@@ -138,6 +140,22 @@ ${more}`;
       });
     },
   );
+
+  test("is no longer waited for once the total time of a request is over, although its token endpoint may take longer", async () => {
+    const asked = Promise.withResolvers<void>();
+    vendor.reset(() => {
+      asked.resolve();
+      return new Promise<Response>(() => {});
+    });
+    const clock = createTestClock();
+    await withGateway({ yaml: yaml(), environment, clock }, async (gateway) => {
+      const answer = ask(gateway, "acme/model");
+      await asked.promise;
+      await turnEventLoop();
+      clock.advance(1_000);
+      expect((await answer).status).toBe(503);
+    });
+  });
 
   test("is replaced by the next provider if there is no access token", async () => {
     vendor.reset((request) =>

@@ -208,6 +208,16 @@ tiers: [{id: gateway-auto/own, name: Own, released: 2026-04-30, rule: {by: api, 
     });
   });
 
+  test("is called with its key also if a header of the configuration has the same name", async () => {
+    const headers = `{ authorization: Bearer of-the-header, x-team: a }`;
+    const yaml = `providers: { local: { base_url: "${vendor.baseUrl}", api_keys: [of-the-list], headers: ${headers}, models: [{ id: acme/model }] } }`;
+    await withGateway({ yaml }, async (gateway) => {
+      expect((await ask(gateway, "acme/model")).status).toBe(200);
+      expect(vendor.last().headers.get("authorization")).toBe("Bearer of-the-list");
+      expect(vendor.last().headers.get("x-team")).toBe("a");
+    });
+  });
+
   test("needs no key and is called without one", async () => {
     const yaml = `providers: { local: { base_url: "${vendor.baseUrl}", models: [{ id: acme/model }, { id: "acme/model:free" }] } }`;
     await withGateway({ yaml }, async (gateway) => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SESSION_MAX_MS } from "../../src/core/console/console-session.ts";
 import { signInRuleOf } from "../../src/http/api/endpoint.ts";
 import { listRuledEndpoints } from "../../src/http/api/sign-in-rules.ts";
 import { readReturnPath } from "../../src/http/console/return-path.ts";
@@ -10,6 +11,7 @@ import { callAdmin, createAccountTools } from "../support/management.ts";
 import { startOidcProvider, type TestOidcProvider } from "../support/oidc-provider.ts";
 import { callWithSession, type SessionAnswer, signIn } from "../support/sign-in.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
+import { createTestClock } from "../support/test-clock.ts";
 
 const START = "/api/console/oidc/start";
 const MINUTE_MS = 60_000;
@@ -225,6 +227,36 @@ describe("an operator adds credits without another sign-in", () => {
 test("a time of the sign-in that the provider does not say counts as too long ago", async () => {
   provider.forged = { auth_time: undefined };
   expect((await addCredits(await signInAt())).status).toBe(403);
+});
+
+test("each sign-in renews the key of the person while it is valid, and one that has expired is not revived", async () => {
+  const clock = createTestClock(Date.now());
+  provider.forged = { exp: Math.floor(clock.now() / 1_000) + 30 * 86_400 };
+  const own = await startTestGateway({ yaml: configOf(), clock });
+  const listKeys = async () => {
+    const { rows } = await callAdmin(own, own.adminKey, "GET", "/keys?limit=100");
+    return rows.flatMap(({ id, name, expires_at }) =>
+      String(name).endsWith(" root") ? [{ id, until: Date.parse(String(expires_at)) - clock.now() }] : [],
+    );
+  };
+  const signInNow = async () => {
+    provider.signedInAt = clock.now();
+    expect((await signInAt({}, own)).status).toBe(303);
+  };
+  try {
+    await signInNow();
+    const first = (await listKeys())[0]!;
+    clock.leap(SESSION_MAX_MS - 1);
+    await signInNow();
+    expect(await listKeys()).toEqual([{ id: first.id, until: SESSION_MAX_MS }]);
+    clock.leap(SESSION_MAX_MS);
+    await signInNow();
+    const keys = await listKeys();
+    expect(keys.map(({ until }) => until).sort((a, b) => a - b)).toEqual([0, SESSION_MAX_MS]);
+    expect(keys.find(({ until }) => until === 0)?.id).toBe(first.id);
+  } finally {
+    await own.stop();
+  }
 });
 
 describe("a browser that signs in at the provider again", () => {

@@ -126,6 +126,16 @@ describe("a long backlog of records", () => {
     expect(store.groups.length - length).toBe(3);
   });
 
+  test("groups are saved one after the other while a whole one waits, and no timer is left when none does", async () => {
+    const store = createStore();
+    const recorder = createRecorder(store);
+    for (let i = 0; i < 500; i++) recorder.write(recordOf(i));
+    clock.advance(100);
+    await turnEventLoop();
+    expect(store.groups).toEqual([250, 250]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   test("a store that does not answer counts as unavailable after twenty seconds, and is tried again", async () => {
     const store = createStore();
     store.state = "silent";

@@ -55,6 +55,31 @@ describe("a vendor with several keys", () => {
   });
 });
 
+test("the other keys of vendors that fail are called after all vendors, in the order of the vendors", async () => {
+  const asked: string[] = [];
+  const hostOf = (slug: string, price: string) => {
+    const vendor = startVendor((call) => {
+      asked.push(slug);
+      call.respond(500, { error: { message: "No." } });
+    });
+    const yaml = `  ${slug}: {base_url: "${vendor.baseUrl}", api_keys: [key-1, key-2], models: [${model(price)}]}`;
+    return { vendor, yaml };
+  };
+  const hosts = [hostOf("first", "0.000001"), hostOf("second", "0.000002"), hostOf("third", "0.00001")];
+  const own = await startTestGateway({
+    clock,
+    yaml: ["limits: {attempts: 6}", "providers:", ...hosts.map(({ yaml }) => yaml)].join("\n"),
+  });
+  try {
+    const response = await postChat(own, { model: "acme/m", messages: [{ role: "user", content: "Hi" }] });
+    expect(response.status).toBe(502);
+    expect(asked).toEqual(["first", "second", "third", "first", "second", "third"]);
+  } finally {
+    await own.stop();
+    for (const { vendor } of hosts) vendor.stop();
+  }
+});
+
 describe("a request that is not streamed and gets no answer", () => {
   test("is sent to another vendor once other requests have opened the circuit of its vendor", async () => {
     a.perform((call) => call.gate());

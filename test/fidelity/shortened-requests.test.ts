@@ -80,3 +80,41 @@ test("an answer repeats the long instructions of a Responses request that was tr
   const choices = [{ index: 0, message: { role: "assistant", content: "Because." }, finish_reason: "stop" }];
   expect(readWhole(request, "openai-chat", { choices })["instructions"]).toBe(instructions);
 });
+
+const LONG = "Why? ".repeat(100);
+
+test.each<[string, Client, Fields]>([
+  ["a message of chat", "chat", { messages: [{ role: "user", content: LONG }] }],
+  ["a part of chat", "chat", { messages: [{ role: "user", content: [{ type: "text", text: LONG }] }] }],
+  ["a message of Messages", "messages", { messages: [{ role: "user", content: LONG }] }],
+  [
+    "a block of Messages",
+    "messages",
+    { messages: [{ role: "user", content: [{ type: "text", text: LONG }] }] },
+  ],
+  ["the input of Responses", "responses", { input: LONG }],
+  ["a message of Responses", "responses", { input: [{ role: "user", content: LONG }] }],
+  [
+    "a part of Responses",
+    "responses",
+    { input: [{ role: "user", content: [{ type: "input_text", text: LONG }] }] },
+  ],
+  [
+    "a part of an output of Responses",
+    "responses",
+    {
+      input: [
+        { type: "function_call", call_id: "call_1", name: "look", arguments: "{}" },
+        { type: "function_call_output", call_id: "call_1", output: [{ type: "input_text", text: LONG }] },
+      ],
+    },
+  ],
+])("the long text of %s is copied into the translated request, not parsed", (_place, client, fields) => {
+  const { sent, isComposed } = encode(
+    client,
+    { model: "acme/model", max_tokens: 9, ...fields },
+    "gemini",
+    false,
+  );
+  expect([JSON.stringify(sent).includes(LONG), isComposed]).toEqual([true, true]);
+});

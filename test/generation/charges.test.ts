@@ -42,9 +42,11 @@ interface Priced {
   readonly charges: readonly (readonly unknown[])[];
 }
 
-async function ask(path: string, body: Record<string, unknown>, key = gateway.key): Promise<Priced> {
+/** @param body as an object, or as its JSON */
+async function ask(path: string, body: Record<string, unknown> | string, key = gateway.key): Promise<Priced> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const response = await fetch(gateway.base + path, { method: "POST", headers, body: JSON.stringify(body) });
+  const json = typeof body === "string" ? body : JSON.stringify(body);
+  const response = await fetch(gateway.base + path, { method: "POST", headers, body: json });
   const text = await response.text();
   const id = response.headers.get("x-gateway-generation-id");
   const found = await fetch(`${gateway.base}/generation?id=${id}`, { headers });
@@ -62,7 +64,7 @@ async function ask(path: string, body: Record<string, unknown>, key = gateway.ke
 }
 
 /** Returns the hold of a request in nanodollars, as the rejection of an account without money names it. */
-async function holdOf(path: string, body: Record<string, unknown>): Promise<number> {
+async function holdOf(path: string, body: Record<string, unknown> | string): Promise<number> {
   probes += 1;
   const { text } = await ask(path, body, await addAccountWithKey(gateway, { id: `user_probe${probes}` }));
   const { error } = JSON.parse(text) as { error: { metadata: { required: number } } };
@@ -366,5 +368,47 @@ describe("the hold of a request that allows the vendor to search", () => {
     expect(most - (await hold(998))).toBeWithin(2 * 3_000_000, 2 * 3_000_000 + 1_001);
     expect(await hold(1_001)).toBe(most);
     expect(await hold(9_999)).toBe(most);
+  });
+});
+
+describe("the hold of a request with files", () => {
+  /** The model's context window, and what a token of a prompt costs. */
+  const [WINDOW, PER_TOKEN] = [200_000, 1_000];
+  const bytes = "A".repeat(40_000);
+  const inChat = (file: object) => ({ messages: [{ role: "user", content: [{ type: "file", file }] }] });
+  const inMessages = (source: object) => ({
+    messages: [{ role: "user", content: [{ type: "document", source }] }],
+  });
+  const inResponses = (file: object) => ({
+    input: [{ role: "user", content: [{ type: "input_file", ...file }] }],
+  });
+  const base64 = (data: string) => ({ type: "base64", media_type: "application/pdf", data });
+
+  test.each<[string, string, Record<string, unknown>]>([
+    ["a file id", "/chat/completions", inChat({ file_id: "file-1" })],
+    ["a file id", "/responses", inResponses({ file_id: "file-1" })],
+    ["an address", "/responses", inResponses({ file_url: "https://example.com/a.pdf" })],
+    ["an address", "/messages", inMessages({ type: "url", url: "https://example.com/a.pdf" })],
+    ["a file id", "/messages", inMessages({ type: "file", file_id: "file_1" })],
+  ])("fills the context window if the vendor reads the file behind %s at %s", async (_what, path, body) => {
+    const json = JSON.stringify({ model: MINE, max_tokens: 50, max_output_tokens: 50, ...body });
+    const escaped = json.replaceAll("file_id", "file\\u005fid").replaceAll("://", ":\\u002f\\/");
+    expect(escaped).not.toBe(json);
+    const most = (WINDOW + 1_000) * PER_TOKEN + 2_000_000;
+    for (const sent of [json, escaped]) expect(await holdOf(path, sent)).toBeWithin(WINDOW * PER_TOKEN, most);
+  });
+
+  test.each<[string, string, (data: string) => Record<string, unknown>]>([
+    ["chat completions", "/chat/completions", (data) => inChat({ filename: "a.pdf", file_data: data })],
+    ["Responses", "/responses", (data) => inResponses({ filename: "a.pdf", file_data: data })],
+    ["Messages", "/messages", (data) => inMessages(base64(data))],
+  ])("grows with the bytes of a file inside of %s", async (_api, path, bodyWith) => {
+    const hold = (data: string) =>
+      holdOf(path, { model: MINE, max_tokens: 50, max_output_tokens: 50, ...bodyWith(data) });
+    const [small, large] = [await hold("AAAA"), await hold(bytes)];
+    expect(small).toBeLessThan(10_000 * PER_TOKEN);
+    expect(large - small).toBeWithin((bytes.length / 8) * PER_TOKEN, bytes.length * PER_TOKEN);
+    // A text of the file is no reference.
+    expect(await hold(`${bytes}://${bytes}`)).toBeLessThan(WINDOW * PER_TOKEN);
   });
 });

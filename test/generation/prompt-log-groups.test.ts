@@ -69,10 +69,19 @@ describe("entries of the prompt log", () => {
   });
 
   test("are stored by a drain, as at a shutdown and before one is read", async () => {
-    const { log, state } = createLog();
+    const { clock, log, state } = createLog();
     await generate(log, "a");
+    clock.advance(40);
+    await log.drain();
+    // Nothing is left for the next one, and the store is not called for it.
     await log.drain();
     expect(state.groups).toEqual([["a"]]);
+    // The time of the next group begins with its first entry.
+    await generate(log, "b");
+    clock.advance(49);
+    expect(state.groups).toEqual([["a"]]);
+    clock.advance(1);
+    expect(state.groups).toEqual([["a"], ["b"]]);
   });
 
   test("of a group that the store rejects are each named in the log", async () => {

@@ -80,3 +80,12 @@ test("a record that is ended again has nothing of an ending that could not be ma
   expect(endAfter([COMPLETED, FAILED])).toEqual(endAfter([FAILED]));
   expect(endAfter([FAILED, COMPLETED])).toEqual(endAfter([COMPLETED]));
 });
+
+test("a record has fields for advisors and forwarded units only if the answer had some", () => {
+  const { charge } = COMPLETED;
+  if (charge === null) throw new Error("the ending has no charge");
+  const { countedFor: _, units: __, ...usage } = charge.usage;
+  const record = endAfter([{ ...COMPLETED, charge: { ...charge, usage, advisors: [] } }]);
+  expect(record).toMatchObject({ promptTokens: 7, outcome: "completed" });
+  expect(Object.keys(record as object)).not.toContainAnyValues(["advisors", "units", "countedFor"]);
+});

@@ -614,16 +614,31 @@ describe("checks of text completions", () => {
     ["no prompts", { prompt: [] }, "prompt"],
     ["no model", { model: undefined }, "model"],
     ["a temperature out of range", { temperature: 3 }, "temperature"],
+    ["a top_p above one", { top_p: 1.1 }, "top_p"],
+    ["a negative top_p", { top_p: -0.1 }, "top_p"],
+    ["a frequency_penalty out of range", { frequency_penalty: 2.1 }, "frequency_penalty"],
+    ["a presence_penalty out of range", { presence_penalty: -2.1 }, "presence_penalty"],
     ["a negative max_tokens", { max_tokens: -1 }, "max_tokens"],
     ["too many answers", { n: 129 }, "n"],
     ["too many answers to all prompts", { n: 100, prompt: Array(11).fill("a") }, "n"],
     ["a suffix of the wrong type", { suffix: 7 }, "suffix"],
     ["an echo of the wrong type", { echo: "yes" }, "echo"],
+    ["a number as stop", { stop: 1 }, "stop"],
+    ["an object as stop", { stop: {} }, "stop"],
     ["a stop of the wrong type", { stop: [1] }, "stop"],
+    ["a stop of mixed types", { stop: ["a", 1] }, "stop"],
     ["a stream of the wrong type", { stream: "yes" }, "stream"],
   ])("reject %s with 400 and the field's name", async (_name, more, field) => {
     expect(await failureOf(await post({ ...ASK, ...more }))).toMatchObject({ status: 400, field });
     expect(native.requests).toHaveLength(0);
+  });
+
+  test.each([
+    ["lowest", { temperature: 0, top_p: 0, frequency_penalty: -2, presence_penalty: -2, max_tokens: 0 }],
+    ["highest", { temperature: 2, top_p: 1, frequency_penalty: 2, presence_penalty: 2, max_tokens: 16 }],
+  ])("accept the %s value of each parameter", async (_name, more) => {
+    expect((await post({ ...ASK, ...more })).status).toBe(200);
+    expect(JSON.parse(native.last().text)).toMatchObject(more);
   });
 
   test("reject a prompt that is longer than the window, and measure each prompt by itself", async () => {

@@ -69,6 +69,19 @@ describe("a bound that the documents name is accepted, and one more is rejected:
   });
 
   test.each([
+    ["tag", 200, 201],
+    ["tag", 201, 400],
+    ["tag", 0, 400],
+    ["end_user", 512, 201],
+    ["end_user", 513, 400],
+    ["end_user", 0, 400],
+  ])("the %s of a budget has 1 to 200 or 512 characters: %d", async (field, length, status) => {
+    const account_id = await createAccountTools(gateway).organization();
+    const body = { account_id, limit: 1, [field]: "x".repeat(length) };
+    expect((await call("POST", "/budgets", body)).status).toBe(status);
+  });
+
+  test.each([
     [1, 200],
     [100, 200],
     [0, 400],
@@ -151,6 +164,21 @@ describe("a bound that the documents name is accepted, and one more is rejected:
     expect(await infer("/embeddings", body)).toBe(status);
     vendor.reset();
   });
+
+  const hello = { role: "user", content: "Hi" };
+  const countedBody = {
+    "/chat/completions": (count: number) => ({ messages: Array(count).fill(hello) }),
+    "/messages": (count: number) => ({ max_tokens: 9, messages: Array(count).fill(hello) }),
+    "/responses": (count: number) => ({ input: Array(count).fill(hello) }),
+  } as const;
+
+  test.each(Object.entries(countedBody))(
+    "a conversation has 20,000 messages or items: %s",
+    async (path, bodyOf) => {
+      const ask = (count: number) => infer(path, { model: "acme/model:free", ...bodyOf(count) });
+      expect([await ask(20_000), await ask(20_001)]).toEqual([200, 400]);
+    },
+  );
 
   test.each([
     [8, 128, 200],

@@ -34,6 +34,8 @@ providers:
   third: ${serve(third, "acme/model", 3)}
   gemini-host: ${serve(first, "acme/gemini", 1, ", format: gemini")}
   stand-in: ${serve(second, "acme/gemini", 2)}
+  claude-host: ${serve(first, "acme/claude", 1, ", format: anthropic-messages")}
+  claude-stand-in: ${serve(second, "acme/claude", 2)}
   codestral: {base_url: "${first.baseUrl}", api_keys: [sk-code-0123456789]}
   mistral: {base_url: "${second.baseUrl}", api_keys: [sk-code-0123456789]}`,
   });
@@ -62,7 +64,7 @@ const rejectWith =
     call.respond(status, { error: { message: "No.", code: status } });
 
 async function ask(more: object = {}, path = "/chat/completions") {
-  const provider = { order: ["first", "second", "third", "gemini-host", "stand-in"] };
+  const provider = { order: ["first", "second", "third", "gemini-host", "stand-in", "claude-host"] };
   const body = { model: "acme/model", messages: [{ role: "user", content: "Hello!" }], provider, ...more };
   const response = await fetch(gateway.base + path, {
     method: "POST",
@@ -180,6 +182,32 @@ test("an answer with an image and no text is not empty", async () => {
   const { response, text } = await ask();
   expect(response.headers.get("x-gateway-provider")).toBe("first");
   expect(text).toContain("data:image/png;base64,AAAA");
+});
+
+test("an answer of a Messages host that prints its events with spaces, as Python does, is not empty", async () => {
+  first.perform(async (call) => {
+    const begin =
+      '{"id": "msg_1", "type": "message", "role": "assistant", "model": "up", "content": [], "usage": {"input_tokens": 10, "output_tokens": 1}}';
+    const events = [
+      ["message_start", `"message": ${begin}`],
+      ["content_block_start", '"index": 0, "content_block": {"type": "text", "text": ""}'],
+      ["content_block_delta", '"index": 0, "delta": {"type": "text_delta", "text": "Hello, you."}'],
+      ["content_block_stop", '"index": 0'],
+      ["message_delta", '"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 4}'],
+      ["message_stop", '"index": 0'],
+    ];
+    await call.begin();
+    for (const [type, fields] of events)
+      await call.piece(`event: ${type}\ndata: {"type": "${type}", ${fields}}\n\n`);
+    await call.end();
+  });
+  const { response, text, record } = await ask(
+    { model: "acme/claude", max_tokens: 100, stream: true },
+    "/messages",
+  );
+  expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "claude-host"]);
+  expect(text).toContain("Hello, you.");
+  expect(attemptsOf(record)).toEqual([["claude-host", null]]);
 });
 
 test("a first chunk with only empty fields does not begin the stream, so that the next candidate can be tried", async () => {

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type CheckService, isQuestionSigned, startCheckService } from "../support/check-service.ts";
-import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addAccountWithKey, findLedgerProblems, manage } from "../support/money.ts";
 import { readAnswer } from "../support/read-answer.ts";
 import { scrape } from "../support/scrape.ts";
 import { type Speech, speak } from "../support/speaking-vendor.ts";
-import { startVendor, type Vendor } from "../support/vendor.ts";
+import { createTestClock } from "../support/test-clock.ts";
+import { chunkOf, closing, startVendor, type Vendor } from "../support/vendor.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";
 
@@ -222,6 +224,34 @@ describe("a webhook that checks answers", () => {
     ]);
   });
 
+  test("is waited for also if the provider's connection breaks behind the last event of an answer", async () => {
+    const asked = Promise.withResolvers<void>();
+    service.answer(async () => {
+      await asked.promise;
+      return { action: "allow" };
+    });
+    vendor.perform(async (call) => {
+      await call.begin();
+      await call.events(chunkOf({ role: "assistant", content: "Hello" }), ...closing("stop").slice(0, -1));
+      call.connection.end();
+    });
+    const answered = fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({
+        model: "acme/after",
+        messages: [{ role: "user", content: "Hi" }],
+        stream: true,
+      }),
+    });
+    await service.question(0);
+    await turnEventLoop();
+    asked.resolve();
+    const answer = await readAnswer(await answered);
+    expect(answer).toMatchObject({ text: "Hello", error: null });
+    expect(answer.raw).toContain("[DONE]");
+  });
+
   test("whose client leaves meanwhile charges what was generated", async () => {
     service.answer(() => new Promise(() => {}));
     vendor.perform(speak({ text: ["Hello"] }));
@@ -244,6 +274,36 @@ describe("a webhook that checks answers", () => {
     while (record?.["outcome"] !== "cancelled") record = await recordOf(id).catch(() => undefined);
     expect(record["total_cost"]).toBeGreaterThan(0);
   });
+
+  for (const stream of [false, true])
+    test(`that does not answer ends ${stream ? "a stream" : "a whole answer"} at its total time, with an error`, async () => {
+      service.answer(() => new Promise(() => {}));
+      vendor.perform(speak({ text: ["Hello"] }));
+      const clock = createTestClock();
+      const own = await startTestGateway({
+        clock,
+        yaml: `
+timers: {total_ms: 5000}
+providers:
+  acme: {base_url: "${vendor.baseUrl}", api_keys: [k], models: [{id: acme/model}]}
+guardrails:
+  - {name: slow, kind: webhook, url: "${service.url}", secret: ${SECRET}, on: answer, on_error: allow, timeout_ms: 30000}`,
+      });
+      try {
+        const messages = [{ role: "user", content: "Hi" }];
+        const asked = postChat(own, { model: "acme/model", messages, stream });
+        await service.question(0);
+        await turnEventLoop();
+        clock.advance(5_000);
+        const response = await asked;
+        const text = await response.text();
+        expect(response.status).toBe(stream ? 200 : 503);
+        expect(text).toContain("the whole request took longer than is allowed");
+        expect(text).not.toContain("Hello");
+      } finally {
+        await own.stop();
+      }
+    });
 
   test("is counted by verdict, and its address, secret and texts are in no log and no settings", async () => {
     await read("chat", { model: "before", text: "My secret text" });

@@ -168,15 +168,18 @@ describe.each(Object.keys(APIS))("a %s client", (name) => {
     });
   });
 
-  test("gets a tool call from a host that answers a stream request with a document", async () => {
-    vendor.perform((call) =>
-      call.respond(
-        200,
-        documentWith((call) => ({ ...call, type: "function" })),
-      ),
-    );
-    expect(await ask(api, "acme/chat", true)).toEqual([{ name: "look", arguments: '{"at":"sea"}' }]);
-  });
+  test.each([
+    ["", ""],
+    [" behind a blank line", "\r\n"],
+  ])(
+    "gets a tool call from a host that answers a stream request with a document%s",
+    async (_where, blank) => {
+      vendor.perform((call) =>
+        call.respond(200, blank + JSON.stringify(documentWith((call) => ({ ...call, type: "function" })))),
+      );
+      expect(await ask(api, "acme/chat", true)).toEqual([{ name: "look", arguments: '{"at":"sea"}' }]);
+    },
+  );
 
   test("gets a tool call from a Gemini host that streams a JSON list", async () => {
     const candidate = (parts: readonly object[], more: object = {}) => ({

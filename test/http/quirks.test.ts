@@ -59,6 +59,19 @@ describe("OpenAI, which rejects unknown fields", () => {
     expect(both.sent).toEqual({ model: "gpt-5-mini", messages, reasoning_effort: "high" });
   });
 
+  test("gets tools and the reasoning effort together for a model that takes both", async () => {
+    const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
+    const { sent, warned } = await exchange({
+      model: "openai/gpt-5-mini",
+      messages,
+      tools,
+      reasoning: { effort: "low" },
+      top_k: 5,
+    });
+    expect(sent).toMatchObject({ tools, reasoning_effort: "low" });
+    expect(warned?.map(({ field }) => field)).toEqual(["top_k"]);
+  });
+
   test("gets no reasoning effort for a model without reasoning, and a warning says so", async () => {
     const { sent, warned } = await exchange({
       model: "openai/gpt-4o-mini",

@@ -324,6 +324,19 @@ describe("the route of a request", () => {
     expect(body.data.candidates[0].estimated_cost).toBeGreaterThan(0.001);
   });
 
+  test("is explained with the health that each provider has for the model", async () => {
+    vendors.alpha.perform(failing(500));
+    const named = { provider: { order: ["alpha"] } };
+    expect((await complete(named)).provider).toBe("beta");
+    const { candidates } = (await explain(named)).body.data;
+    const [alpha, beta] = ["alpha", "beta"].map((slug) =>
+      candidates.find(({ provider }: { provider: string }) => provider === slug),
+    );
+    expect(alpha.health.circuit).toBe("closed");
+    expect(alpha.health.success).toBeWithin(0.01, 0.99);
+    expect(beta.health).toMatchObject({ circuit: "closed", success: 1 });
+  });
+
   test("can be explained for every client API, even if there is no candidate", async () => {
     const messages = await explain({ max_tokens: 10 }, "?api=messages");
     expect(messages.body.data.candidates).toHaveLength(2);

@@ -156,6 +156,28 @@ describe.each(Object.keys(APIS))("a second turn of a %s client", (name) => {
   });
 });
 
+test("a signature that a client dropped returns to its text, also if an empty text is before it", async () => {
+  const signed = { text: "A blue sea.", thoughtSignature: SIGNATURE };
+  answerWith([signed]);
+  const { path } = APIS["chat"] as Api;
+  const send = async (...content: readonly string[]) => {
+    const texts = content.map((text) => ({ type: "text", text }));
+    const history = [user("Paint it blue!"), { role: "assistant", content: texts }, user("Bluer!")];
+    const messages = content.length === 0 ? history.slice(0, 1) : history;
+    const response = await fetch(withStore.base + path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${withStore.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "acme/painter", messages }),
+    });
+    await response.text();
+    const { contents } = (vendor.calls.at(-1) as { body: Json }).body;
+    return contents[1]?.parts;
+  };
+  await send();
+  expect(await send("A blue sea.")).toEqual([signed]);
+  expect(await send("", "A blue sea.")).toEqual([signed]);
+});
+
 test("a signature after a streamed text adds no content block to a Messages answer, because agents would take that block for the text", async () => {
   answerWith([{ text: "A blue sea." }, { text: "", thoughtSignature: SIGNATURE }]);
   const [{ content }] = await ask(withoutStore, APIS["messages"] as Api, [user("Paint!")], true);

@@ -277,6 +277,23 @@ describe("adjacent assistant messages", () => {
     expect(sent.messages).toEqual(history.messages);
   });
 
+  test("stay separate before the first call of a turn also if one of its calls has no result", async () => {
+    const texts = ["Hm.", "I look."].map((content) => ({ role: "assistant", content }));
+    const history = chat(...texts, chatCalls("c1"), { role: "user", content: "So?" });
+    for (const format of ["openai-chat", "cohere-chat"] as const) {
+      const { sent } = await send("/chat/completions", history, format);
+      expect(sent.messages.slice(0, 3)).toEqual(history.messages.slice(0, 3));
+      expect(sent.messages).toHaveLength(6);
+      expect(sent.messages[4]).toMatchObject({ role: "tool", tool_call_id: "c1" });
+    }
+  });
+
+  test("have no content after they were merged if none of them has one", async () => {
+    const history = chat(chatCalls("c1"), chatCalls("c2"), chatResult("c1"), chatResult("c2"));
+    const { sent } = await send("/chat/completions", history, "openai-chat");
+    expect(sent.messages[1]).toEqual(chatCalls("c1", "c2"));
+  });
+
   test("are removed if they contain nothing but an earlier call", async () => {
     const again = { ...chatCalls("c1"), reasoning_content: "Again?" };
     const history = chat(chatCalls("c1"), chatResult("c1"), again, { role: "user", content: "So?" });

@@ -341,6 +341,37 @@ function runSuite(name: string, isAvailable: boolean, openStores: () => Promise<
       expect((await turn(conversation, { ...READ, id: "call_9" }, "nothing")).marks).toEqual([]);
     });
 
+    test.each([
+      ["chat completions", "Anthropic", chat, "acme/one"],
+      ["chat completions", "Gemini", chat, "signed/one"],
+      ["Responses", "Anthropic", responses, "acme/one"],
+      ["Responses", "Gemini", responses, "signed/one"],
+      ["Messages", "Gemini", messages, "signed/one"],
+    ])(
+      "returns every turn that a client of %s dropped reasoning from to %s",
+      async (name, _to, api, model) => {
+        const instructions = `Be complete in ${name}.`;
+        const conversation = begin({ api, model, instructions, history: [api.text("What is in the file?")] });
+        for (let at = 0; at < 3; at++) {
+          const before = [...conversation.own];
+          const { marks: sent } = await turn(conversation, { ...READ, id: `call_${at}` }, "nothing");
+          expect(sent).toEqual(before);
+          if (at === 1) conversation.history.push(api.text("Go on."));
+        }
+      },
+    );
+
+    test("returns the turn before an item of the client that only Responses has", async () => {
+      const api = responses;
+      const conversation = begin({ api, instructions: "Be native.", history: [api.text("What is there?")] });
+      await turn(conversation, READ, "nothing");
+      const reference = { type: "mcp_approval_response", approval_request_id: "a", approve: true };
+      conversation.history.push(reference);
+      await turn(conversation, { ...READ, id: "call_1" }, "nothing");
+      const { marks: sent } = await turn(conversation, { ...READ, id: "call_2" }, "nothing");
+      expect(sent).toEqual([...conversation.own].slice(0, 2));
+    });
+
     test("returns neither of two turns that nothing tells apart", async () => {
       const first = begin({ instructions: "Be the same." });
       const second = begin({ instructions: "Be the same." });

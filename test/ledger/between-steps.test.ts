@@ -2,11 +2,15 @@ import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { GrantSweeper } from "../../src/core/ledger/expire-grants.ts";
 import type { HoldRequest, SpendLimit } from "../../src/core/ledger/hold-book.ts";
+import { Ledger } from "../../src/core/ledger/ledger.ts";
+import type { LedgerStore } from "../../src/core/ledger/ledger-store.ts";
 import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { grantOf, usageOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { createTestClock } from "../support/test-clock.ts";
 
 const NOW = 10_000;
 
@@ -98,6 +102,65 @@ describe("a grant that expires", () => {
     await sweeper.sweep(NOW + 1);
     await books.drain();
     expect(await balanceOf(books)).toBe(0);
+  });
+});
+
+describe("money that comes to an account", () => {
+  const connect = useSqlite();
+
+  test.each(["addRefund", "addTransfer"] as const)(
+    "can be spent as soon as the call has returned, however long the store takes: %s",
+    async (name) => {
+      const books = new Books(connect());
+      const credit = { ...grantOf("grant_2", 60), to: "user_a" };
+      await books.ledger.addTransfer({ ...credit, id: "grant_1" });
+      await books.begin("gen_1");
+      // The record is not saved when the refund is asked for.
+      books.end("gen_1", 60);
+      const written = Promise.withResolvers<void>();
+      const slow = async (...args: readonly unknown[]) => {
+        await written.promise;
+        return Reflect.apply(books.ledger[name], books.ledger, args);
+      };
+      const store: LedgerStore = Object.assign(Object.create(books.ledger), { [name]: slow });
+      const clock = createTestClock(NOW);
+      const ledger = new Ledger({ store, holdBook: books.book, recorder: books, clock, holdMs: 3_600_000 });
+      const refund = { id: "refund:gen_1", generationId: "gen_1", amount: null, note: null, createdAt: NOW };
+      const credited = name === "addRefund" ? ledger.refund(refund) : ledger.transfer(credit);
+      await turnEventLoop(5);
+      expect(await books.begin("gen_2")).toMatchObject({ kind: "refused" });
+      written.resolve();
+      expect(await credited).toEqual(
+        name === "addRefund" ? expect.objectContaining({ kind: "refunded" }) : true,
+      );
+      expect(await books.begin("gen_3")).toMatchObject({ kind: "held", amount: 60 });
+    },
+  );
+});
+
+describe("a refund", () => {
+  const connect = useSqlite();
+
+  test("is of what a generation has cost whose record is not saved yet", async () => {
+    const books = new Books(connect());
+    await books.ledger.addTransfer({ ...grantOf("grant_1", 100), to: "user_a" });
+    const drain = async () => {
+      await turnEventLoop(1);
+      await books.drain();
+    };
+    const { ledger: store, book: holdBook } = books;
+    const ledger = new Ledger({
+      store,
+      holdBook,
+      recorder: { drain },
+      clock: createTestClock(),
+      holdMs: 60_000,
+    });
+    await books.begin("gen_1");
+    books.end("gen_1", 60);
+    const refund = { id: "refund_1", generationId: "gen_1", amount: null, note: null, createdAt: NOW };
+    expect(await ledger.refund(refund)).toMatchObject({ kind: "refunded", transfer: { amount: 60 } });
+    expect((await ledger.balanceOf("user_a")).balance).toBe(100);
   });
 });
 

@@ -10,6 +10,7 @@ import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
@@ -122,6 +123,28 @@ test("what a generation has spent of an expired grant is not taken back if it en
   await ledger.expireGrants();
   expect(await store.findTransfer("expiry:short")).toMatchObject({ amount: 30 });
   expect(await ledger.balanceOf("user_a")).toEqual({ balance: 30, held: 0 });
+});
+
+test("a grant whose account is not in memory is taken back only once its rest is reserved, and nothing stays reserved", async () => {
+  const plain = store;
+  const loaded = Promise.withResolvers<void>();
+  store = Object.assign(Object.create(plain) as LedgerStore, {
+    async findBalance(accountId: string) {
+      await loaded.promise;
+      return plain.findBalance(accountId);
+    },
+  });
+  ledger = openLedger();
+  await give("short", 100, 1);
+  clock.leap(DAY_MS);
+  const expired = ledger.expireGrants();
+  await turnEventLoop(5);
+  expect(await plain.findTransfer("expiry:short")).toBeNull();
+  loaded.resolve();
+  await expired;
+  expect(await plain.findTransfer("expiry:short")).toMatchObject({ amount: 100 });
+  expect(ledger.holds()).toEqual([]);
+  expect(await ledger.balanceOf("user_a")).toEqual({ balance: 0, held: 0 });
 });
 
 test("the rest of an expired grant is taken back once, by several gateways and sweeps at the same time", async () => {

@@ -145,6 +145,57 @@ describe("the hold book over leases", () => {
     expect(book.grow("gen_1", 20_000)).toBeGreaterThan(10_000);
   });
 
+  test("does not wait for the store when its lease covers all that a hold grows by", async () => {
+    const { bank, book } = create(10_000);
+    await book.hold(requestOf("gen_0", 100));
+    await book.hold(requestOf("gen_1", 100));
+    book.settle("gen_0", 0);
+    bank.answers = Promise.withResolvers<void>();
+    const waiting = book.hold(requestOf("gen_2", 5_000));
+    expect(await book.growSoon("gen_1", 200)).toBe(200);
+    bank.answers.resolve();
+    expect(heldBy(await waiting)).toBe(5_000);
+  });
+
+  test("grows by the answers to four orders at most, however much is left according to the store", async () => {
+    const { book } = create(0, {
+      leases: {
+        borrow: async ({ leases }) => ({
+          isLent: true,
+          leases: leases.map(({ amount }) => ({ lent: Math.min(amount, 100), left: 1_000, others: 0 })),
+        }),
+        giveBack: async () => {},
+        listWanted: async () => [],
+        listLeases: async () => ({ leases: [], ticket: 0 }),
+      },
+    });
+    expect(heldBy(await book.hold(requestOf("gen_1", 100)))).toBe(100);
+    expect(await book.growSoon("gen_1", 1_000)).toBe(100 + 4 * 100);
+  });
+
+  test("does not ask the store again for money that it did not have a moment ago, and asks again after a second", async () => {
+    const { bank, book, clock } = create(100);
+    await book.hold(requestOf("gen_1", 100));
+    bank.balance += 100;
+    clock.advance(999);
+    expect(await book.growSoon("gen_1", 200)).toBe(100);
+    expect(bank.orders).toHaveLength(1);
+    clock.advance(1);
+    expect(await book.growSoon("gen_1", 200)).toBe(200);
+  });
+
+  test("orders again for a hold that the balance just covers after others of the same order have taken theirs", async () => {
+    const { bank, book } = create(51);
+    const verdicts = await Promise.all([
+      book.hold(requestOf("gen_1", 1)),
+      // Of the 50 that are left, half is lent to these two, which would rather have 65.
+      book.hold(requestOf("gen_2", 15)),
+      book.hold(requestOf("gen_3", 50, { least: 35 })),
+    ]);
+    expect(verdicts.map(heldBy)).toEqual([1, 15, 35]);
+    expect(bank.orders).toHaveLength(3);
+  });
+
   test("gives back what it has not needed for a minute", async () => {
     const { bank, book, clock } = create(1_000);
     await book.hold(requestOf("gen_1", 100));
@@ -285,6 +336,18 @@ describe("the hold book over leases", () => {
     // The bank of this test does not count what was spent under limits.
     book.saved(["gen_1"]);
     expect(heldBy(await book.hold(requestOf("gen_4", 100, limited)))).toBe(100);
+  });
+
+  test("holds nothing for a request that costs nothing, also beyond what is left", async () => {
+    const { bank, book, clock } = create(100);
+    const soon = (id: string, amount: number) =>
+      Promise.race([book.hold(requestOf(id, amount)), pass(clock, 3_000)]);
+    await book.hold(requestOf("gen_1", 100));
+    book.settle("gen_1", 250);
+    expect(await soon("gen_2", 1)).toMatchObject({ kind: "refused" });
+    expect(await soon("gen_3", 0)).toMatchObject({ kind: "held", amount: 0 });
+    bank.isAway = true;
+    expect(await soon("gen_4", 0)).toMatchObject({ kind: "held", amount: 0 });
   });
 
   test("spends again what was charged for a record that the store rejects", async () => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { DAY_MS } from "../../src/base/time.ts";
 import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
+import { daysOfBudget, nameDay, periodsOf } from "../../src/core/ledger/budget-limits.ts";
 import { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { LedgerStore, SpendQuery } from "../../src/core/ledger/ledger-store.ts";
 import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
@@ -177,5 +179,28 @@ test.each([
     expect((await chat(key)).status).toBe(402);
     clock.leap(Date.parse(next) - clock.now());
     expect([(await chat(key)).status, (await chat(key)).status]).toEqual([200, 402]);
+  },
+);
+
+test.each([
+  ["day", null],
+  ["month", null],
+  ["total", null],
+  ["rolling", null],
+  ["rolling", 1],
+  ["rolling", 3],
+] as const)(
+  "a generation counts for exactly those periods of a budget by %s (%p days) that contain its day",
+  (period, days) => {
+    const budget = { period, days };
+    for (let offset = -40; offset <= 40; offset++) {
+      const other = MIDNIGHT + offset * DAY_MS;
+      const range = daysOfBudget(budget, other);
+      const periods = periodsOf(budget, MIDNIGHT);
+      const day = nameDay(budget, range);
+      const isCounted = periods.from <= day && day <= periods.to;
+      const today = MIDNIGHT / DAY_MS;
+      expect([offset, isCounted]).toEqual([offset, range.from <= today && today <= range.to]);
+    }
   },
 );

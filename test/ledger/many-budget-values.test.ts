@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { createIdSource } from "../../src/base/ids.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
+import { StoreError } from "../../src/base/store-error.ts";
 import { DAY_MS, dayOf } from "../../src/base/time.ts";
 import type { BudgetRecord } from "../../src/core/accounts/budget-records.ts";
-import { BUDGET_SUMS_AT_ONCE } from "../../src/core/accounts/budget-store.ts";
+import { BUDGET_SUMS_AT_ONCE, type BudgetStore } from "../../src/core/accounts/budget-store.ts";
 import type { GatewayEvent } from "../../src/core/events/event.ts";
 import { BudgetWatch } from "../../src/core/extensions/budgets/budget-watch.ts";
 import { SqliteBudgetStore } from "../../src/storage/sqlite/budget-store.ts";
@@ -173,6 +174,34 @@ describe("a budget for each tag with many tags in SQLite", () => {
     await check();
     expect(sent).toEqual([]);
   });
+});
+
+describe("the watch of budgets", () => {
+  const connect = useSqlite();
+
+  test.each(["sumBudgets", "claimMarks"] as const)(
+    "reports a state with the next check if the store has failed: %s",
+    async (name) => {
+      const budgets = new SqliteBudgetStore(connect());
+      await budgets.insertBudget({ ...BUDGET, subject: "account" });
+      let failures = 1;
+      const store: BudgetStore = Object.assign(Object.create(budgets), {
+        async [name](...args: readonly unknown[]) {
+          if (failures-- > 0) throw new StoreError("it is away");
+          return Reflect.apply(budgets[name], budgets, args);
+        },
+      });
+      const watch = new BudgetWatch({ store, clock: createTestClock(NOW) });
+      const spender = { accountId: "user_a", keyId: "key_a", userId: null, createdAt: NOW, tags: [] };
+      watch.refused([{ ...BUDGET, subject: "account" }], BUDGET.id, spender);
+      const sent: GatewayEvent[] = [];
+      const check = () => watch.check({ send: (event) => sent.push(event), drain: async () => {} });
+      await expect(check()).rejects.toBeInstanceOf(StoreError);
+      expect(sent).toEqual([]);
+      await check();
+      expect(sent.map(({ type }) => type)).toEqual(["budget.warning", "budget.reached"]);
+    },
+  );
 });
 
 test("a search for expiring keys goes through all keys in slices, and finds the first to expire", async () => {

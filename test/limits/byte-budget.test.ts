@@ -43,6 +43,31 @@ describe("a byte budget", () => {
     );
   });
 
+  test("asks for a collection of garbage each time that 64 MiB were released while as many are held", () => {
+    const mib = 1024 * 1024;
+    let asked = 0;
+    const onGarbage = () => {
+      asked += 1;
+    };
+    const totalBytes = 1024 * mib;
+    const budget = createByteBudget({
+      totalBytes,
+      holderBytes: totalBytes,
+      clock: createTestClock(),
+      onGarbage,
+    });
+    const share = budget.openShare("a");
+    share.take(512 * mib);
+    const counts = [32, 31, 1, 1, 62, 1, 64].map((released) => {
+      share.giveBack(released * mib);
+      return asked;
+    });
+    expect(counts).toEqual([0, 0, 1, 1, 1, 2, 3]);
+    // What is left is too little to be worth it.
+    share.giveBack(257 * mib);
+    expect(asked).toBe(3);
+  });
+
   test("gives no bytes to a released share, and releases a share only once", () => {
     const budget = createBudget(TOTAL);
     const share = budget.openShare("a");

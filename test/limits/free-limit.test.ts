@@ -1,4 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
+import { FreeLimit } from "../../src/core/limits/free-limit.ts";
+import { MemoryRateLimiter } from "../../src/core/limits/memory-rate-limiter.ts";
+import type { RateLimiter } from "../../src/core/limits/rate-limiter.ts";
 import { type AskableApi, CLIENT_APIS } from "../support/client-apis.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
@@ -35,15 +39,6 @@ let clock: TestClock;
 let gateway: TestGateway;
 /** Secrets of the keys by account. */
 let keys: readonly (readonly string[])[];
-
-beforeEach(() => {
-  vendor = startVendor(answerAll);
-  clock = createTestClock();
-});
-afterEach(async () => {
-  await gateway.stop();
-  vendor.stop();
-});
 
 /** Starts a gateway with these accounts, or again on the data of the last one. */
 async function start(limits: string, accounts: readonly PreparedAccount[] | "again" = [{}]): Promise<void> {
@@ -107,6 +102,15 @@ async function limitOf(key = gateway.key): Promise<unknown> {
 }
 
 describe("an account's limit on free models", () => {
+  beforeEach(() => {
+    vendor = startVendor(answerAll);
+    clock = createTestClock();
+  });
+  afterEach(async () => {
+    await gateway.stop();
+    vendor.stop();
+  });
+
   test("is 200 requests per hour by default, and responses say how many remain and when to retry", async () => {
     await start("{}");
     expect(await ask()).toMatchObject({ status: 200, requests: "199/200", reset: "3600s" });
@@ -278,4 +282,18 @@ describe("an account's limit on free models", () => {
       },
     });
   });
+});
+
+test("the limit on free models is the same for counts that are kept by another process and arrive later", async () => {
+  const own = new MemoryRateLimiter({ leaseMs: 60_000 });
+  const later: RateLimiter = Object.assign(Object.create(own), {
+    count: async (...args: Parameters<RateLimiter["count"]>) => own.count(...args),
+    peek: async (...args: Parameters<RateLimiter["peek"]>) => own.peek(...args),
+  });
+  const limit = new FreeLimit(later, 1);
+  const principal = { kind: "key", account: { id: "user_a" } } as InferencePrincipal;
+  expect(await limit.peek(principal, 0)).toMatchObject({ allowed: true, limit: 1, remaining: 1 });
+  expect(await limit.admit(principal, 0)).toMatchObject({ allowed: true, remaining: 0 });
+  expect(await limit.admit(principal, 0)).toMatchObject({ allowed: false, retryAfterMs: HOUR_MS });
+  expect(await limit.peek(principal, 0)).toMatchObject({ allowed: false, remaining: 0 });
 });

@@ -180,6 +180,16 @@ describe("the limit of tokens a minute", () => {
     expect(await large.json()).toMatchObject({ error: { message: expect.stringContaining("Shorten") } });
   });
 
+  test("counts the prompt alone of a request whose answer has no tokens", async () => {
+    await start("{per_key: {tokens_per_minute: 1000}}");
+    const api = CLIENT_APIS.find(({ name }) => name === "embeddings");
+    if (api === undefined) throw new Error("there is no API of embeddings");
+    expect(await limitStatus(await ask({ api, more: { input: "x".repeat(40) } }))).toMatchObject({
+      status: 200,
+      tokens: "990/1000",
+    });
+  });
+
   test("admits many small requests without max_tokens, sequential and concurrent", async () => {
     await start("{per_key: {tokens_per_minute: 2000}}");
     for (let used = USAGE.total_tokens; used <= 20 * USAGE.total_tokens; used += USAGE.total_tokens) {

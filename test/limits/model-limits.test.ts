@@ -1,4 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { MINUTE_MS } from "../../src/base/time.ts";
+import type { Admission } from "../../src/core/generation/admission.ts";
+import type { GenerationCall, GenerationDeps } from "../../src/core/generation/call.ts";
+import { takeLimits } from "../../src/core/generation/take-limits.ts";
+import { MemoryRateLimiter } from "../../src/core/limits/memory-rate-limiter.ts";
+import { type LimitScope, NO_LIMIT, type RateLimiter } from "../../src/core/limits/rate-limiter.ts";
+import { makeDeployment } from "../routing/make-deployment.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { createAccountTools } from "../support/management.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
@@ -23,14 +30,16 @@ limits:
     "acme/first": {requests_per_minute: 1}
     "acme/second": {requests_per_minute: 2}
     "acme/short": {tokens_per_minute: 10}
+    "acme/tiny": {requests_per_minute: 1}
 named_routes:
   acme-group: {kind: group, targets: [{model: acme/first, weight: 1}, {model: acme/second, weight: 1}], sticky: session}
 tiers:
   - {id: gateway-auto/mine, name: Mine, rule: {by: header, header: x-mode, cases: [{values: [x], pick: {models: [acme/third]}}], else: {models: [acme/first, acme/second, acme/third]}}}
+  - {id: gateway-auto/long, name: Long, rule: {by: header, header: x-mode, cases: [{values: [x], pick: {models: [acme/third]}}], else: {models: [acme/tiny, acme/third]}}}
 providers:
   vendor:
     base_url: ${vendor.baseUrl}
-    models: [${["first", "second", "third", "short"].map((name) => `{id: acme/${name}, name: up-${name}, ${prices}}`).join(", ")}]`,
+    models: [${["first", "second", "third", "short"].map((name) => `{id: acme/${name}, name: up-${name}, ${prices}}`).join(", ")}, {id: acme/tiny, context_length: 100, ${prices}}]`,
   });
   const tools = createAccountTools(gateway);
   const user = await tools.user("Ada", { overdraft: null });
@@ -99,6 +108,16 @@ describe("a model whose limit is used up", () => {
     expect(modelsOf(answers)).toEqual(["acme/short", "acme/third"]);
   });
 
+  test("is not used up by requests to a tier that are too long for it", async () => {
+    const content = "A long text. ".repeat(100);
+    const long = { model: "gateway-auto/long", messages: [{ role: "user", content }] };
+    expect(modelsOf(await askTimes(2, long))).toEqual(["acme/third", "acme/third"]);
+    expect(modelsOf(await askTimes(2, { model: "gateway-auto/long", max_tokens: 5 }))).toEqual([
+      "acme/tiny",
+      "acme/third",
+    ]);
+  });
+
   test("is a 429 if the request names no other", async () => {
     expect(modelsOf(await askTimes(2, { model: "acme/first" }))).toEqual(["acme/first", 429]);
   });
@@ -121,3 +140,36 @@ describe("a model whose limit is used up", () => {
     expect(vendor.calls.map(({ body: sent }) => sent["model"])).not.toContain("up-first");
   });
 });
+
+test.each(["at once", "later"] as const)(
+  "the limits of models are the same if the counts arrive %s",
+  async (when) => {
+    const own = new MemoryRateLimiter({ leaseMs: MINUTE_MS });
+    const rateLimiter = {
+      admit: (...args: Parameters<RateLimiter["admit"]>) =>
+        when === "later" ? Promise.resolve(own.admit(...args)) : own.admit(...args),
+    };
+    const deps = {
+      rateLimiter,
+      clock: createTestClock(),
+      holdBounds: { tokens: 100 },
+      listLimits: (_: unknown, modelId: string): LimitScope[] => [
+        { source: "gateway", id: modelId, limit: { ...NO_LIMIT, requestsPerMinute: 1 } },
+      ],
+    } as unknown as GenerationDeps;
+    const request = { action: "embeddings", maxTokens: null, promptTextBytes: 10, answers: 1 };
+    const call = { principal: { kind: "key" }, request } as unknown as GenerationCall;
+    const deployments = ["acme/first", "acme/second"].map((id) => [makeDeployment(id, "vendor")]);
+    let generations = 0;
+    const take = async () => {
+      const admission = { modelId: "acme/first", deployments } as unknown as Admission;
+      return takeLimits(deps, call, { id: `gen_${generations++}`, admission });
+    };
+    const full = { requests: { limit: 1, remaining: 0 } };
+    const first = await take();
+    expect(first).toMatchObject({ limitStatus: full, freeLimit: null });
+    expect(first.modelId).toBeUndefined();
+    expect(await take()).toMatchObject({ limitStatus: full, modelId: "acme/second" });
+    await expect(take()).rejects.toMatchObject({ failure: { code: "rate_limit_exceeded", retryAfterS: 60 } });
+  },
+);

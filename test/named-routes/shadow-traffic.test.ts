@@ -26,6 +26,13 @@ function start(seed = 1) {
 
 const BODY = Buffer.from('{"model":"trial","messages":[{"role":"user","content":"Hi"}],"models":["b"]}');
 
+/** Returns a body of so many bytes. */
+function bodyOf(bytes: number): Buffer {
+  const begin = '{"model":"trial","messages":[{"role":"user","content":"';
+  const end = '"}]}';
+  return Buffer.from(begin + "x".repeat(bytes - begin.length - end.length) + end);
+}
+
 /** The request at the gate. */
 const GATED = { readBody: () => BODY, readAppliedBody: () => BODY };
 
@@ -102,6 +109,30 @@ describe("shadow traffic", () => {
     for (const points of waiting) await answer(points);
     expect(calls).toHaveLength(32);
     expect(traffic.counts.dropped).toBe(8);
+  });
+
+  test("keeps up to 64 MiB of bodies, and has room again when an answer has ended", async () => {
+    const { traffic, calls } = start();
+    const most = { ...GATED, readAppliedBody: () => bodyOf(64 * 1024 * 1024) };
+    for (const id of ["gen_1", "gen_2"]) {
+      const first = traffic.attach(generationOf(1, id));
+      await first?.beforeRoute?.(most);
+      await answer(traffic.attach(generationOf(1)));
+      // It has failed before its answer began.
+      first?.onSettled?.({} as never, null);
+    }
+    expect(calls).toEqual([]);
+    expect(traffic.counts).toEqual({ sent: 0, dropped: 2 });
+    await answer(traffic.attach(generationOf(1)));
+    expect(traffic.counts).toEqual({ sent: 1, dropped: 2 });
+  });
+
+  test("copies no body of more than 64 MiB", async () => {
+    const { traffic } = start();
+    const points = traffic.attach(generationOf(1));
+    await points?.beforeRoute?.({ ...GATED, readAppliedBody: () => bodyOf(64 * 1024 * 1024 + 1) });
+    await answer(traffic.attach(generationOf(1)));
+    expect(traffic.counts).toEqual({ sent: 1, dropped: 1 });
   });
 
   test("cancels what runs when it is stopped, and sends nothing more", async () => {

@@ -24,6 +24,20 @@ providers:
   openai: { base_url: "${vendor.baseUrl}", api_keys: [k] }
   anthropic: { base_url: "${origin}", api_keys: [k] }
   mine: { base_url: "${vendor.baseUrl}", api_keys: [k], models: [{ id: mine/chat, prices: ${prices} }] }
+catalog:
+  overrides:
+    openai/gpt-4o-mini:
+      endpoints:
+        openai:
+          prices: { prompt: "0.000001", completion: "0.00001" }
+          price_tiers: [{ min_prompt_tokens: 1000, prompt: "0.000002", completion: "0.00002" }]
+    openai/gpt-4o:
+      endpoints:
+        openai:
+          prices: { prompt: "0.000001", completion: "0.00001" }
+          price_changes:
+            - { from: "2020-01-01", prices: { prompt: "0.000003", completion: "0.00003" } }
+            - { from: "2999-01-01", prices: { prompt: "0.000009", completion: "0.00009" } }
 pricing:
   rules:
     - { accounts: [${DEAR}], markup_percent: 10 }
@@ -370,4 +384,15 @@ describe("a stream that breaks off before its usage", () => {
     expect(usual).toBeGreaterThan(0);
     expect(await costOf({ model: "here/model", ...web })).toBe(usual + 100_000_000);
   });
+});
+
+test.each([
+  ["openai/gpt-4o-mini", 999, 999 * 1_000 + 200 * 10_000],
+  ["openai/gpt-4o-mini", 1_000, 1_000 * 2_000 + 200 * 20_000],
+  ["openai/gpt-4o", 1_000, 1_000 * 3_000 + 200 * 30_000],
+])("%s costs the price of this day for a prompt of %i tokens", async (model, prompt_tokens, nanodollars) => {
+  const body = { model, messages, provider: { only: ["openai"] } };
+  const answer = chat({}, { prompt_tokens, prompt_tokens_details: { cached_tokens: 0 } });
+  const charged = await charge("/chat/completions", body, answer);
+  expect([charged.nanodollars, charged.sum]).toEqual([nanodollars, nanodollars]);
 });

@@ -93,6 +93,10 @@ describe("a BYOK key", () => {
     const before = await site.chat(key, { model: "openai/gpt-4o-mini" });
     expect([before.status, before.json.error.type]).toEqual([400, "invalid_model"]);
     expect(before.json.error.message).toContain("BYOK key");
+    // A key for another provider changes nothing.
+    await site.bring(account, "far", SECOND);
+    const still = await site.chat(key, { model: "openai/gpt-4o-mini" });
+    expect([still.status, still.json.error]).toEqual([400, before.json.error]);
     await site.bring(account, "openai", OWN);
     const answer = await site.chat(key, { model: "openai/gpt-4o-mini" });
     expect([answer.status, secretsAt(site.openai)]).toEqual([200, [OWN]]);

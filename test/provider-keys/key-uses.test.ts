@@ -4,24 +4,25 @@ import { createProviderKeyCache } from "../../src/core/provider-keys/provider-ke
 import type { KeyUse } from "../../src/core/provider-keys/records.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
+/** A cache over a store that saves uses so. */
+function createCache(recordKeyUses: (uses: readonly KeyUse[]) => Promise<void>) {
+  return createProviderKeyCache({
+    store: { listProviderKeys: async () => [], providerKeyRevision: async () => 0, recordKeyUses },
+    health: new StoreHealth({ clock: createTestClock(), maxStalenessMs: 60_000 }),
+    vault: { seal: never, open: never, createSealer: never },
+    onUnreadable: never,
+  });
+}
+
 /** A cache over a store whose writes end when the test releases them. */
 function createSlowCache() {
   const stored: KeyUse[] = [];
   const gates: PromiseWithResolvers<void>[] = [];
-  const cache = createProviderKeyCache({
-    store: {
-      listProviderKeys: async () => [],
-      providerKeyRevision: async () => 0,
-      async recordKeyUses(uses) {
-        const gate = Promise.withResolvers<void>();
-        gates.push(gate);
-        await gate.promise;
-        stored.push(...uses);
-      },
-    },
-    health: new StoreHealth({ clock: createTestClock(), maxStalenessMs: 60_000 }),
-    vault: { seal: never, open: never, createSealer: never },
-    onUnreadable: never,
+  const cache = createCache(async (uses) => {
+    const gate = Promise.withResolvers<void>();
+    gates.push(gate);
+    await gate.promise;
+    stored.push(...uses);
   });
   return { cache, stored, gates };
 }
@@ -56,5 +57,21 @@ describe("the last use of a provider key", () => {
     gates[1]?.resolve();
     await saved;
     expect(stored).toEqual([{ ...failed, usedAt: 6 }]);
+  });
+
+  test("is saved for 250 keys in one turn of the event loop, so that requests go on between them", async () => {
+    let turn = 0;
+    const saved: (readonly [turn: number, uses: number])[] = [];
+    const cache = createCache(async (uses) => void saved.push([turn, uses.length]));
+    for (let at = 0; at < 600; at++) cache.recordUse({ id: `pkey_${at}`, usedAt: 5, error: null });
+    let isOver = false;
+    setImmediate(function count() {
+      turn += 1;
+      if (!isOver) setImmediate(count);
+    });
+    await cache.saveUses();
+    isOver = true;
+    expect(saved.map(([, uses]) => uses)).toEqual([250, 250, 100]);
+    expect(new Set(saved.map(([at]) => at)).size).toBe(3);
   });
 });

@@ -219,6 +219,15 @@ describe("a plan", () => {
     expect(skippedOf(limitedToo)).toEqual(["dear#0 rate_limited", "middle#0 rate_limited"]);
   });
 
+  test("of deployments that are all overloaded weighs their failures against the price", () => {
+    const asked = { overloaded: ["cheap#0", "middle#0", "dear#0"], health: { cheap: { success: 0.7 } } };
+    expect(candidatesOf(plan(DEPLOYMENTS, asked))).toEqual([
+      "middle#0 last_resort",
+      "cheap#0 last_resort",
+      "dear#0 last_resort",
+    ]);
+  });
+
   test("follows the advice of other gateways about keys, unless no candidate would be left", () => {
     const some = plan(DEPLOYMENTS, { advised: ["cheap#0", "dear#0"] });
     expect(candidatesOf(some)).toEqual(["middle#0 price"]);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { lowestIdAt } from "../../src/base/ids.ts";
+import { DAY_MS, HOUR_MS } from "../../src/base/time.ts";
 import { ANY_GENERATION } from "../../src/core/usage/generation-list.ts";
-import { describePage, type Values } from "../../src/storage/sqlite/generation-list.ts";
+import { describePage, listGenerations, type Values } from "../../src/storage/sqlite/generation-list.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { openUsageOf, usageOf } from "./contracts/samples.ts";
 import { useSqlite } from "./sqlite-connections.ts";
@@ -61,4 +63,18 @@ describe("a usage record in SQLite", () => {
     expect(plan).toContain(`SEARCH generations USING COVERING INDEX ${index} (id>? AND id<?)`);
     expect(plan.join("\n")).not.toContain("TEMP B-TREE");
   });
+});
+
+test("a list of generations in SQLite goes on at the end of the day of the next match, not at that of a later day", async () => {
+  const database = connect();
+  const store = new SqliteUsageStore(database);
+  const idAt = (day: number, ms: number) =>
+    `${lowestIdAt("gen", (20_000 + day) * DAY_MS + ms)}0000000000000000`;
+  const many = (day: number) => Array.from({ length: 30 }, (_, n) => usageOf(idAt(day, 12 * HOUR_MS + n)));
+  const match = idAt(3, DAY_MS - 1);
+  await store.saveUsage([usageOf(match, { userId: "user_b" }), ...many(4), ...many(9)]);
+  const bounds = { scanned: 20, counted: 20 };
+  const query = { ...ANY_GENERATION, userId: "user_b", before: null, limit: 1 };
+  const { records } = listGenerations({ database, bounds }, query);
+  expect(records.map(({ id }) => id)).toEqual([match]);
 });

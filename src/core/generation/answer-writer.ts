@@ -31,6 +31,7 @@ const PART_BYTES = 128 * 1024;
 export class AnswerWriter {
   /** Pieces not written yet, because the connection is full. */
   private waiting: Uint8Array[] = [];
+  /** Their bytes, while the answer is open. */
   private waitingBytes = 0;
   private draining: Promise<void> | null = null;
   private unread: UnreadAnswer | null = null;
@@ -151,7 +152,6 @@ export class AnswerWriter {
     if (this.isClosed) return;
     this.isClosed = true;
     this.waiting = [];
-    this.waitingBytes = 0;
     this.wake();
     try {
       if (error === undefined) this.sink.close();

@@ -26,7 +26,7 @@ export class ClientWatch {
     this.signal = this.call.readClientSignal();
     this.onLeft = () => this.cancellation.cancel("client_left");
     if (this.signal.aborted) this.onLeft();
-    else this.signal.addEventListener("abort", this.onLeft, { once: true });
+    else this.signal.addEventListener("abort", this.onLeft);
   }
 
   /** Ends the watch. */

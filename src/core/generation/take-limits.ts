@@ -146,7 +146,8 @@ function countGeneration(
   scopes: readonly LimitScope[],
 ): MaybePromise<LimitDecision> {
   const isBounded = request.maxTokens !== null;
-  let [expectedTokens, most] = [0, 0];
+  let expectedTokens = 0;
+  let most = 0;
   for (const ofModel of admission.deployments)
     for (const { endpoint } of ofModel) {
       const answers = boundAnswers(request, endpoint, holdBounds.tokens);

@@ -92,7 +92,7 @@ export class SqliteBudgetStore implements BudgetStore {
       from = to;
       if (from !== null) await this.turn();
     }
-    return top.list();
+    return top.end();
   }
 
   async claimMarks(marks: readonly BudgetMark[]) {

@@ -23,10 +23,9 @@ export class TopSums {
     if (this.sums.length > this.limit + SPARE) this.choose();
   }
 
-  /** Returns the largest sums, the largest first. */
-  list(): readonly BudgetSum[] {
+  /** Ends the sums and returns the largest ones, the largest first. Is called once, after the last slice. */
+  end(): readonly BudgetSum[] {
     if (this.last !== null) this.sums.push(this.last);
-    this.last = null;
     this.choose();
     return this.sums;
   }

@@ -78,7 +78,7 @@ export class MediaTally implements RequestMedia {
   /** Counts a file. `text` is the request's body, `node` the part that holds or names the file. */
   addFile(text: string, node: JsonNode): void {
     const size = sizeOf(node);
-    if (size < REFERENCE_BYTES && REFERENCE.test(text.slice(node.start, node.end))) this.hasReferences = true;
+    if (size < REFERENCE_BYTES && isReference(text, node)) this.hasReferences = true;
     else this.fileBytes += size;
   }
 }
@@ -86,7 +86,13 @@ export class MediaTally implements RequestMedia {
 /** Shorter parts only refer to a file. */
 const REFERENCE_BYTES = 8_192;
 /** A file id at the vendor, or a URL. */
-const REFERENCE = /"file_id"|:\\?\/\\?\//;
+const REFERENCE = /"file_id"|:\/\//;
+
+function isReference(text: string, node: JsonNode): boolean {
+  const part = text.slice(node.start, node.end);
+  // Any character of a name or an address may be escaped.
+  return REFERENCE.test(part.includes("\\") ? (JSON.stringify(tryParseNode(text, node)) ?? part) : part);
+}
 
 /** Web search tools: `web_search`, `web_search_preview`, `web_search_20250305`, and xAI's own. */
 const SEARCH_TOOL = /^(?:web_search|x_search|live_search)/;

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { nextTurn } from "../../../src/base/next-turn.ts";
+import { checkTexts } from "../../../src/core/extensions/guardrails/check-texts.ts";
 import {
   findInText,
   type Match,
@@ -15,7 +17,9 @@ import {
   PII_TYPES,
   type PiiType,
 } from "../../../src/core/extensions/guardrails/find-pii.ts";
+import type { SearchGuardrail } from "../../../src/core/extensions/guardrails/guardrail.ts";
 import { INJECTION_PHRASES } from "../../../src/core/extensions/guardrails/injection-phrases.ts";
+import { Masks } from "../../../src/core/extensions/guardrails/masks.ts";
 import { growsLinearly, LARGER } from "../../growth/measure-growth.ts";
 
 const noPause = async () => {};
@@ -52,6 +56,7 @@ describe("personal data", () => {
     ["415-555-2671", "PHONE 415-555-2671"],
     ["from 203.0.113.7:443", "IP 203.0.113.7"],
     ["2001:db8:85a3::8a2e:370:7334", "IP 2001:db8:85a3::8a2e:370:7334"],
+    ["from 2001:db8::1", "IP 2001:db8::1"],
   ];
   for (const [text, found] of FOUND)
     test(`is found in ${JSON.stringify(text)}`, async () => expect(await piiIn(text)).toEqual([found]));
@@ -151,6 +156,41 @@ describe("a long text", () => {
     pauses = 0;
     await containsPhrase("x".repeat(10 * WINDOW_CHARS), ["absent"], count);
     expect(pauses).toBe(9);
+  });
+
+  /** Counts pauses in which other work takes a turn, and how many were waited for at the same time. */
+  function countPauses() {
+    const counts = { pauses: 0, waiting: 0, most: 0 };
+    const pause = async () => {
+      counts.pauses += 1;
+      counts.waiting += 1;
+      counts.most = Math.max(counts.most, counts.waiting);
+      await nextTurn();
+      counts.waiting -= 1;
+    };
+    return { counts, pause };
+  }
+
+  test("is searched on only after the other work", async () => {
+    const { counts, pause } = countPauses();
+    const text = "x".repeat(5 * WINDOW_CHARS);
+    await findInText(text, pattern, pause);
+    await containsPhrase(text, ["absent"], pause);
+    expect(counts).toMatchObject({ waiting: 0, most: 1 });
+  });
+
+  test("of many short ones lets other work go on after as many characters", async () => {
+    const { counts, pause } = countPauses();
+    const guardrail: SearchGuardrail = {
+      ...{ kind: "search", name: "x", on: "request", action: "warn", beginSearch: null },
+      scope: { accounts: null, keys: null, models: null },
+      find: async () => [],
+    };
+    const about = { generationId: "gen_1", api: "messages", model: "a/m", accountId: null, keyId: null };
+    const texts = Array.from({ length: 640 }, () => "x".repeat(WINDOW_CHARS / 64));
+    await checkTexts([guardrail], texts, { masks: new Masks(), about, pause });
+    // The pause comes before the text that would be one too many, which is the first of 65 each time.
+    expect(counts).toEqual({ pauses: Math.floor(640 / 65), waiting: 0, most: 1 });
   });
 
   test("is searched a number of characters that grows linearly with its length", async () => {

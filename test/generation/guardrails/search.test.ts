@@ -168,6 +168,30 @@ describe("a search in a text that arrives in pieces", () => {
     }
   });
 
+  test.each<[string, string]>([
+    ["xyz", "x"],
+    ["x", "xyz"],
+  ])(
+    "finds the longest of the matches that begin at one place, whichever pattern comes first: %s, %s",
+    (one, other) => {
+      const begin = createPatternSearches([one, other].map(compile), "X");
+      for (const pieces of [["axyzb"], ["ax", "yz", "b"]])
+        expect(search(begin(), pieces).matches).toEqual([{ start: 1, end: 4, kind: "X" }]);
+    },
+  );
+
+  test.each([[["aa", "b\\b"]], [["aa|b\\b"]]])(
+    "waits for what follows a match that may still be excluded, also directly behind another one: %p",
+    (sources) => {
+      const begin = createPatternSearches(sources.map(compile), "X");
+      const first = { start: 0, end: 2, kind: "X" };
+      for (const pieces of [["aabc"], ["aab", "c"], ["aa", "b", "c"]])
+        expect(search(begin(), pieces).matches).toEqual([first]);
+      for (const pieces of [["aab "], ["aab", " "], ["aab"]])
+        expect(search(begin(), pieces).matches).toEqual([first, { start: 2, end: 3, kind: "X" }]);
+    },
+  );
+
   test("never splits a character of two units", () => {
     const random = createSeededRandom(17);
     for (const begin of [createPiiSearches(PII_TYPES), createPatternSearches([compile("😀+x")], "X")])

@@ -116,6 +116,15 @@ export function testBudgetStore(connect: () => Connected | Promise<Connected>): 
       expect(await budgets.sumBudgets(sums)).toEqual([10, 20, 0, 0, 30]);
     });
 
+    test("counts a cost of one nanodollar, and lists no tag that has cost nothing", async () => {
+      const { budgets, usage } = await connect();
+      await budgets.insertBudget(budgetOf("budget_1", { subject: "tag" }));
+      const cost = (id: string, costNanodollars: number, tag: string) =>
+        usageOf(id, { accountId: "user_a", createdAt: at(TODAY), costNanodollars, tags: [tag] });
+      await usage.saveUsage([cost("gen_1", 1, "least"), cost("gen_2", 0, "free")]);
+      expect(await sum(budgets, "budget_1")).toEqual(["least=1"]);
+    });
+
     test("a new budget of tags begins with what was spent before, of each tag or of one", async () => {
       const { budgets, usage } = await connect();
       await usage.saveUsage([

@@ -306,6 +306,13 @@ describe("encoding reasoning parameters of other formats for Anthropic", () => {
       [],
     ],
     [
+      "effort between two that the model has",
+      { effort: "medium" },
+      { efforts: ["low", "high"] },
+      { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "low" } },
+      [],
+    ],
+    [
       "hidden",
       { enabled: true, hidden: true },
       EFFORTS,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ByteOutput } from "../../../src/base/byte-output.ts";
 import { relayMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
@@ -37,6 +38,22 @@ function relay(text: string, identity = IDENTITY) {
   const relay = new MessagesRelay(identity, ASKED.estimatedPromptTokens);
   const out = relay.step(text) + relay.end();
   return { relay, out };
+}
+
+/** Prints JSON as Python does. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${spaced(member)}`);
+  return `{${members.join(", ")}}`;
+}
+
+/** Returns an object, and the objects in it, with their members in the opposite order. */
+function reverse(value: object): object {
+  const entries = Object.entries(value).reverse();
+  return Object.fromEntries(
+    entries.map(([name, member]) => [name, typeof member === "object" ? reverse(member) : member]),
+  );
 }
 
 describe("relaying a Messages stream", () => {
@@ -133,6 +150,53 @@ describe("relaying a Messages stream", () => {
     expect(relay(stream(START, ...TEXT.slice(0, 3))).relay.sawToken).toBe(true);
   });
 
+  /** Ways to print an event. */
+  const SPELLINGS: readonly (readonly [string, (event: Fields) => string])[] = [
+    ["without white space", (event) => JSON.stringify(event)],
+    ["with a space after each comma and colon", (event) => spaced(event)],
+    ["with fields in the opposite order", (event) => JSON.stringify(reverse(event))],
+    ["with a field behind its delta", (event) => JSON.stringify({ ...event, p: "a" })],
+  ];
+
+  const textDelta = (value: string) => ({ type: "text_delta", text: value });
+  test.each(SPELLINGS)(
+    "the text of a delta counts as a token, and nothing else, if it is printed %s",
+    (_, print) => {
+      const read = (delta: Fields) => {
+        const event = { type: "content_block_delta", index: 0, delta };
+        const begin = stream(START, TEXT[0] as Fields);
+        const end = stream({ ...DELTA, usage: {} }, STOP);
+        const named = `event: content_block_delta\ndata: ${print(event)}\n\n`;
+        const { sawToken, producedBytes } = relay(begin + named).relay;
+        return [sawToken, producedBytes, relay(begin + named + end).relay.classifyEnd()];
+      };
+      expect(read(textDelta("Hello"))).toEqual([true, 5, "complete"]);
+      expect(read(textDelta(""))).toEqual([false, 0, "empty"]);
+      expect(read({ type: "signature_delta", signature: "abc" })).toEqual([false, 3, "empty"]);
+      expect(read({ type: "input_json_delta", partial_json: "{}" })).toEqual([true, 2, "complete"]);
+      const [sawArguments, size] = read({ type: "input_json_delta", partial_json: '{"city":' });
+      expect(sawArguments).toBe(true);
+      expect(size).toBeWithin(8, 11);
+      const [sawCitation] = read({ type: "citations_delta", citation: { type: "page_location", start: 1 } });
+      expect(sawCitation).toBe(true);
+    },
+  );
+
+  test("a delta without a text is passed on, and is no token", () => {
+    const bare = [{ type: "text_delta", text: null }, null, "text"].map((delta) => ({
+      type: "content_block_delta",
+      index: 0,
+      delta,
+    }));
+    const { relay: passed, out } = relay(stream(START, ...bare));
+    expect([passed.sawToken, passed.producedBytes]).toEqual([false, 0]);
+    expect(
+      parseStream(out)
+        .map(({ data }) => data)
+        .slice(1),
+    ).toEqual(bare);
+  });
+
   test("a block that the vendor left open is closed", () => {
     const { relay: passed, out } = relay(stream(START, ...TEXT.slice(0, 3), DELTA, STOP));
     const names = parseStream(out + passed.encodeEnd(endWith(null))).map(({ name }) => name);
@@ -148,6 +212,33 @@ describe("relaying a Messages stream", () => {
     expect([passed.classifyEnd(), collectBlocks(out)]).toEqual([
       "complete",
       [{ type: "text", text: 'Hé "you"' }],
+    ]);
+  });
+});
+
+describe("reading a Messages stream", () => {
+  const open = (content_block: Fields): Fields => ({ type: "content_block_start", index: 0, content_block });
+  const call = (id: string) => open({ type: "tool_use", id, name: "f", input: {} });
+  const append = (delta: Fields): Fields => ({ type: "content_block_delta", index: 0, delta });
+
+  test("a block ends where the next one begins with its index, and at the end of the stream", () => {
+    const text = append({ type: "text_delta", text: "a" });
+    const input = append({ type: "input_json_delta", partial_json: '{"b":1}' });
+    const blocks = [open({ type: "text", text: "" }), text, call("c1"), call("c2"), input];
+    const events = readAll(anthropicMessages.createReader(), [stream(START, ...blocks, DELTA, STOP)]);
+    const places = events.filter(({ kind }) => kind === "part-start" || kind === "part-end");
+    expect(places.map((event) => [event.kind, "at" in event && event.at])).toEqual([
+      ["part-start", 0],
+      ["part-end", 0],
+      ["part-start", 1],
+      ["part-end", 1],
+      ["part-start", 2],
+      ["part-end", 2],
+    ]);
+    expect(collectAnswer(events).choices[0]?.parts).toMatchObject([
+      { kind: "text", text: "a" },
+      { kind: "tool-call", id: "c1", arguments: "{}" },
+      { kind: "tool-call", id: "c2", arguments: '{"b":1}' },
     ]);
   });
 });
@@ -210,6 +301,30 @@ describe("token counters in several events of a Messages stream", () => {
     );
     expect(relay(text).relay.usage).toMatchObject(expected);
     expect(collectAnswer(readAll(anthropicMessages.createReader(), [text])).usage).toMatchObject(expected);
+  });
+});
+
+describe("copying the bytes of a Messages stream", () => {
+  const delta = `event: content_block_delta\ndata: ${JSON.stringify(TEXT[2])}\n\n`;
+
+  test.each([
+    ["at the begin of a piece", "", ""],
+    ["between other events", stream({ type: "ping" }), stream(STOP)],
+  ])("an event with a delta is copied whole %s", (_where, before, after) => {
+    const relay = new MessagesRelay(IDENTITY, 5);
+    const out = new ByteOutput();
+    const [from, end] = [Buffer.byteLength(before), Buffer.byteLength(before + delta)];
+    expect(relay.copyEvent(Buffer.from(before + delta + after), from, out)).toBe(end);
+    expect(Buffer.from(out.take()).toString("utf8")).toBe(delta);
+    expect([relay.sawToken, relay.producedBytes > 0]).toEqual([true, true]);
+  });
+
+  test("an event that has not arrived whole, and one without a delta, is left to be read", () => {
+    const relay = new MessagesRelay(IDENTITY, 5);
+    const out = new ByteOutput();
+    expect(relay.copyEvent(Buffer.from(delta.slice(0, -1)), 0, out)).toBe(0);
+    expect(relay.copyEvent(Buffer.from(stream(STOP)), 0, out)).toBe(0);
+    expect(out.take().length).toBe(0);
   });
 });
 

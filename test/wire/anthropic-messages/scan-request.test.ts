@@ -134,6 +134,8 @@ describe("scanning a Messages request", () => {
     ["tool_choice", { tool_choice: "auto" }],
     ["tool_choice.name", { tool_choice: { type: "tool" } }],
     ["thinking.budget_tokens", { thinking: { type: "enabled", budget_tokens: "x" } }],
+    ["thinking.budget_tokens", { thinking: { type: "enabled", budget_tokens: 0 } }],
+    ["thinking.budget_tokens", { thinking: { type: "enabled", budget_tokens: 1.5 } }],
     ["metadata.user_id", { metadata: { user_id: 5 } }],
     ["models", { models: [5] }],
     ["thread", { thread: { type: "persistent" } }],
@@ -142,6 +144,11 @@ describe("scanning a Messages request", () => {
       code: "invalid_request",
       metadata: { field },
     });
+  });
+
+  test("the smallest amounts of tokens are accepted, and left to the vendor", () => {
+    const thinking = { type: "enabled", budget_tokens: 1 };
+    expect(failureOf({ model: "m", messages: MESSAGES, max_tokens: 1, thinking })).toBeNull();
   });
 
   test("null counts as absent, and unknown fields are accepted", () => {

@@ -167,12 +167,14 @@ describe("a translated stream", () => {
 
   test("fails for an answer that is larger than its bound", () => {
     const relay = new TranslatedRelay(
-      scripted([[start(0, TEXT), say(0, "12345")]]),
+      scripted([[start(0, TEXT), say(0, "1234")], [say(0, "5")]]),
       recording().writer,
       IDENTITY,
       4,
     );
     relay.step("0");
+    expect(relay.error).toBeNull();
+    relay.step("1");
     expect(relay.error?.message).toContain("4 bytes");
   });
 });

@@ -355,3 +355,32 @@ describe.each(CLIENTS)("a tool-call history seen in practice, from the API %s", 
     ).toEqual(ids);
   });
 });
+
+test.each([
+  [null, false],
+  ["", false],
+  [[], false],
+  ["x", true],
+  [[{ type: "text", text: "x" }], true],
+])(
+  "a chat message whose only call was a duplicate is left out unless it has content: %p",
+  (content, isKept) => {
+    const message = (id: string) => ({
+      role: "assistant",
+      tool_calls: [{ id, type: "function", function: { name: "look", arguments: "{}" } }],
+    });
+    const messages = [
+      { role: "user", content: "Hello!" },
+      { ...message("c1"), content: null },
+      { role: "tool", tool_call_id: "c1", content: "result" },
+      { ...message("c1"), content },
+      { role: "user", content: "Go on." },
+    ];
+    const sent = JSON.parse(openRequest("chat", { model: "acme/m", messages }).encode(CHAT).body.toString());
+    expect(sent.messages).toEqual([
+      ...messages.slice(0, 3),
+      ...(isKept ? [{ role: "assistant", content }] : []),
+      ...messages.slice(4),
+    ]);
+  },
+);

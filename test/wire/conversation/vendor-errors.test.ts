@@ -670,6 +670,22 @@ describe("an error in a stream with status 200", () => {
   });
 });
 
+describe("the message of an error", () => {
+  test.each<[string, unknown, string]>([
+    ["the error, before one next to it", { error: { message: "Inner." }, message: "Outer." }, "Inner."],
+    ["the body, if the error has none", { error: { code: "a" }, message: "Outer." }, "Outer."],
+    ["the body, before an error that is a text", { error: "Bad Request", message: "Outer." }, "Outer."],
+    ["an error that is a text", { error: "No such model." }, "No such model."],
+    ["AWS's field", { error: { code: "a" }, Message: "Signed wrongly." }, "Signed wrongly."],
+    ["a detail next to the error", { error: { code: "a" }, detail: "Not found." }, "Not found."],
+    ["a detail with a place", { detail: [{ loc: ["body", "top_p"], msg: "too high" }] }, "top_p: too high"],
+    ["a detail with a message", { detail: { message: "Too long." } }, "Too long."],
+    ["no field at all", { error: { code: "a" } }, "the upstream gave no reason"],
+  ])("is that of %s", (_where, body, message) => {
+    expect(readVendorError(400, body).message).toBe(message);
+  });
+});
+
 describe("the time to wait", () => {
   test.each([
     ["Please try again in 350ms.", 0.35],

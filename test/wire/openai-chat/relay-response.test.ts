@@ -87,3 +87,23 @@ test("a chat answer has only the fields in which the gateway spells reasoning an
   expect(Object.keys(first)).toEqual(["finish_reason", "message", "index", "native_finish_reason"]);
   expect(Object.keys(first.message)).not.toContain("tool_calls");
 });
+
+test.each([
+  ["no text", {}, true],
+  ["an empty text", { content: "" }, true],
+  ["a text", { content: "Hi" }, false],
+  ["reasoning", { content: "", reasoning_content: "so" }, false],
+  ["a call", { content: null, tool_calls: [{ id: "c", function: { name: "f", arguments: "" } }] }, false],
+  ["an image", { content: "", images: [{ image_url: { url: "data:" } }] }, false],
+])(
+  "a chat answer with %s in its only or second choice is recognized as empty or not",
+  (_what, message, isEmpty) => {
+    const choice = (of: object) => ({ finish_reason: "stop", message: { role: "assistant", ...of } });
+    const emptiness = (...choices: readonly object[]) =>
+      relayChatAnswer(JSON.stringify({ choices }), IDENTITY);
+    expect(emptiness(choice(message))).toMatchObject({ kind: "answer", isEmpty });
+    expect(emptiness(choice({ content: "" }), choice(message))).toMatchObject({ kind: "answer", isEmpty });
+    const incomplete = { ...choice(message), finish_reason: "length" };
+    expect(emptiness(incomplete)).toMatchObject({ kind: "answer", isEmpty: false });
+  },
+);

@@ -171,3 +171,14 @@ describe("other fields of a chat stream", () => {
     });
   });
 });
+
+test("a chat stream has as many choices as OpenAI allows, and one more breaks it", () => {
+  const event = (index: number) =>
+    `data: ${chunk("", { choices: [{ index, delta: { content: "x" }, finish_reason: null }] })}\n\n`;
+  const made = new ChatRelay(identity, false);
+  for (let index = 0; index < 128; index++) made.step(event(index));
+  made.step(event(127));
+  expect(made.error).toBeNull();
+  made.step(event(128));
+  expect(made.error?.message).toContain("too many choices");
+});

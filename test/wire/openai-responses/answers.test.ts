@@ -172,3 +172,32 @@ describe("an answer that is replayed for a Responses client", () => {
     });
   });
 });
+
+describe("an event without a type in a Responses stream", () => {
+  const answer = [
+    { type: "response.output_item.added", output_index: 0, item: { type: "message", content: [] } },
+    { type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "Hi" },
+    { type: "response.completed", response: { status: "completed" } },
+  ];
+  const read = (...events: readonly Fields[]) =>
+    readPieces([...events, ...answer].map((event) => `data: ${JSON.stringify(event)}\n\n`));
+
+  test.each<[string, Fields]>([
+    ["no field", {}],
+    ["unknown fields", { heartbeat: 1 }],
+    ["an error of null", { error: null }],
+    ["an error, and is of a type that is not read", { type: "response.queued", error: { code: "a" } }],
+  ])("is ignored if it has %s", (_fields, event) => {
+    expect(read(event)).toEqual(read());
+    expect(textsOf(collectAnswer(read(event)))).toEqual([
+      [{ reason: "stop", native: "completed", stopSequence: null }, ["Hi"]],
+    ]);
+  });
+
+  test("ends the answer if it has an error", () => {
+    const events = read({ error: { message: "Slow down.", code: "rate_limit_exceeded" } });
+    expect(events).toMatchObject([
+      { kind: "error", error: { message: "Slow down.", meaning: "rate_limited" } },
+    ]);
+  });
+});

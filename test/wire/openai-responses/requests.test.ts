@@ -215,6 +215,23 @@ describe("a Responses request that is decoded and encoded again", () => {
       },
     ],
     [
+      "reasoning without encrypted content, as null, as an empty text or absent",
+      {
+        ...bare,
+        input: [
+          { encrypted_content: null, content: null },
+          { encrypted_content: "", content: [] },
+          { encrypted_content: null, content: [{ type: "reasoning_text", text: "b" }] },
+          {},
+        ].map((more, at) => ({
+          type: "reasoning",
+          id: `rs_${at}`,
+          summary: [{ type: "summary_text", text: "a" }],
+          ...more,
+        })),
+      },
+    ],
+    [
       "two assistant messages",
       {
         ...bare,

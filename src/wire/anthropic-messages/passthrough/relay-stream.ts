@@ -17,6 +17,8 @@ const DELTA_LINES = "event: content_block_delta\ndata: ";
 /** How the vendor's `content_block_delta` events begin, which are most of a stream. */
 const DELTA_HEAD = '{"type":"content_block_delta"';
 const DELTA_MARK = '"delta":{';
+const VALUE_MARK = '":"';
+const DELTA_TAIL = '"}}';
 /** A signature is not visible to readers. */
 const SIGNATURE_HEAD = '"delta":{"type":"signature_delta"';
 
@@ -131,10 +133,30 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
   }
 
   private countDelta(text: string, start: number, end: number): void {
-    const size = measureText(text, start, end);
-    this.producedBytes += size;
     const mark = text.indexOf(DELTA_MARK, start);
-    const isSignature = mark < end && text.startsWith(SIGNATURE_HEAD, mark);
+    // A text that ends with `":` and its closing quote look like the mark of a value.
+    const value = text.lastIndexOf(VALUE_MARK, end - DELTA_TAIL.length - VALUE_MARK.length);
+    // A delta that is printed like Anthropic's ends with its text, in which quotes are escaped.
+    const isUsual = mark >= start && mark < value && text.endsWith(DELTA_TAIL, end);
+    if (isUsual) {
+      const size = end - value - VALUE_MARK.length - DELTA_TAIL.length;
+      this.count(size, text.startsWith(SIGNATURE_HEAD, mark));
+    } else this.countParsed(parseEvent(text.slice(start, end)));
+  }
+
+  /** Counts a delta with white space between its tokens, or with fields in another order. */
+  private countParsed(event: Fields | null): void {
+    const { type, ...values } = asFields(event?.["delta"]) ?? {};
+    let size = 0;
+    for (const value of Object.values(values)) {
+      if (typeof value === "string") size += Buffer.byteLength(value);
+      else if (asFields(value) !== null) size += JSON.stringify(value).length;
+    }
+    this.count(size, type === "signature_delta");
+  }
+
+  private count(size: number, isSignature: boolean): void {
+    this.producedBytes += size;
     if (size > 0 && !isSignature) this.sawToken = true;
   }
 
@@ -233,16 +255,4 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     Object.assign(this.deltaSiblings, siblings);
     this.counters = foldUsage(this.counters, asFields(usage) ?? {});
   }
-}
-
-const VALUE_MARK = '":"';
-const DELTA_TAIL = '"}}';
-
-/**
- * Returns the length of a delta's text. A delta ends with its text, so the text begins after the last `":"`, which no string
- * contains unescaped.
- */
-function measureText(text: string, start: number, end: number): number {
-  const before = text.lastIndexOf(VALUE_MARK, end);
-  return before < start ? 0 : Math.max(0, end - before - VALUE_MARK.length - DELTA_TAIL.length);
 }

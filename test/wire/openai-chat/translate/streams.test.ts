@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { BOUNDS } from "../../../../src/base/bounds.ts";
 import type { AnswerEvent } from "../../../../src/wire/canonical/answer.ts";
 import { collectAnswer } from "../../../../src/wire/canonical/collect-answer.ts";
 import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
@@ -164,6 +165,32 @@ describe("reading a chat vendor's stream", () => {
     const { out } = translate([stream]);
     expect(collectMessages(out)[0]?.calls).toEqual([{ id: "c", name: "sh", arguments: "ls -l" }]);
     expect(out).toContain('"type":"custom"');
+  });
+
+  test("of unknown fields lists grow and other values are replaced, in the delta and next to it", () => {
+    const stream = sse(
+      delta({ content: "a", x_list: [1], x_word: "a" }, { y_list: [[1]], y_word: "a" }),
+      delta({ content: "b", x_list: [2, 3], x_word: "b" }, { y_list: [[2]], y_word: null }),
+      delta({ x_list: null }, { y_word: "c" }),
+      finish("stop"),
+    );
+    const [last] = read(stream).slice(-1);
+    expect(last).toMatchObject({
+      kind: "finish",
+      extras: {
+        fields: { y_list: [[1], [2]], y_word: "c", message: { x_list: [1, 2, 3], x_word: "b" } },
+      },
+    });
+  });
+
+  test.each([
+    [BOUNDS.choices, 0],
+    [BOUNDS.choices + 1, 1],
+  ])("a stream has a bound of choices: %d", (count, errors) => {
+    const choices = Array.from({ length: count }, (_, index) => ({ index, delta: { content: "a" } }));
+    const events = read(sse(...choices.map((choice) => ({ choices: [choice] }))));
+    expect(events.filter(({ kind }) => kind === "error")).toHaveLength(errors);
+    expect(events.filter(({ kind }) => kind === "part-start")).toHaveLength(BOUNDS.choices);
   });
 
   test("a malformed event, a failed finish and an error event are errors, and nothing follows them", () => {
