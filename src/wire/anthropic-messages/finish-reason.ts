@@ -29,11 +29,19 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
 };
 
 /**
+ * Returns the stop reason of this API that a vendor gave, corrected: `tool_use` without a call is `end_turn`, because an agent that
+ * is told of calls and gets none asks again for ever.
+ */
+export function correctStopReason(native: string, hasCalls: boolean): string {
+  return REASONS[native] === "tool-calls" && !hasCalls ? STOP_REASONS.stop : native;
+}
+
+/**
  * Encodes the stop reason for a client. It is the vendor's own if it is one of this API (`isOwn`: this format read it, known or
- * not), and `tool_use` for a plain stop with calls.
+ * not) and its calls came, and `tool_use` for a plain stop with calls.
  */
 export function encodeStopReason(finish: Finish, isOwn: boolean, hasCalls: boolean): string {
   const isNative = finish.native !== "" && (isOwn || REASONS[finish.native] === finish.reason);
-  if (isNative) return finish.native;
+  if (isNative) return correctStopReason(finish.native, hasCalls);
   return hasCalls && finish.reason === "stop" ? STOP_REASONS["tool-calls"] : STOP_REASONS[finish.reason];
 }

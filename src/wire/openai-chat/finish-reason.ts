@@ -28,8 +28,17 @@ export function isFailedFinish(reason: string): boolean {
   return FAILED.has(reason.toLowerCase());
 }
 
-/** Maps a vendor's finish reason to the client's: `tool_calls` whenever there were calls, and `stop` for unknown reasons. */
+/**
+ * Maps a vendor's finish reason to the client's: `stop` for unknown reasons, and `tool_calls` if and only if there were calls. An
+ * agent that reads `tool_calls` without a call asks again for ever.
+ */
 export function readFinishReason(reason: string, hasToolCalls: boolean): FinishReason {
-  const known = KNOWN[reason.toLowerCase()] ?? "stop";
-  return hasToolCalls && known !== "length" && known !== "content_filter" ? "tool_calls" : known;
+  const known = lookUpFinishReason(reason);
+  if (known === "length" || known === "content_filter") return known;
+  return hasToolCalls ? "tool_calls" : "stop";
+}
+
+/** Maps a vendor's finish reason to the client's, whatever the answer contains: `stop` for unknown reasons. */
+export function lookUpFinishReason(reason: string): FinishReason {
+  return KNOWN[reason.toLowerCase()] ?? "stop";
 }
