@@ -178,6 +178,7 @@ const call = (call_id: string, rest: Fields = {}) => ({
   type: "function_call",
   id: "fc_1",
   name: "f",
+  arguments: "{}",
   call_id,
   ...rest,
 });

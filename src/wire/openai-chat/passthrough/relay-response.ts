@@ -7,7 +7,8 @@ import { asFields, asObjects, dropField, type MutableFields, parseOwnFields } fr
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_MESSAGE_FIELDS } from "../own-fields.ts";
 import { type DeltaText, encodeReasoning, hasOtherContent, readDeltaText } from "../reasoning.ts";
-import { listCalls, type ToolCallOut, ToolCallTracker, textOf } from "../tool-calls.ts";
+import { ToolCallTracker } from "../tool-call-tracker.ts";
+import { listCalls, type ToolCallOut, textOf } from "../tool-calls.ts";
 import { encodeUsage, findUsage } from "../usage.ts";
 
 /**

@@ -11,7 +11,7 @@ import { asFields, asList, type Fields, isEmpty, omit } from "../../json/fields.
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
-import { ToolCallTracker } from "../tool-calls.ts";
+import { ToolCallTracker } from "../tool-call-tracker.ts";
 import { encodeUsage, findUsage, followModes } from "../usage.ts";
 import type { ChunkTemplate } from "./chunk-template.ts";
 import { createPattern, type ParsedChunk } from "./create-pattern.ts";
@@ -232,11 +232,11 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
   }
 
   private readDelta({ tools }: Choice, raw: Fields, isFirst: boolean): Fields | null {
-    const callsBefore = tools.count();
+    const begunBefore = tools.begun;
     const given = asFields(raw["delta"]) ?? asFields(raw["message"]) ?? {};
     const { delta, hasContent, bytes } = relayDelta(tools, given, isFirst);
     // The vendor's index may belong to another call now, so the templates no longer hold.
-    if (tools.count() !== callsBefore) this.templates.length = 0;
+    if (tools.begun !== begunBefore) this.templates.length = 0;
     if (hasContent) this.sawToken = true;
     this.producedBytes += bytes;
     return delta;

@@ -4,7 +4,11 @@ import type { Citation, Part, Signature } from "../../canonical/parts.ts";
 import { failedFinish, NO_CHOICES } from "../../conversation/broken-answers.ts";
 import { findVendorError } from "../../conversation/vendor-error.ts";
 import { asFields, asObjects, asText, type Fields, omit } from "../../json/fields.ts";
-import { type FinishReason as ChatFinishReason, isFailedFinish, readFinishReason } from "../finish-reason.ts";
+import {
+  type FinishReason as ChatFinishReason,
+  isFailedFinish,
+  lookUpFinishReason,
+} from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "../own-fields.ts";
 import { listCalls } from "../tool-calls.ts";
 import { findUsage } from "../usage.ts";
@@ -52,9 +56,10 @@ export function keepChoice(choice: Fields, message: Fields) {
 
 function decodeMessage(message: Fields): { readonly parts: readonly Part[]; readonly rest: Fields } {
   const calls = asObjects(listCalls(message)).map(decodeCall);
+  // Nobody can answer a call without a name.
   const reasoning = readReasoning(
     message,
-    calls.filter((call) => call !== null),
+    calls.filter((call) => call !== null).filter(({ name }) => name.trim() !== ""),
   );
   const refusal = asText(message["refusal"]);
   const audio = asFields(message["audio"]);
@@ -139,6 +144,6 @@ const SPECIAL: Readonly<Record<string, FinishReason>> = {
 
 /** Decodes a vendor's finish reason. */
 export function decodeFinish(native: string): Finish {
-  const reason = SPECIAL[native.toLowerCase()] ?? REASONS[readFinishReason(native, false)];
+  const reason = SPECIAL[native.toLowerCase()] ?? REASONS[lookUpFinishReason(native)];
   return { reason, native, stopSequence: null };
 }

@@ -20,6 +20,7 @@ import {
   encodePriced,
   isCall,
   isEmptyResponse,
+  lacksArguments,
   readFinish,
   rewriteResponse,
 } from "./rewrite-response.ts";
@@ -205,6 +206,8 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     if (number === undefined) splices.push(insertAt(root.start + 1, `"sequence_number":${next},`));
     const callId = this.mapCallId(event);
     if (callId !== null) splices.push(callId);
+    const args = fillArguments(event);
+    if (args !== null) splices.push(args);
     // Data of several lines was joined by newlines; a space means the same in JSON.
     const line = spliceText(data, splices).replaceAll("\n", " ");
     this.out.push(type === "" ? `data: ${line}\n\n` : `event: ${type}\ndata: ${line}\n\n`);
@@ -267,6 +270,19 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
 
 function parse(latin1: string): Fields {
   return asFields(parseJson(decodeUtf8(latin1))) ?? {};
+}
+
+/** Returns the edit that gives a call which ended without arguments `{}`; null for any other event. */
+function fillArguments({ type, data, root }: ScannedEvent): Splice | null {
+  const isItem = type === "response.output_item.done";
+  if (!isItem && type !== "response.function_call_arguments.done") return null;
+  const owner = isItem ? memberOf(root, "item") : root;
+  const node = memberOf(owner, "arguments");
+  const itemType = isItem ? stringOf(data, memberOf(owner, "type")) : "function_call";
+  if (owner === undefined || !lacksArguments(itemType, node && parseJson(data.slice(node.start, node.end))))
+    return null;
+  if (node === undefined) return insertAt(owner.start + 1, '"arguments":"{}",');
+  return { start: node.start, end: node.end, insert: '"{}"' };
 }
 
 function insertAt(position: number, insert: string): Splice {

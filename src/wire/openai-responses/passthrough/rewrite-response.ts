@@ -41,13 +41,19 @@ export class CallIds {
     return id;
   }
 
-  /** Returns an item with the client's id; the item itself if it is not a call or has that id. */
+  /** Returns an ended item with the client's id and with arguments; the item itself if it is not a call or has both. */
   rewrite(raw: unknown, outputIndex: number): unknown {
     const item = asFields(raw);
     if (item === null || !isCall(item["type"])) return raw;
     const id = this.idFor(asText(item["call_id"]) ?? "", outputIndex);
-    return id === item["call_id"] ? raw : { ...item, call_id: id };
+    const corrected = lacksArguments(item["type"], item["arguments"]) ? { ...item, arguments: "{}" } : item;
+    return id === item["call_id"] ? corrected : { ...corrected, call_id: id };
   }
+}
+
+/** Returns whether the arguments of an ended item are absent or blank, where clients parse JSON. */
+export function lacksArguments(type: unknown, args: unknown): boolean {
+  return type === "function_call" && (args === undefined || args === null || String(args).trim() === "");
 }
 
 /** Returns the response as the client gets it at the end, with its price and the gateway's metadata. */

@@ -17,7 +17,8 @@ const EVENT = fields({
   output_index: LEAF,
   content_index: LEAF,
   summary_index: LEAF,
-  item: fields({ type: LEAF, call_id: LEAF }),
+  item: fields({ type: LEAF, call_id: LEAF, arguments: LEAF }),
+  arguments: LEAF,
   response: LEAF,
   error: LEAF,
 });
