@@ -1,7 +1,8 @@
 import type { Finish, FinishReason } from "../canonical/answer.ts";
+import { createTable } from "../json/fields.ts";
 
 /** The canonical reason of each stop reason. */
-const REASONS: Readonly<Record<string, FinishReason>> = {
+const REASONS: Readonly<Record<string, FinishReason>> = createTable({
   end_turn: "stop",
   stop_sequence: "stop-sequence",
   max_tokens: "length",
@@ -11,7 +12,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   pause_turn: "pause",
   // The client sends the compacted turn back to go on.
   compaction: "pause",
-};
+});
 
 /** Decodes a stop reason; `native` is null if the vendor sent none. */
 export function decodeFinish(native: string | null, stopSequence: string | null): Finish {

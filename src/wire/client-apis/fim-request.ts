@@ -5,7 +5,7 @@ import { EMPTY_REQUEST } from "../canonical/request.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
 import { ANSWER_NOT_JSON } from "../conversation/broken-answers.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
-import { type Fields, omit, tryParseFields } from "../json/fields.ts";
+import { type Fields, omit, setField, tryParseFields } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
 import { decodeFimRequest, type FimRequest } from "../mistral-fim/decode-request.ts";
 import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
@@ -108,7 +108,8 @@ function hideUser(fields: Fields, hashUser: (user: string) => string): Fields {
   const hidden: Record<string, unknown> = { ...fields };
   for (const field of USER_FIELDS) {
     const user = fields[field] ?? null;
-    if (user !== null) hidden[field] = hashUser(typeof user === "string" ? user : JSON.stringify(user));
+    if (user !== null)
+      setField(hidden, field, hashUser(typeof user === "string" ? user : JSON.stringify(user)));
   }
   return hidden;
 }

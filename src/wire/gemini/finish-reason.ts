@@ -1,6 +1,7 @@
 import type { Finish, FinishReason } from "../canonical/answer.ts";
+import { createTable } from "../json/fields.ts";
 
-const KNOWN: Readonly<Record<string, FinishReason>> = {
+const KNOWN: Readonly<Record<string, FinishReason>> = createTable({
   STOP: "stop",
   MAX_TOKENS: "length",
   SAFETY: "content-filter",
@@ -13,7 +14,7 @@ const KNOWN: Readonly<Record<string, FinishReason>> = {
   IMAGE_SAFETY: "content-filter",
   IMAGE_PROHIBITED_CONTENT: "content-filter",
   IMAGE_RECITATION: "content-filter",
-};
+});
 
 /** Reasons that mean the generation failed. */
 const FAILED = new Set([

@@ -1,7 +1,8 @@
+import { createTable } from "../json/fields.ts";
 /** The finish reasons that a client may see. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
-const KNOWN: Readonly<Record<string, FinishReason>> = {
+const KNOWN: Readonly<Record<string, FinishReason>> = createTable({
   stop: "stop",
   stop_sequence: "stop",
   end_turn: "stop",
@@ -18,7 +19,7 @@ const KNOWN: Readonly<Record<string, FinishReason>> = {
   safety: "content_filter",
   sensitive: "content_filter",
   refusal: "content_filter",
-};
+});
 
 /** Finish reasons with which vendors report a failure. */
 const FAILED = new Set(["error", "network_error", "insufficient_system_resource", "engine_overloaded"]);

@@ -6,7 +6,7 @@ import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../..
 import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/broken-answers.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
-import { asFields, asObjects, asText, type Fields } from "../../json/fields.ts";
+import { asFields, asObjects, assignFields, asText, type Fields, setField } from "../../json/fields.ts";
 import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
 import { correctStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
@@ -242,9 +242,9 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     const { type: _type, delta, usage, ...siblings } = event;
     for (const [name, value] of Object.entries(asFields(delta) ?? {})) {
       // A later event that repeats a field without a value does not clear it.
-      if (value !== null || !(name in this.delta)) this.delta[name] = value;
+      if (value !== null || !(name in this.delta)) setField(this.delta, name, value);
     }
-    Object.assign(this.deltaSiblings, siblings);
+    assignFields(this.deltaSiblings, siblings);
     this.counters = foldUsage(this.counters, asFields(usage) ?? {});
   }
 }

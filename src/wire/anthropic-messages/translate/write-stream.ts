@@ -7,7 +7,7 @@ import type {
   StreamError,
 } from "../../canonical/format.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
-import { asFields, type Fields, omit } from "../../json/fields.ts";
+import { asFields, assignFields, type Fields, omit } from "../../json/fields.ts";
 import { encodeStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
 import { encodeCounters, encodeUsage } from "../usage.ts";
@@ -57,7 +57,7 @@ class MessageWriter implements AnswerWriter {
         this.serviceTier = event.tier;
         return "";
       case "extras":
-        Object.assign(this.extras, keptFields(event));
+        assignFields(this.extras, keptFields(event));
         return "";
       default:
         return "";

@@ -7,7 +7,7 @@ import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../..
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
 import type { ServedModes, TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
-import { asFields, asList, type Fields, isEmpty, omit } from "../../json/fields.ts";
+import { asFields, asList, type Fields, isEmpty, omit, setField } from "../../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
@@ -291,5 +291,5 @@ function encodeFinish(choice: Choice): Fields {
 
 /** Adds fields to those known. A null does not replace an earlier value. */
 function addFields(known: Record<string, unknown>, more: Fields): void {
-  for (const name in more) if (more[name] !== null || !(name in known)) known[name] = more[name];
+  for (const name in more) if (more[name] !== null || !(name in known)) setField(known, name, more[name]);
 }

@@ -3,7 +3,7 @@ import type { AnswerDecoding } from "../../canonical/format.ts";
 import type { Citation, Part, Signature } from "../../canonical/parts.ts";
 import { failedFinish, NO_CHOICES } from "../../conversation/broken-answers.ts";
 import { findVendorError } from "../../conversation/vendor-error.ts";
-import { asFields, asObjects, asText, type Fields, omit } from "../../json/fields.ts";
+import { asFields, asObjects, asText, createTable, type Fields, omit } from "../../json/fields.ts";
 import {
   type FinishReason as ChatFinishReason,
   isFailedFinish,
@@ -137,10 +137,10 @@ const REASONS: Readonly<Record<ChatFinishReason, FinishReason>> = {
   tool_calls: "tool-calls",
   content_filter: "content-filter",
 };
-const SPECIAL: Readonly<Record<string, FinishReason>> = {
+const SPECIAL: Readonly<Record<string, FinishReason>> = createTable({
   stop_sequence: "stop-sequence",
   refusal: "refusal",
-};
+});
 
 /** Decodes a vendor's finish reason. */
 export function decodeFinish(native: string): Finish {

@@ -6,7 +6,7 @@ import type {
   AskedFor,
   StreamError,
 } from "../../canonical/format.ts";
-import { isEmpty } from "../../json/fields.ts";
+import { assignFields, isEmpty } from "../../json/fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
 import { encodeUsage } from "../usage.ts";
 import { hidesReasoning } from "./encode-response.ts";
@@ -34,7 +34,7 @@ class ChunkWriter implements AnswerWriter {
   step(event: AnswerEvent): string {
     switch (event.kind) {
       case "extras":
-        Object.assign(this.carried, keptFields(event));
+        assignFields(this.carried, keptFields(event));
         return "";
       case "service-tier":
         this.carried["service_tier"] = event.tier;

@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../../json/fields.ts";
+import { asFields, type Fields, setField } from "../../json/fields.ts";
 import { decodeUtf8, memberOf, numberOf } from "../../json/scan.ts";
 import { outputIndexOf, type ScannedEvent } from "./scanned-event.ts";
 
@@ -95,9 +95,13 @@ function readItem({ json, texts }: OpenItem): Fields {
   for (const collected of texts.values()) {
     const { list, part, field } = collected.target;
     const text = collected.read();
-    if (list === "arguments" || list === "input") item[list] = text;
+    if (list === "arguments" || list === "input") setField(item, list, text);
     else
-      item[list] = setPart(item[list], collected.index, { ...EMPTY_PARTS[part], type: part, [field]: text });
+      setField(
+        item,
+        list,
+        setPart(item[list], collected.index, { ...EMPTY_PARTS[part], type: part, [field]: text }),
+      );
   }
   return "status" in item ? { ...item, status: "incomplete" } : item;
 }

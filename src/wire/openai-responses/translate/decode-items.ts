@@ -1,5 +1,5 @@
 import type { Part } from "../../canonical/parts.ts";
-import { asFields, type Fields, omit } from "../../json/fields.ts";
+import { asFields, createTable, type Fields, omit } from "../../json/fields.ts";
 import { isHostedCall, nameHostedCall } from "../hosted-calls.ts";
 import { decodePart } from "./decode-part.ts";
 import { markSpelling } from "./extras.ts";
@@ -54,13 +54,13 @@ function readInput(item: Fields): string {
   return typeof input === "string" ? input : JSON.stringify(input);
 }
 
-const OUTPUT_DECODERS: Readonly<Record<string, (item: Fields) => Part[] | null>> = {
+const OUTPUT_DECODERS: Readonly<Record<string, (item: Fields) => Part[] | null>> = createTable({
   message: decodeAssistantMessage,
   reasoning: decodeReasoning,
   function_call: decodeCall,
   custom_tool_call: decodeCall,
   image_generation_call: decodeImage,
-};
+});
 
 const IMAGE_FIELDS = new Set(["type", "result"]);
 

@@ -2,7 +2,7 @@ import { AnswerEmitter, PartEmitter } from "../../canonical/answer-emitter.ts";
 import { type EventHandler, EventReader } from "../../canonical/event-reader.ts";
 import type { AnswerReader } from "../../canonical/format.ts";
 import { brokenAnswer, readVendorError } from "../../conversation/vendor-error.ts";
-import { asFields, asList, asText, type Fields } from "../../json/fields.ts";
+import { asFields, asList, asText, createTable, type Fields } from "../../json/fields.ts";
 import { decodeFinish } from "../finish-reason.ts";
 import { isSearch, readUsage } from "../usage.ts";
 import { decodeFrame, readTier } from "./decode-response.ts";
@@ -21,18 +21,18 @@ const OUTPUT_TEXT: TextTarget = {
 };
 
 /** The targets of the events that append text. */
-const TEXT_TARGETS: Readonly<Record<string, TextTarget>> = {
+const TEXT_TARGETS: Readonly<Record<string, TextTarget>> = createTable({
   "response.output_text.delta": OUTPUT_TEXT,
   "response.refusal.delta": { list: "content", empty: { type: "refusal", refusal: "" } },
   "response.reasoning_text.delta": { list: "content", empty: { type: "reasoning_text", text: "" } },
   "response.reasoning_summary_text.delta": { list: "summary", empty: { type: "summary_text", text: "" } },
-};
+});
 
 /** The targets of the events that add a text. */
-const PART_TARGETS: Readonly<Record<string, TextTarget>> = {
+const PART_TARGETS: Readonly<Record<string, TextTarget>> = createTable({
   "response.content_part.added": OUTPUT_TEXT,
   "response.reasoning_summary_part.added": { list: "summary", empty: { type: "summary_text", text: "" } },
-};
+});
 
 class ResponseHandler implements EventHandler {
   private readonly target: ItemTarget;
