@@ -21,6 +21,11 @@ const KNOWN: Readonly<Record<string, FinishReason>> = createTable({
   refusal: "content_filter",
 });
 
+/** Returns whether a text is a finish reason of a vendor. */
+export function isFinishReason(text: string): boolean {
+  return KNOWN[text.toLowerCase()] !== undefined;
+}
+
 /** Finish reasons with which vendors report a failure. */
 const FAILED = new Set(["error", "network_error", "insufficient_system_resource", "engine_overloaded"]);
 

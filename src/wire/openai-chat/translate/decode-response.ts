@@ -7,6 +7,7 @@ import { asFields, asObjects, asText, createTable, type Fields, omit } from "../
 import {
   type FinishReason as ChatFinishReason,
   isFailedFinish,
+  isFinishReason,
   lookUpFinishReason,
 } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "../own-fields.ts";
@@ -43,7 +44,7 @@ function decodeChoice(choice: Fields, position: number): AnswerChoice {
   return {
     index: typeof choice["index"] === "number" ? choice["index"] : position,
     parts,
-    finish: decodeFinish(asText(choice["finish_reason"]) ?? "stop"),
+    finish: decodeFinish(asText(choice["finish_reason"]) ?? "stop", choice),
     logprobs,
     ...keepChoice(omit(choice, known), rest),
   };
@@ -142,8 +143,23 @@ const SPECIAL: Readonly<Record<string, FinishReason>> = createTable({
   refusal: "refusal",
 });
 
-/** Decodes a vendor's finish reason. */
-export function decodeFinish(native: string): Finish {
+/** The fields of a choice in which vLLM and SGLang give the stop sequence that was hit, or the id of a token. */
+const STOP_FIELDS = ["stop_reason", "matched_stop"] as const;
+
+/** Decodes a vendor's finish reason, and the stop sequence that is named in the choice. */
+export function decodeFinish(native: string, choice: Fields): Finish {
   const reason = SPECIAL[native.toLowerCase()] ?? REASONS[lookUpFinishReason(native)];
-  return { reason, native, stopSequence: null };
+  const stopSequence = reason === "stop" || reason === "stop-sequence" ? findStopSequence(choice) : null;
+  return stopSequence === null
+    ? { reason, native, stopSequence }
+    : { reason: "stop-sequence", native, stopSequence };
+}
+
+function findStopSequence(choice: Fields): string | null {
+  for (const field of STOP_FIELDS) {
+    const value = choice[field];
+    // Some hosts repeat a finish reason there.
+    if (typeof value === "string" && value !== "" && !isFinishReason(value)) return value;
+  }
+  return null;
 }

@@ -76,7 +76,7 @@ export class ChoiceReader {
     if (!this.hasCited) for (const citation of listed) this.cite(citation);
     this.openText.close();
     this.calls.end();
-    const finish = decodeFinish(this.finish);
+    const finish = decodeFinish(this.finish, this.choiceFields);
     const extras = keepChoice(this.choiceFields, this.messageFields);
     this.emitter.emit({ kind: "finish", choice: this.index, finish, ...extras });
   }
