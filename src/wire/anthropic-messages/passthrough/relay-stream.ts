@@ -10,7 +10,7 @@ import { asFields, asObjects, assignFields, asText, type Fields, setField } from
 import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
 import { correctStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
-import { encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
+import { correctTier, encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
 import { isCall, isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
 
 /** How an event with a delta begins. */
@@ -223,7 +223,9 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
   private encodeStartUsage(): Fields {
     const estimate = { ...NO_TOKENS, promptTokens: this.estimatedPromptTokens };
     const { usage } = this;
-    return { ...encodeCounters(usage ?? estimate), ...(usage === null ? {} : this.counters) };
+    const encoded = { ...encodeCounters(usage ?? estimate), ...(usage === null ? {} : this.counters) };
+    correctTier(encoded);
+    return encoded;
   }
 
   private relayBlockStart(event: Fields, data: string): void {

@@ -1,5 +1,6 @@
 import type { AnswerEnd } from "../../canonical/format.ts";
 import type { RelayFinish, RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
+import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
 import { ANSWER_NOT_JSON, failedFinish, NO_CHOICES } from "../../conversation/broken-answers.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
 import { findVendorError } from "../../conversation/vendor-error.ts";
@@ -59,6 +60,7 @@ class ChatAnswer {
     body["model"] = identity.model;
     body["choices"] = choices;
     dropField(body, "error");
+    correctOpenaiTier(body);
   }
 
   encode({ report, metadata }: AnswerEnd): string {

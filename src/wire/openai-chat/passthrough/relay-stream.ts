@@ -4,6 +4,7 @@ import { parseEvent } from "../../canonical/event-reader.ts";
 import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
+import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
 import type { ServedModes, TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
@@ -168,7 +169,9 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     this.modes = followModes(this.modes, chunk);
     this.usage = findUsage(chunk, this.modes) ?? this.usage;
     const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
-    this.readChunk({ prefix, data, chunk, fields: omit(chunk, OWN_ANSWER_FIELDS) });
+    const fields = omit(chunk, OWN_ANSWER_FIELDS);
+    correctOpenaiTier(fields);
+    this.readChunk({ prefix, data, chunk, fields });
   }
 
   private readChunk(parsed: ParsedChunk): void {

@@ -2,6 +2,7 @@ import type { Answer, AnswerChoice, Finish } from "../../canonical/answer.ts";
 import { FINISH_WORDS } from "../../canonical/finish-words.ts";
 import type { AnswerFrame, AskedFor } from "../../canonical/format.ts";
 import type { MediaPart, Part, ReasoningPart, TextPart, ToolCallPart } from "../../canonical/parts.ts";
+import { nameOpenaiTier } from "../../canonical/service-tiers.ts";
 import { asFields, assignFields, type Fields, type MutableFields, omit } from "../../json/fields.ts";
 import { encodeReasoning, joinReasoning } from "../reasoning.ts";
 import { encodeUsage } from "../usage.ts";
@@ -20,7 +21,8 @@ export function encodeAnswer(answer: Answer, { identity, end, asked }: AnswerFra
   const { serviceTier } = answer;
   const encoded: MutableFields = { id, object: "chat.completion", created, model };
   assignFields(encoded, keptFields(answer));
-  if (serviceTier !== null) encoded["service_tier"] = serviceTier;
+  const tier = serviceTier === null ? undefined : nameOpenaiTier(serviceTier);
+  if (tier !== undefined) encoded["service_tier"] = tier;
   encoded["choices"] = answer.choices.map((choice) => encodeChoice(choice, asked));
   encoded["usage"] = encodeUsage(report);
   if (metadata !== null) encoded["gateway_metadata"] = metadata;

@@ -6,6 +6,7 @@ import type {
   AskedFor,
   StreamError,
 } from "../../canonical/format.ts";
+import { nameOpenaiTier } from "../../canonical/service-tiers.ts";
 import { assignFields, isEmpty } from "../../json/fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
 import { encodeUsage } from "../usage.ts";
@@ -36,9 +37,11 @@ class ChunkWriter implements AnswerWriter {
       case "extras":
         assignFields(this.carried, keptFields(event));
         return "";
-      case "service-tier":
-        this.carried["service_tier"] = event.tier;
+      case "service-tier": {
+        const tier = nameOpenaiTier(event.tier);
+        if (tier !== undefined) this.carried["service_tier"] = tier;
         return "";
+      }
       case "usage":
       case "error":
         return "";

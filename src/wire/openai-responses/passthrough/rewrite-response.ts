@@ -1,6 +1,7 @@
 import { FINISH_WORDS } from "../../canonical/finish-words.ts";
 import type { AnswerEnd } from "../../canonical/format.ts";
 import type { RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
+import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
 import { asFields, asText, type Fields } from "../../json/fields.ts";
 import { decodeFinish } from "../finish-reason.ts";
 import { encodeUsage } from "../usage.ts";
@@ -16,7 +17,9 @@ export function rewriteResponse(
   const known = Array.isArray(output)
     ? { output: output.map((item, index) => ids.rewrite(item, index)) }
     : {};
-  return { ...response, id, model, created_at: created, store: false, ...known };
+  const rewritten = { ...response, id, model, created_at: created, store: false, ...known };
+  correctOpenaiTier(rewritten);
+  return rewritten;
 }
 
 const CALLS = new Set<unknown>(["function_call", "custom_tool_call"]);
