@@ -159,6 +159,7 @@ function describe(
       takesReasoningObject: quirks.takesReasoningObject === true,
       noInstructions: quirks.noInstructions === true,
       noEncryptedReasoning: quirks.noEncryptedReasoning === true,
+      isOwnHost: record.isOwnHost === true,
     },
     toolCalls: toolCallRulesOf(format, ids),
     noStreamOptions: quirks.noStreamOptions === true,
