@@ -8,7 +8,9 @@ import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../
 import { RelayReader } from "../../wire/canonical/relay-reader.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { lacksEndpoint } from "../../wire/conversation/missing-endpoint.ts";
+import { type Overflow, roomForAnswer } from "../../wire/conversation/read-overflow.ts";
 import { rejectsReasoning } from "../../wire/conversation/rejected-reasoning.ts";
+import { estimateTokens } from "../../wire/conversation/usage.ts";
 import {
   brokenAnswer,
   readBareStatus,
@@ -46,6 +48,8 @@ export type AttemptOutcome =
       readonly refusesReasoning: boolean;
       /** The host does not have the endpoint of this format; it may have that of another format. */
       readonly lacksEndpoint: boolean;
+      /** The prompt fits, and the answer that the request allows does not: the tokens that are left for it. Null otherwise. */
+      readonly answerRoom: number | null;
     }
   /** `hasBegun`: the vendor had begun to answer a request that is not streamed, and may charge it. */
   | { readonly kind: "client_left"; readonly hasBegun: boolean };
@@ -78,7 +82,7 @@ export interface AttemptContext {
   readonly candidate: Candidate;
   readonly cancellation: Cancellation;
   /** The request, encoded for this candidate. */
-  readonly encoded: Pick<EncodedForCandidate, "body" | "headers" | "format">;
+  readonly encoded: Pick<EncodedForCandidate, "body" | "headers" | "format" | "maxTokens">;
   readonly identity: RelayIdentity;
   readonly size: PromptSize;
   /** Returns whether the candidate's endpoint is known by now to be failing; null if no other candidate may follow. */
@@ -312,11 +316,8 @@ function isDocument(start: Uint8Array): boolean {
   return isDocumentStart(readLatin1(start, at, at + 1));
 }
 
-function failed(
-  { deps, candidate, size }: AttemptContext,
-  { exchange, response }: Reply,
-  error: VendorError,
-): AttemptOutcome {
+function failed(context: AttemptContext, { exchange, response }: Reply, error: VendorError): AttemptOutcome {
+  const { deps, candidate, size } = context;
   // An unread body would occupy its connection until the upstream closes it.
   exchange.cancel();
   // The header takes precedence over the body.
@@ -328,7 +329,13 @@ function failed(
     code: error.code,
     refusesReasoning: rejectsReasoning(error),
     lacksEndpoint: lacksEndpoint(error),
+    answerRoom: error.overflow === null ? null : findRoom(context, error.overflow),
   };
+}
+
+function findRoom({ call, encoded }: AttemptContext, overflow: Overflow): number | null {
+  const { maxTokens, promptTextBytes } = call.request;
+  return roomForAnswer(overflow, encoded.maxTokens ?? maxTokens, estimateTokens(promptTextBytes));
 }
 
 /** Parses `Retry-After`, a number of seconds or a date. Returns seconds; null if it is neither. */
@@ -363,5 +370,6 @@ function broken(classification: FailureClassification, status: number | null): A
     code: null,
     refusesReasoning: false,
     lacksEndpoint: false,
+    answerRoom: null,
   };
 }

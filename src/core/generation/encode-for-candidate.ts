@@ -29,6 +29,10 @@ export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTok
 export interface EncodedForCandidate extends EncodedForUpstream {
   /** The formats that it was chosen from; absent: all of the candidate's. */
   readonly formats?: readonly ProviderFormat[];
+  /** The bound of its answer, if it was lowered to fit the context window. */
+  readonly maxTokens?: number;
+  /** Reasoning of earlier turns was left out, because the vendor rejected it. */
+  readonly isWithoutReasoning?: boolean;
 }
 
 type Call = Pick<GenerationCall, "principal" | "request">;

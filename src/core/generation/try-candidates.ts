@@ -2,6 +2,7 @@ import { type Failure, GatewayError } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { randomShare } from "../../base/random.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
 import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -247,18 +248,25 @@ export class CandidateLoop {
 
   /**
    * Sends the request to the same candidate again: without reasoning if the vendor rejects it (docs/api/translation.md, "Reasoning
-   * across turns"), or in another format if the host does not have this one's endpoint. Otherwise records the failure.
+   * across turns"), in another format if the host does not have this one's endpoint, or with a lower bound of the answer if only
+   * that exceeds the context window. Otherwise records the failure.
    */
   private async handleFailure(
     candidate: Candidate,
-    { classification, refusesReasoning, lacksEndpoint }: FailedAttempt,
+    { classification, refusesReasoning, lacksEndpoint, answerRoom }: FailedAttempt,
     { encoded, hasNext }: Sending,
   ): Promise<GenerationResult | null> {
+    if (answerRoom !== null && encoded.maxTokens === undefined)
+      return this.sendShortened(candidate, answerRoom, { encoded, hasNext });
     if (refusesReasoning && encoded.carriesReasoning) {
       const formats = [encoded.format];
       const plain = await this.encodeFor(candidate, { withReasoning: false, formats });
       if (plain === null) return this.generation.endIfCancelled(candidate);
-      return this.send(candidate, { ...plain, carriesReasoning: false, formats }, hasNext);
+      return this.send(
+        candidate,
+        { ...plain, carriesReasoning: false, isWithoutReasoning: true, formats },
+        hasNext,
+      );
     }
     const formats = lacksEndpoint ? this.listOtherFormats(candidate, encoded) : [];
     if (formats.length > 0) {
@@ -273,6 +281,23 @@ export class CandidateLoop {
     if (mayTryNext === "larger")
       this.exceededWindow = Math.max(this.exceededWindow, windowOf(candidate.endpoint));
     return mayTryNext ? null : ((await this.giveEmpty()) ?? this.generation.fail(failure));
+  }
+
+  /** Sends a request again whose prompt fits the context window and whose answer may have `maxTokens`. */
+  private async sendShortened(
+    candidate: Candidate,
+    maxTokens: number,
+    { encoded, hasNext }: Sending,
+  ): Promise<GenerationResult | null> {
+    const withReasoning = encoded.isWithoutReasoning !== true;
+    const encoding = { withReasoning, formats: [encoded.format], maxTokens };
+    const shortened = await this.encodeFor(candidate, encoding);
+    if (shortened === null) return this.generation.endIfCancelled(candidate);
+    const { formats } = encoded;
+    const warnings = [...shortened.warnings, warnOfRoom(maxTokens)];
+    const kept = formats === undefined ? shortened : { ...shortened, formats };
+    const carriesReasoning = withReasoning && shortened.carriesReasoning;
+    return this.send(candidate, { ...kept, carriesReasoning, maxTokens, warnings }, hasNext);
   }
 
   /** Lists the formats that an encoding could have had instead of its own. */
@@ -325,11 +350,16 @@ export class CandidateLoop {
    */
   private encodeFor(
     candidate: Candidate,
-    { withReasoning, formats }: Pick<Encoding, "withReasoning" | "formats">,
+    {
+      withReasoning,
+      formats,
+      maxTokens: room = null,
+    }: Pick<Encoding, "withReasoning" | "formats" | "maxTokens">,
   ): MaybePromise<EncodedForCandidate | null> {
     const { deps, call, allowance, cancellation } = this.generation;
     const turns = this.findTurns(candidate);
-    const maxTokens = allowance.boundFor(candidate);
+    const bound = allowance.boundFor(candidate);
+    const maxTokens = room === null ? bound : Math.min(room, bound ?? room);
     const { zeroRetention } = this.admission;
     const encoding = { turns, maxTokens, withReasoning, formats, zeroRetention };
     const context = { deps, call, candidate, cancellation, ...encoding };
@@ -399,6 +429,13 @@ export class CandidateLoop {
 }
 
 /** The first attempt's encoding: with reasoning, in the best of the candidate's formats. */
+function warnOfRoom(maxTokens: number): Warning {
+  return {
+    field: "max_tokens",
+    message: `The prompt leaves ${maxTokens} tokens of the context window at the provider; the bound was lowered to that.`,
+  };
+}
+
 const FIRST_ENCODING: Pick<Encoding, "withReasoning" | "formats"> = { withReasoning: true, formats: null };
 
 /** What was read from a smaller body is kept for a further attempt. Bytes. */

@@ -161,6 +161,7 @@ function describe(
       ...resolveTurns({ endpoint, model, record, families: provider.families }),
       noInstructions: quirks.noInstructions === true,
       noEncryptedReasoning: quirks.noEncryptedReasoning === true,
+      isOwnHost: record.isOwnHost === true,
     },
     toolCalls: toolCallRulesOf(format, ids),
     noStreamOptions: quirks.noStreamOptions === true,

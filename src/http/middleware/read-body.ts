@@ -1,4 +1,11 @@
-import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from "node:zlib";
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail, GatewayError } from "../../base/errors.ts";
 import type { WaitList } from "../../base/wait-list.ts";
@@ -15,9 +22,15 @@ const zstdOptions = { ...options, params: { [constants.ZSTD_d_windowLogMax]: BOU
 const DECODERS = {
   gzip: () => createGunzip(options),
   "x-gzip": () => createGunzip(options),
+  // Some clients send it without the zlib header that RFC 9110 asks for.
+  deflate: (first: number) =>
+    (first & 0x0f) === ZLIB_METHOD ? createInflate(options) : createInflateRaw(options),
   br: () => createBrotliDecompress(options),
   zstd: () => createZstdDecompress(zstdOptions),
 } as const;
+
+/** The low half of the first byte of zlib's header. */
+const ZLIB_METHOD = 8;
 
 /**
  * Up to this `content-length` the memory of a body is reserved at once, which is cheaper, and gives way to others until the body has
@@ -79,7 +92,7 @@ async function unpack(sent: Promise<Buffer>, { encoding, bounds, gate }: Packed)
   // Bounds the memory of a burst of decompression bombs, which are only recognized when they are decompressed.
   const leave = await gate.enter(holderOf(bounds.principal));
   try {
-    return await decompress(body, { encoding, decoder: createDecoder() }, bounds);
+    return await decompress(body, { encoding, decoder: createDecoder(body[0] ?? 0) }, bounds);
   } finally {
     leave();
   }
@@ -87,9 +100,9 @@ async function unpack(sent: Promise<Buffer>, { encoding, bounds, gate }: Packed)
 
 type Decoder = ReturnType<(typeof DECODERS)[keyof typeof DECODERS]>;
 
-function findDecoder(encoding: string): () => Decoder {
+function findDecoder(encoding: string): (first: number) => Decoder {
   if (Object.hasOwn(DECODERS, encoding)) return DECODERS[encoding as keyof typeof DECODERS];
-  return fail("unsupported_media_type", "content-encoding must be gzip, br, zstd or absent.");
+  return fail("unsupported_media_type", "content-encoding must be gzip, deflate, br, zstd or absent.");
 }
 
 function requireJson(contentType: string | null): void {

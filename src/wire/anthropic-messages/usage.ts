@@ -1,4 +1,5 @@
 import type { UsageReport } from "../canonical/format.ts";
+import { nameAnthropicTier } from "../canonical/service-tiers.ts";
 import {
   type AdvisorUsage,
   fitParts,
@@ -8,7 +9,14 @@ import {
   type TokenUsage,
   withPriceFacts,
 } from "../conversation/usage.ts";
-import { asFields, asObjects, type Fields, type MutableFields } from "../json/fields.ts";
+import {
+  asFields,
+  asObjects,
+  assignFields,
+  type Fields,
+  type MutableFields,
+  setField,
+} from "../json/fields.ts";
 
 const PROMPT_COUNTERS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"] as const;
 
@@ -100,7 +108,7 @@ export function foldUsage(before: Fields, later: Fields): Fields {
     if (value === null && before[name] !== undefined) continue;
     const isPrompt = (PROMPT_COUNTERS as readonly string[]).includes(name);
     const isPadding = value === 0 && (readCount(before[name]) ?? 0) > 0 && !(isPrompt && countsPrompt);
-    if (!isPadding && (!isFull || name in before)) folded[name] = value;
+    if (!isPadding && (!isFull || name in before)) setField(folded, name, value);
   }
   return folded;
 }
@@ -128,8 +136,9 @@ export function encodeUsage(report: UsageReport, raw: Fields, serviceTier: strin
   const { estimated } = report.usage;
   const encoded: MutableFields = serviceTier === null ? {} : { service_tier: serviceTier };
   const counters = encodeCounters(report.usage);
-  if (estimated) Object.assign(encoded, raw, counters);
-  else addCounted(Object.assign(encoded, counters), raw);
+  if (estimated) assignFields(encoded, raw, counters);
+  else addCounted(assignFields(encoded, counters), raw);
+  correctTier(encoded);
   encoded["cost"] = report.cost;
   encoded["cost_details"] = { upstream_inference_cost: report.upstreamInferenceCost };
   encoded["is_byok"] = report.isByok;
@@ -137,9 +146,17 @@ export function encodeUsage(report: UsageReport, raw: Fields, serviceTier: strin
   return encoded;
 }
 
+/** Corrects the `service_tier` of a usage, which clients check against Anthropic's list. */
+export function correctTier(usage: MutableFields): void {
+  const tier = usage["service_tier"];
+  if (tier === undefined || tier === null) return;
+  const name = typeof tier === "string" ? nameAnthropicTier(tier) : undefined;
+  if (name !== tier) usage["service_tier"] = name;
+}
+
 /** Adds the vendor's fields. Clients add counters up, so none of them may be null. */
 function addCounted(encoded: MutableFields, raw: Fields): void {
-  for (const name in raw) if (raw[name] !== null || !isCounter(name)) encoded[name] = raw[name];
+  for (const name in raw) if (raw[name] !== null || !isCounter(name)) setField(encoded, name, raw[name]);
 }
 
 function isCounter(name: string): boolean {

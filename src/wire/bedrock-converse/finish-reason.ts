@@ -1,7 +1,8 @@
 import type { Finish, FinishReason } from "../canonical/answer.ts";
+import { createTable } from "../json/fields.ts";
 
 /** Stop reasons of Converse, and those of Claude that it passes through. */
-const KNOWN: Readonly<Record<string, FinishReason>> = {
+const KNOWN: Readonly<Record<string, FinishReason>> = createTable({
   end_turn: "stop",
   stop_sequence: "stop-sequence",
   max_tokens: "length",
@@ -11,7 +12,7 @@ const KNOWN: Readonly<Record<string, FinishReason>> = {
   guardrail_intervened: "content-filter",
   refusal: "refusal",
   pause_turn: "pause",
-};
+});
 
 /** Reasons that mean the generation failed. */
 const FAILED = new Set(["malformed_model_output", "malformed_tool_use"]);

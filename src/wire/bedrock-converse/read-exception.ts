@@ -1,8 +1,8 @@
 import { readVendorError, type VendorError } from "../conversation/vendor-error.ts";
-import { asFields } from "../json/fields.ts";
+import { asFields, createTable } from "../json/fields.ts";
 
 /** The HTTP status of each exception (Bedrock API reference, ConverseStream and its errors). */
-const STATUS: Readonly<Record<string, number>> = {
+const STATUS: Readonly<Record<string, number>> = createTable({
   validationException: 400,
   accessDeniedException: 403,
   resourceNotFoundException: 404,
@@ -15,7 +15,7 @@ const STATUS: Readonly<Record<string, number>> = {
   throttlingException: 429,
   internalServerException: 500,
   serviceUnavailableException: 503,
-};
+});
 
 /** Statuses of a model behind Bedrock that is overloaded. */
 const BUSY = new Set([429, 503, 529]);

@@ -1,4 +1,5 @@
 import type { TokenUsage } from "../conversation/usage.ts";
+import { assignFields, setField } from "../json/fields.ts";
 import type { Answer, AnswerChoice, AnswerEvent, Finish, PartDelta } from "./answer.ts";
 import type { Citation, Extras, Part } from "./parts.ts";
 
@@ -84,7 +85,7 @@ class AnswerCollector {
 export function joinExtras(before: Extras | undefined, more: Extras): Extras {
   if (before?.format !== more.format)
     return { format: more.format, fields: { ...before?.fields, ...more.fields } };
-  Object.assign(before.fields, more.fields);
+  assignFields(before.fields, more.fields);
   return before;
 }
 
@@ -146,7 +147,7 @@ function joinLogprobs(before: LogprobLists | null, value: unknown): LogprobLists
   for (const [key, list] of Object.entries(value)) {
     if (!Array.isArray(list)) continue;
     const known = joined[key];
-    if (known === undefined) joined[key] = [...list];
+    if (known === undefined) setField(joined, key, [...list]);
     else for (const one of list) known.push(one);
   }
   return joined;

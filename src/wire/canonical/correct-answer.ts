@@ -68,7 +68,7 @@ class KnownCalls {
       this.sent.add(call.id);
     }
     const id = call.id === "" ? makeCallId() : (originalIds?.get(call.id) ?? call.id);
-    const isBare = call.tool === "function" && call.arguments === "";
+    const isBare = call.tool === "function" && call.arguments.trim() === "";
     return id === call.id && !isBare ? call : { ...call, id, arguments: isBare ? "{}" : call.arguments };
   }
 }

@@ -38,6 +38,8 @@ export interface ModelTarget {
   readonly noInstructions?: boolean;
   /** Responses format only: the provider does not encrypt reasoning for the client to send back. */
   readonly noEncryptedReasoning?: boolean;
+  /** Responses format only: the host is the operator's own, which looks up no reasoning in a vendor's store. */
+  readonly isOwnHost?: boolean;
 }
 
 /** The fields that control reasoning in a vendor's variant of the chat format. An absent field cannot be expressed. */

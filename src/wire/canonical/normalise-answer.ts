@@ -7,7 +7,7 @@ export type CallIds = Pick<RelayIdentity, "originalIds" | "makeCallId">;
 
 /**
  * Corrects the events of a vendor of any format (docs/api/chat.md, "Tool calls"): every tool call has arguments and an id,
- * the client's own if it was mapped; duplicate calls are dropped; a choice with calls finishes for them; every choice finishes
+ * the client's own if it was mapped; duplicate calls are dropped; a choice finishes for calls if it has some; every choice finishes
  * once, after all its parts have ended.
  */
 export interface AnswerNormaliser {
@@ -63,7 +63,7 @@ function stepChoice(choice: ChoiceState, event: ChoiceEvent, ids: CallIds): Answ
     case "part-delta": {
       const open = choice.open.get(event.at);
       if (open === undefined || open.at === null) return [];
-      if (event.delta.kind === "arguments" && event.delta.text !== "") {
+      if (event.delta.kind === "arguments" && event.delta.text.trim() !== "") {
         choice.open.set(event.at, { ...open, lacksArguments: false });
       }
       return [{ ...event, at: open.at }];
@@ -87,7 +87,7 @@ function startPart(choice: ChoiceState, event: PartStart, ids: CallIds): AnswerE
     return ends;
   }
   const isFunction = part.kind === "tool-call" && part.tool === "function";
-  const out = { at: choice.nextAt++, lacksArguments: isFunction && part.arguments === "" };
+  const out = { at: choice.nextAt++, lacksArguments: isFunction && part.arguments.trim() === "" };
   choice.open.set(at, out);
   const started = part.kind === "tool-call" ? withClientId(choice, part, ids) : part;
   return [...ends, { kind: "part-start", choice: index, at: out.at, part: started }];
@@ -115,8 +115,12 @@ function endPart(choice: ChoiceState, index: number, at: number): AnswerEvent[] 
   return [{ kind: "part-delta", choice: index, at: open.at, delta: { kind: "arguments", text: "{}" } }, end];
 }
 
-/** Returns `tool-calls` if there are calls, regardless of the vendor's reason, unless they may be incomplete. */
+/**
+ * Returns `tool-calls` if and only if there are calls, regardless of the vendor's reason, unless they may be incomplete. An agent that
+ * is told of calls and gets none asks again for ever.
+ */
 export function correctFinish(finish: Finish, hasCalls: boolean): Finish {
+  if (!hasCalls && finish.reason === "tool-calls") return { ...finish, reason: "stop" };
   const isOver = finish.reason === "stop" || finish.reason === "stop-sequence";
   return hasCalls && isOver ? { ...finish, reason: "tool-calls" } : finish;
 }

@@ -1,11 +1,16 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { ANSWER_NOT_JSON, answerTooLarge } from "../conversation/broken-answers.ts";
-import { asFields } from "../json/fields.ts";
+import {
+  ANSWER_CUT_OFF,
+  ANSWER_NOT_JSON,
+  ANSWER_UNREADABLE,
+  answerTooLarge,
+} from "../conversation/broken-answers.ts";
+import { asFields, tryParseFields } from "../json/fields.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { decodeUtf8, encodeLatin1 } from "../json/scan.ts";
 import type { AnswerEvent } from "./answer.ts";
-import { replayAnswer } from "./collect-answer.ts";
-import type { AnswerReader, UpstreamCodec } from "./format.ts";
+import { collectAnswer, replayAnswer } from "./collect-answer.ts";
+import type { AnswerDecoding, AnswerReader, UpstreamCodec } from "./format.ts";
 
 type Codec = Pick<UpstreamCodec, "decodeAnswer" | "createReader">;
 
@@ -18,6 +23,32 @@ const DOCUMENT_START = /^\s*[{[<]/;
 /** Whether a body that begins with these bytes, as Latin-1, is a document and not a stream. */
 export function isDocumentStart(latin1: string): boolean {
   return DOCUMENT_START.test(latin1);
+}
+
+/** The beginning of a line of an event stream. No JSON document begins so. */
+const STREAM_START = /^\s*(?::|(?:data|event|id|retry):)/;
+
+/** Whether the body of an answer is an event stream, as some hosts send although they were not asked for one. */
+export function isEventStream(body: string): boolean {
+  return STREAM_START.test(body);
+}
+
+/** Decodes the body of a whole answer: a JSON document, or an event stream that was not asked for. */
+export function decodeBody(codec: Codec, body: string): AnswerDecoding {
+  try {
+    if (isEventStream(body)) return decodeEvents(codec.createReader(), encodeLatin1(body));
+    const fields = tryParseFields(body);
+    return fields === null ? { kind: "error", error: ANSWER_NOT_JSON } : codec.decodeAnswer(fields);
+  } catch {
+    return { kind: "error", error: ANSWER_UNREADABLE };
+  }
+}
+
+function decodeEvents(reader: AnswerReader, body: string): AnswerDecoding {
+  const events = [...reader.step(body), ...reader.end()];
+  for (const event of events) if (event.kind === "error") return { kind: "error", error: event.error };
+  if (!events.some(({ kind }) => kind === "finish")) return { kind: "error", error: ANSWER_CUT_OFF };
+  return { kind: "answer", answer: collectAnswer(events) };
 }
 
 /**

@@ -7,6 +7,7 @@ import type {
   ToolCallRules,
 } from "../conversation/outline.ts";
 import { INTERRUPTED, repairToolCalls } from "../conversation/repair-tool-calls.ts";
+import { assignFields } from "../json/fields.ts";
 import type { Extras, NativePart, Part, ToolCallPart, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
@@ -197,8 +198,8 @@ function joinExtras(messages: readonly Message[]): { readonly extras?: Extras } 
   const format = all[0]?.format;
   if (format === undefined) return {};
   const own = all.filter((extras) => extras.format === format);
-  const fields = Object.assign({}, ...own.map((extras) => extras.fields).toReversed());
-  return { extras: { format, fields, spelling: Object.assign({}, ...own.map((extras) => extras.spelling)) } };
+  const fields = assignFields({}, ...own.map((extras) => extras.fields).toReversed());
+  return { extras: { format, fields, spelling: assignFields({}, ...own.map((extras) => extras.spelling)) } };
 }
 
 function makePlaceholder(callId: string, call: ToolCallPart | undefined): ToolResultPart {

@@ -1,3 +1,5 @@
+import { createTable, type MutableFields } from "../json/fields.ts";
+
 /** OpenAI's service tiers by the names that clients of any format use. */
 export const OPENAI_SERVICE_TIERS: Readonly<Record<string, string>> = {
   auto: "auto",
@@ -7,3 +9,46 @@ export const OPENAI_SERVICE_TIERS: Readonly<Record<string, string>> = {
   scale: "scale",
   priority: "priority",
 };
+
+/**
+ * The tiers that answers of OpenAI's APIs may name, by the names of all vendors (openai-node 6.49, November 2026). Clients validate the
+ * closed list, so that any other name is left out.
+ */
+const OPENAI_ANSWERS: Readonly<Record<string, string>> = createTable({
+  auto: "auto",
+  default: "default",
+  flex: "flex",
+  scale: "scale",
+  priority: "priority",
+  // Anthropic, Groq, Bedrock.
+  standard: "default",
+  on_demand: "default",
+  performance: "priority",
+});
+
+/** The tiers that answers of Anthropic's API may name, as above (@anthropic-ai/sdk 1.12, November 2026). */
+const ANTHROPIC_ANSWERS: Readonly<Record<string, string>> = createTable({
+  standard: "standard",
+  priority: "priority",
+  batch: "batch",
+  default: "standard",
+  on_demand: "standard",
+});
+
+/** Returns the tier that served a request as OpenAI's APIs name it; undefined if they have no name for it. */
+export function nameOpenaiTier(tier: string): string | undefined {
+  return OPENAI_ANSWERS[tier];
+}
+
+/** Returns the tier that served a request as Anthropic's API names it; undefined if it has no name for it. */
+export function nameAnthropicTier(tier: string): string | undefined {
+  return ANTHROPIC_ANSWERS[tier];
+}
+
+/** Corrects the `service_tier` of an answer that is forwarded in OpenAI's formats. */
+export function correctOpenaiTier(fields: MutableFields): void {
+  const tier = fields["service_tier"];
+  if (tier === undefined || tier === null) return;
+  const name = typeof tier === "string" ? nameOpenaiTier(tier) : undefined;
+  if (name !== tier) fields["service_tier"] = name;
+}

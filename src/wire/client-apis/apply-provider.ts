@@ -1,5 +1,5 @@
 import type { Warning } from "../conversation/warning.ts";
-import { type Fields, isEmpty, omit } from "../json/fields.ts";
+import { type Fields, isEmpty, omit, setField } from "../json/fields.ts";
 import type { JsonNode } from "../json/scan.ts";
 import type { ProviderTarget } from "./inference-request.ts";
 
@@ -46,7 +46,7 @@ export function applyProvider(body: Fields, target: ProviderTarget): Fields {
   const applied: Record<string, unknown> = { ...body };
   for (const [from, to] of target.renames) {
     if (applied[from] === undefined) continue;
-    applied[to] ??= applied[from];
+    setField(applied, to, applied[to] ?? applied[from]);
     delete applied[from];
   }
   if (target.noStreamOptions) delete applied["stream_options"];
@@ -54,7 +54,7 @@ export function applyProvider(body: Fields, target: ProviderTarget): Fields {
   if (target.sendsStoreFalse === true) applied["store"] = false;
   for (const [field, value] of Object.entries(target.bodyFields)) {
     if (value === null) delete applied[field];
-    else applied[field] = value;
+    else setField(applied, field, value);
   }
   return applied;
 }

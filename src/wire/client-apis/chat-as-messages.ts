@@ -1,7 +1,7 @@
 import { ComposedBytes, enclose } from "../../base/composed-bytes.ts";
 import type { ConversationRequest, FunctionTool } from "../canonical/request.ts";
 import { parseFields } from "../json/check-fields.ts";
-import { type Fields, isEmpty, type MutableFields } from "../json/fields.ts";
+import { type Fields, isEmpty, type MutableFields, setField } from "../json/fields.ts";
 import { applySplices, removeMembers } from "../json/splice.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import { decodeRequest } from "../openai-chat/translate/decode-request.ts";
@@ -49,7 +49,7 @@ function printBody(bytes: Buffer, written: WrittenRequest, body: Fields): Compos
   let members = before;
   for (const name in body) {
     if (name === "messages") members = after;
-    else if (name !== "tools") members[name] = body[name];
+    else if (name !== "tools") setField(members, name, body[name]);
   }
   // The model is the first member.
   const begin = Buffer.from(JSON.stringify(before).slice(0, -1));

@@ -1,6 +1,7 @@
 import { type ComposedBytes, ownBytesOf } from "../../base/composed-bytes.ts";
 import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
+import { isEventStream } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
@@ -336,7 +337,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 
   readAnswer(upstream: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer {
-    return this.isRelayed(upstream, identity)
+    return this.isRelayed(upstream, identity) && !isEventStream(body)
       ? this.answering.readAnswer(body, identity)
       : this.hub.readAnswer(upstream, body, identity);
   }

@@ -1,15 +1,13 @@
 import type { AskedFor } from "../canonical/format.ts";
-import { createDocumentReader } from "../canonical/read-document.ts";
+import { createDocumentReader, decodeBody, isEventStream } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { EMPTY_REQUEST } from "../canonical/request.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
-import { ANSWER_NOT_JSON } from "../conversation/broken-answers.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { parseFields } from "../json/check-fields.ts";
-import { tryParseFields } from "../json/fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
 import { memberOf } from "../json/scan.ts";
 import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
@@ -94,7 +92,8 @@ function createAnswering(
     },
     readAnswer(format, body, identity) {
       if (format !== FORMAT) return hub.readAnswer(format, body, identity);
-      return identity.filter ? readFiltered(scanned, body, identity) : relayCompletion(body, identity);
+      const isTranslated = identity.filter || isEventStream(body);
+      return isTranslated ? readTranslated(scanned, body, identity) : relayCompletion(body, identity);
     },
   };
 }
@@ -109,11 +108,9 @@ function openFiltered(scanned: ScannedCompletion, identity: RelayIdentity, isDoc
   return new TranslatedRelay(reader, openaiCompletions.createWriter(identity, factsOf(scanned)), identity);
 }
 
-function readFiltered(scanned: ScannedCompletion, body: string, identity: RelayIdentity): WholeAnswer {
-  const fields = tryParseFields(body);
-  if (fields === null) return { kind: "error", error: ANSWER_NOT_JSON };
+function readTranslated(scanned: ScannedCompletion, body: string, identity: RelayIdentity): WholeAnswer {
   const recipient = { codec: openaiCompletions, identity, asked: factsOf(scanned) };
-  return createWholeTranslation(completionAnswers.decodeAnswer(fields), recipient);
+  return createWholeTranslation(decodeBody(completionAnswers, body), recipient);
 }
 
 function createHub({ bytes, text, wantsUsageChunk, promptTextBytes }: ScannedCompletion): HubRequest {

@@ -1,11 +1,10 @@
 import type { AskedFor } from "../canonical/format.ts";
-import { createDocumentReader } from "../canonical/read-document.ts";
+import { createDocumentReader, decodeBody, isEventStream } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { EMPTY_REQUEST } from "../canonical/request.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
-import { ANSWER_NOT_JSON } from "../conversation/broken-answers.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
-import { type Fields, omit, tryParseFields } from "../json/fields.ts";
+import { type Fields, omit, setField } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
 import { decodeFimRequest, type FimRequest } from "../mistral-fim/decode-request.ts";
 import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
@@ -57,7 +56,9 @@ export function parseFimRequest(
     openRelay: (_format, identity, isDocument = false) =>
       isDocument || identity.filter ? openTranslation(identity, isDocument) : new ChatRelay(identity, false),
     readAnswer: (_format, body, identity) =>
-      identity.filter ? translateAnswer(body, identity) : relayChatAnswer(body, identity),
+      identity.filter || isEventStream(body)
+        ? translateAnswer(body, identity)
+        : relayChatAnswer(body, identity),
   };
 }
 
@@ -87,10 +88,8 @@ function openTranslation(identity: RelayIdentity, isDocument: boolean): AnswerRe
 }
 
 function translateAnswer(body: string, identity: RelayIdentity): WholeAnswer {
-  const fields = tryParseFields(body);
-  if (fields === null) return { kind: "error", error: ANSWER_NOT_JSON };
   const recipient = { codec: openaiChat, identity, asked: FACTS };
-  return createWholeTranslation(openaiChat.decodeAnswer(fields), recipient);
+  return createWholeTranslation(decodeBody(openaiChat, body), recipient);
 }
 
 /** The facts that decide the form of a chat stream. */
@@ -108,7 +107,8 @@ function hideUser(fields: Fields, hashUser: (user: string) => string): Fields {
   const hidden: Record<string, unknown> = { ...fields };
   for (const field of USER_FIELDS) {
     const user = fields[field] ?? null;
-    if (user !== null) hidden[field] = hashUser(typeof user === "string" ? user : JSON.stringify(user));
+    if (user !== null)
+      setField(hidden, field, hashUser(typeof user === "string" ? user : JSON.stringify(user)));
   }
   return hidden;
 }

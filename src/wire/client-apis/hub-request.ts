@@ -12,7 +12,7 @@ import { hideUser } from "../canonical/hide-user.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
 import { type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
 import { placeMadeImages } from "../canonical/place-made-images.ts";
-import { createDocumentReader } from "../canonical/read-document.ts";
+import { createDocumentReader, decodeBody } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { createPrefixRemover } from "../canonical/remove-prefix.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
@@ -20,11 +20,10 @@ import type { ConversationRequest } from "../canonical/request.ts";
 import { type EmptyTurn, type RestoredTurn, restoreTurns } from "../canonical/restore-turns.ts";
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
-import { ANSWER_NOT_JSON, ANSWER_UNREADABLE } from "../conversation/broken-answers.ts";
 import { conversationFormatOf, type FormatName, type ProviderFormat } from "../conversation/format-name.ts";
 import { rejectChoice } from "../conversation/request-profile.ts";
 import type { Warning } from "../conversation/warning.ts";
-import { asFields, type Fields, tryParseFields } from "../json/fields.ts";
+import { asFields, type Fields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
 import { fitChatBody, prefillOf } from "../openai-chat/fit-messages.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
@@ -140,7 +139,8 @@ export class HubRequest
   }
 
   readAnswer(format: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer {
-    const decoding = restoreAnswer(decodeAnswer(format, body), this.restorers());
+    const codec = UPSTREAM_CODECS[conversationFormatOf({ format })];
+    const decoding = restoreAnswer(decodeBody(codec, body), this.restorers());
     return createWholeTranslation(decoding, { codec: this.client, identity, asked: this.asked() });
   }
 
@@ -343,16 +343,6 @@ function carriesReasoning({ messages }: ConversationRequest): boolean {
         ("signature" in part && part.signature !== undefined),
     ),
   );
-}
-
-function decodeAnswer(format: ProviderFormat, body: string): AnswerDecoding {
-  const fields = tryParseFields(body);
-  if (fields === null) return { kind: "error", error: ANSWER_NOT_JSON };
-  try {
-    return UPSTREAM_CODECS[conversationFormatOf({ format })].decodeAnswer(fields);
-  } catch {
-    return { kind: "error", error: ANSWER_UNREADABLE };
-  }
 }
 
 function restoreAnswer(decoding: AnswerDecoding, restorers: readonly Restorer[]): AnswerDecoding {

@@ -1,13 +1,14 @@
 import type { Finish, FinishReason } from "../canonical/answer.ts";
 import { readVendorError, type VendorError } from "../conversation/vendor-error.ts";
+import { createTable } from "../json/fields.ts";
 
-const KNOWN: Readonly<Record<string, FinishReason>> = {
+const KNOWN: Readonly<Record<string, FinishReason>> = createTable({
   COMPLETE: "stop",
   STOP_SEQUENCE: "stop-sequence",
   MAX_TOKENS: "length",
   TOOL_CALL: "tool-calls",
   ERROR_TOXIC: "content-filter",
-};
+});
 
 /** Converts a finish reason: `tool-calls` if there were calls, `stop` for unknown reasons. */
 export function readFinish(native: string, hasToolCalls: boolean): Finish {
@@ -16,7 +17,7 @@ export function readFinish(native: string, hasToolCalls: boolean): Finish {
 }
 
 /** The HTTP statuses of the reasons that report a failure. */
-const FAILED: Readonly<Record<string, number>> = { ERROR: 500, TIMEOUT: 504 };
+const FAILED: Readonly<Record<string, number>> = createTable({ ERROR: 500, TIMEOUT: 504 });
 
 /** Returns the failure that a finish reason reports, with Cohere's message; null for any other reason. */
 export function findFailedFinish(native: string, vendorMessage: unknown): VendorError | null {

@@ -6,6 +6,7 @@ export const EVENT_NOT_JSON: VendorError = brokenAnswer("an event of the upstrea
 export const EVENT_UNREADABLE: VendorError = brokenAnswer("an event of the upstream's stream cannot be read");
 export const ANSWER_NOT_JSON: VendorError = brokenAnswer("the upstream's answer is not JSON");
 export const ANSWER_UNREADABLE: VendorError = brokenAnswer("the upstream's answer cannot be read");
+export const ANSWER_CUT_OFF: VendorError = brokenAnswer("the upstream's answer ended before it was complete");
 export const ANSWER_RESTARTED: VendorError = brokenAnswer(
   "the upstream restarted its answer before it was complete",
 );

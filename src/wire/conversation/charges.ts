@@ -1,4 +1,4 @@
-import { asFields, asObjects, type Fields } from "../json/fields.ts";
+import { asFields, asObjects, type Fields, setField } from "../json/fields.ts";
 import {
   isWord,
   itemsOf,
@@ -131,7 +131,7 @@ function findModes(text: string, root: JsonNode): ServedModes | undefined {
     const node = memberOf(root, name);
     if (node?.kind !== "string") continue;
     asked ??= {};
-    asked[name] = tryStringOf(text, node);
+    setField(asked, name, tryStringOf(text, node));
   }
   return asked === undefined ? undefined : readModes(asked);
 }

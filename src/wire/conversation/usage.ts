@@ -108,6 +108,7 @@ export function readModes(answer: Fields): ServedModes | undefined {
     const value = answer[field];
     if (typeof value !== "string" || value.length > MODE_CHARS || usual.has(value)) continue;
     modes ??= {};
+    // biome-ignore lint/plugin: one of MODES.
     modes[field] = value;
   }
   return modes;

@@ -1,7 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { OUT_OF_CREDIT_WORDS } from "./money-words.ts";
-import { readOverflow } from "./read-overflow.ts";
+import { type Overflow, readOverflow } from "./read-overflow.ts";
 import { readRetryAfter } from "./read-retry-after.ts";
 
 /** A vendor's error, from an error status or from a body with status 200. */
@@ -18,6 +18,8 @@ export interface VendorError {
   /** Tokens, for `context_overflow`; null where the vendor does not name them. */
   readonly contextLimit: number | null;
   readonly contextRequested: number | null;
+  /** All that the vendor says of a context window that is exceeded; null for other errors. */
+  readonly overflow: Overflow | null;
   /** Seconds to wait, if the body names them; null for errors that persist. */
   readonly retryAfterS: number | null;
 }
@@ -58,7 +60,8 @@ export function readVendorError(status: number, body: unknown, errorType: string
   const words = readWords(error, errorType);
   // A redirect is an error of its own, whatever its body says.
   const meant = status === 200 ? readStatus(error, words) : status;
-  const overflow = readOverflow(message, words);
+  // Their texts may be about anything: the account is out of credit.
+  const overflow = meant === PAYMENT_REQUIRED ? null : readOverflow(message, words);
   const meaning = overflow ? "context_overflow" : readMeaning(meant, words, message);
   return {
     status: meant,
@@ -67,9 +70,15 @@ export function readVendorError(status: number, body: unknown, errorType: string
     code: readCode(error),
     failedGeneration: text(error["failed_generation"]).slice(0, BOUNDS.failedGenerationChars) || null,
     contextLimit: overflow?.limit ?? null,
-    contextRequested: overflow?.requested ?? null,
+    contextRequested: overflow === null ? null : countRequested(overflow),
+    overflow,
     retryAfterS: RETRYABLE.has(meaning) ? readRetryAfter(error, message) : null,
   };
+}
+
+/** Returns the prompt, or all that was requested if the prompt alone fits. */
+function countRequested({ limit, prompt, total }: Overflow): number | null {
+  return prompt !== null && (limit === null || prompt > limit) ? prompt : (total ?? prompt);
 }
 
 /** Meanings after which a retry may succeed. */
@@ -100,8 +109,11 @@ const NO_DETAILS = {
   failedGeneration: null,
   contextLimit: null,
   contextRequested: null,
+  overflow: null,
   retryAfterS: null,
 } as const;
+
+const PAYMENT_REQUIRED = 402;
 
 /** Google's error code is in `status`. */
 function readCode(error: Fields): string | null {
@@ -181,7 +193,7 @@ const KEY_WORDS = /^incorrect(?:%20| )api(?:%20| )key(?:%20| )provided/i;
 
 function readMeaning(status: number, words: string, message: string): VendorErrorMeaning {
   const unquoted = message.replace(QUOTED, "");
-  if (status === 402 || isOutOfCredit(words, unquoted)) return "out_of_credit";
+  if (status === PAYMENT_REQUIRED || isOutOfCredit(words, unquoted)) return "out_of_credit";
   if (isRejectedContent(status, words, unquoted)) return "content_filter";
   if (OVERLOAD_CODES.test(words)) return "overloaded";
   if (status === 401 || status === 403 || KEY_CODES.test(words) || KEY_WORDS.test(unquoted))

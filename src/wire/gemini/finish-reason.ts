@@ -1,7 +1,9 @@
 import type { Finish, FinishReason } from "../canonical/answer.ts";
+import { createTable } from "../json/fields.ts";
 
-const KNOWN: Readonly<Record<string, FinishReason>> = {
+const KNOWN: Readonly<Record<string, FinishReason>> = createTable({
   STOP: "stop",
+  FINISH_REASON_UNSPECIFIED: "stop",
   MAX_TOKENS: "length",
   SAFETY: "content-filter",
   RECITATION: "content-filter",
@@ -13,7 +15,7 @@ const KNOWN: Readonly<Record<string, FinishReason>> = {
   IMAGE_SAFETY: "content-filter",
   IMAGE_PROHIBITED_CONTENT: "content-filter",
   IMAGE_RECITATION: "content-filter",
-};
+});
 
 /** Reasons that mean the generation failed. */
 const FAILED = new Set([
@@ -29,9 +31,20 @@ export function isFailedFinish(native: string): boolean {
   return FAILED.has(native);
 }
 
-/** Reads a finish reason: `tool-calls` if there were calls, `stop` for unknown reasons. */
+/**
+ * Returns whether a finish reason means that Google ended the answer without saying why: `OTHER`, `IMAGE_OTHER`, `NO_IMAGE`, and reasons
+ * that are newer than this list. What has come is not a whole answer.
+ */
+export function isUnexplainedFinish(native: string): boolean {
+  return KNOWN[native] === undefined && !FAILED.has(native);
+}
+
+/**
+ * Reads a finish reason: `tool-calls` if there were calls. One that is not explained counts as a filter of content, because what has come
+ * is not the whole answer and no length ended it; the vendor's word stands next to it.
+ */
 export function readFinish(native: string, hasCalls: boolean): Finish {
-  const known = KNOWN[native] ?? "stop";
+  const known = KNOWN[native] ?? "content-filter";
   return { reason: known === "stop" && hasCalls ? "tool-calls" : known, native, stopSequence: null };
 }
 

@@ -10,6 +10,8 @@ export interface FunctionName {
 const ACCEPTED = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 const MAX_CHARACTERS = 128;
 const PREFIX = "gw.";
+/** The namespace in which Gemini declares functions to its model, which now and then writes it before a name. */
+const OWN_NAMESPACE = /^default_api[.:]/;
 
 /**
  * Encodes a function's name for Gemini. A name with other characters, or in a namespace, is escaped so that `decodeFunctionName`
@@ -17,7 +19,8 @@ const PREFIX = "gw.";
  * @throws GatewayError `invalid_request` if the name is empty or too long.
  */
 export function encodeFunctionName({ name, namespace }: FunctionName, field: string): string {
-  if (namespace === undefined && ACCEPTED.test(name) && !name.startsWith(PREFIX)) return name;
+  const isPlain = ACCEPTED.test(name) && !name.startsWith(PREFIX) && !OWN_NAMESPACE.test(name);
+  if (namespace === undefined && isPlain) return name;
   const escaped = `${PREFIX}${escapeName(namespace ?? "")}..${escapeName(name)}`;
   if (name !== "" && escaped.length <= MAX_CHARACTERS) return escaped;
   fail(
@@ -31,8 +34,9 @@ export function encodeFunctionName({ name, namespace }: FunctionName, field: str
 
 const ESCAPED = /^gw\.((?:[\w-]|\.[0-9A-F]{2})*)\.\.((?:[\w-]|\.[0-9A-F]{2})+)$/;
 
-/** Decodes the name of a function that the model calls to the client's name. */
-export function decodeFunctionName(escaped: string): FunctionName {
+/** Decodes the name of a function that the model calls to the client's name, without the namespace of Gemini. */
+export function decodeFunctionName(called: string): FunctionName {
+  const escaped = called.replace(OWN_NAMESPACE, "");
   const [, namespace = "", name = ""] = ESCAPED.exec(escaped) ?? [];
   if (name === "") return { name: escaped };
   const plain = { name: unescapeName(name) };

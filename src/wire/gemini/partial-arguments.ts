@@ -18,6 +18,7 @@ export function createPartialArguments(): PartialArguments {
   const root = createObject();
   return {
     addCall({ args, partialArgs }) {
+      // biome-ignore lint/plugin: the root has no prototype.
       Object.assign(root, asFields(args));
       for (const piece of Array.isArray(partialArgs) ? partialArgs : [])
         addPiece(root, asFields(piece) ?? {});
@@ -85,5 +86,6 @@ function readMember(container: Container, step: string | number): unknown {
 }
 
 function writeMember(container: Container, step: string | number, value: unknown): void {
+  // biome-ignore lint/plugin: the containers have no prototype.
   (container as Record<string | number, unknown>)[step] = value;
 }

@@ -3,7 +3,7 @@ import type { AnswerEmitter } from "../canonical/answer-emitter.ts";
 import { type MediaPart, type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
 import { failedFinish } from "../conversation/broken-answers.ts";
 import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
-import { isFailedFinish, readBlockReason, readFinish } from "./finish-reason.ts";
+import { isFailedFinish, isUnexplainedFinish, readBlockReason, readFinish } from "./finish-reason.ts";
 import { readCitations } from "./read-citations.ts";
 import { readLogprobs } from "./read-logprobs.ts";
 import { PartWriter } from "./write-parts.ts";
@@ -53,12 +53,17 @@ export class CandidateReader {
     this.parts.close();
     const { choice, blocked } = this;
     const { native, message } = this.finish ?? DEFAULT_FINISH;
-    if (blocked === null && isFailedFinish(native)) {
+    if (blocked === null && this.hasFailed(native)) {
       this.emitter.fail(failedFinish(native, message === "" ? "" : `: ${message}`));
       return;
     }
     const finish = blocked ?? readFinish(native, this.parts.hasCalls);
     this.emitter.emit({ kind: "finish", choice, finish });
+  }
+
+  /** Whether the generation has failed: an answer without content that ended without an explanation is none. */
+  private hasFailed(native: string): boolean {
+    return isFailedFinish(native) || (!this.parts.hasParts && isUnexplainedFinish(native));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AnswerEmitter } from "../canonical/answer-emitter.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import { findVendorError } from "../conversation/vendor-error.ts";
-import { asFields, asList, type Fields } from "../json/fields.ts";
+import { asFields, asList, assignFields, type Fields } from "../json/fields.ts";
 import { CandidateReader } from "./read-candidate.ts";
 import { readUsage } from "./usage.ts";
 
@@ -29,7 +29,7 @@ export class ResponseReader {
       this.readCandidate(asFields(candidate) ?? {}, position);
     const reason = asFields(response["promptFeedback"])?.["blockReason"];
     if (typeof reason === "string" && candidates.length === 0) this.candidateAt(0).block(reason);
-    Object.assign(this.counters, asFields(response["usageMetadata"]));
+    assignFields(this.counters, asFields(response["usageMetadata"]));
     if (this.usage === null) this.emitUsage();
   }
 

@@ -24,6 +24,11 @@ export class PartWriter {
     this.parts = new PartEmitter(emitter, choice);
   }
 
+  /** Whether any part has begun. */
+  get hasParts(): boolean {
+    return this.parts.hasParts;
+  }
+
   addText(text: string, kind: "text" | "reasoning", signature: string | null): void {
     if (text === "" && signature === null) return;
     const part = this.openText(kind, signature);

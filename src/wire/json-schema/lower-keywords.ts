@@ -1,4 +1,4 @@
-import { asFields } from "../json/fields.ts";
+import { asFields, setField } from "../json/fields.ts";
 import { loosenKeyword, type Position } from "./lowering.ts";
 
 type Node = Record<string, unknown>;
@@ -74,7 +74,7 @@ function lowerBounds(node: Node, position: Position): void {
     if (typeof bound !== "number") continue;
     const next = isExact ? bound + step : bound;
     const present = node[inclusive];
-    node[inclusive] = typeof present === "number" ? pick(present, next) : next;
+    setField(node, inclusive, typeof present === "number" ? pick(present, next) : next);
   }
 }
 

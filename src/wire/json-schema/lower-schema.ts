@@ -1,5 +1,5 @@
 import type { Warning } from "../conversation/warning.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields, setField } from "../json/fields.ts";
 import { closeObject } from "./close-object.ts";
 import { flattenSchema } from "./flatten-schema.ts";
 import { lowerKeywords } from "./lower-keywords.ts";
@@ -95,7 +95,7 @@ const CONSTRAINTS = new Set(["type", "enum", "const", "properties", "required", 
 function keepRef(fields: Fields, ref: string, position: Position): Record<string, unknown> {
   const kept: Record<string, unknown> = { $ref: ref };
   for (const key in fields) {
-    if (key === "$defs" || key === "definitions") kept[key] = fields[key];
+    if (key === "$defs" || key === "definitions") setField(kept, key, fields[key]);
     else if (CONSTRAINTS.has(key)) {
       loosenKeyword(position, key, "Nothing may stand beside a reference for the provider; it is left out.");
     }
@@ -121,13 +121,13 @@ function lowerChildren(node: Record<string, unknown>, position: Position): Recor
     if (kind === undefined) continue;
     const value = node[key];
     if (kind === "list") {
-      if (Array.isArray(value)) node[key] = lowerList(value, stepInto(position, `.${key}`));
+      if (Array.isArray(value)) setField(node, key, lowerList(value, stepInto(position, `.${key}`)));
       continue;
     }
     const fields = asFields(value);
     if (fields === null) continue;
     const inside = stepInto(position, `.${key}`);
-    node[key] = kind === "map" ? lowerMap(fields, inside) : lowerNode(fields, inside);
+    setField(node, key, kind === "map" ? lowerMap(fields, inside) : lowerNode(fields, inside));
   }
   return node;
 }

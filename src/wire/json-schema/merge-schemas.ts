@@ -200,5 +200,6 @@ function joinSchemas(schemas: readonly unknown[]): unknown {
 export function setMember(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+    // biome-ignore lint/plugin: any other name is safe.
   } else target[key] = value;
 }

@@ -76,8 +76,11 @@ function readNumbers(value: unknown): unknown {
   } else if (typeof value === "object" && value !== null) {
     const fields = value as Record<string, unknown>;
     const isCall = typeof fields["name"] === "string";
-    for (const key of Object.keys(fields))
-      if (!isCall || !ARGUMENT_MEMBERS.has(key)) fields[key] = readNumbers(fields[key]);
+    for (const key of Object.keys(fields)) {
+      if (isCall && ARGUMENT_MEMBERS.has(key)) continue;
+      // biome-ignore lint/plugin: the object itself has this member, so that no prototype is set.
+      fields[key] = readNumbers(fields[key]);
+    }
   }
   return value;
 }

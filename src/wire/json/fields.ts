@@ -65,9 +65,36 @@ export function unknownFields(fields: Fields, known: ReadonlySet<string>): Field
 /** No fields. */
 export const NO_FIELDS: Fields = Object.freeze({});
 
-/** Returns a copy without the named fields. */
+/**
+ * Sets a field whose name a client or vendor chose. `__proto__` is left out: assigned, it would become the prototype of `fields`, whose
+ * members are then read as if they were fields.
+ */
+export function setField(fields: MutableFields, name: string, value: unknown): void {
+  if (name !== PROTOTYPE) fields[name] = value;
+}
+
+/** Sets all fields of the objects, which a client or vendor named, and returns `fields`. As `setField`. */
+export function assignFields<T extends object, M extends object>(
+  fields: T,
+  ...others: readonly (M | null | undefined)[]
+): T & M {
+  for (const other of others) {
+    const from = other as Fields | null | undefined;
+    for (const name in from) setField(fields as MutableFields, name, from[name]);
+  }
+  return fields as T & M;
+}
+
+const PROTOTYPE = "__proto__";
+
+/** Returns a copy without the named fields, and without `__proto__`, as `setField`. */
 export function omit(fields: Fields, names: ReadonlySet<string>): Record<string, unknown> {
   const rest: Record<string, unknown> = {};
-  for (const key in fields) if (!names.has(key)) rest[key] = fields[key];
+  for (const key in fields) if (key !== PROTOTYPE && !names.has(key)) rest[key] = fields[key];
   return rest;
+}
+
+/** Returns a table in which only its own names are found, and not `constructor`, when a client or vendor chose the name. */
+export function createTable<T extends object>(entries: T): T {
+  return assignFields(Object.create(null) as T, entries);
 }

@@ -1,7 +1,8 @@
+import { createTable } from "../json/fields.ts";
 /** The finish reasons that a client may see. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
-const KNOWN: Readonly<Record<string, FinishReason>> = {
+const KNOWN: Readonly<Record<string, FinishReason>> = createTable({
   stop: "stop",
   stop_sequence: "stop",
   end_turn: "stop",
@@ -18,7 +19,12 @@ const KNOWN: Readonly<Record<string, FinishReason>> = {
   safety: "content_filter",
   sensitive: "content_filter",
   refusal: "content_filter",
-};
+});
+
+/** Returns whether a text is a finish reason of a vendor. */
+export function isFinishReason(text: string): boolean {
+  return KNOWN[text.toLowerCase()] !== undefined;
+}
 
 /** Finish reasons with which vendors report a failure. */
 const FAILED = new Set(["error", "network_error", "insufficient_system_resource", "engine_overloaded"]);
@@ -28,8 +34,17 @@ export function isFailedFinish(reason: string): boolean {
   return FAILED.has(reason.toLowerCase());
 }
 
-/** Maps a vendor's finish reason to the client's: `tool_calls` whenever there were calls, and `stop` for unknown reasons. */
+/**
+ * Maps a vendor's finish reason to the client's: `stop` for unknown reasons, and `tool_calls` if and only if there were calls. An
+ * agent that reads `tool_calls` without a call asks again for ever.
+ */
 export function readFinishReason(reason: string, hasToolCalls: boolean): FinishReason {
-  const known = KNOWN[reason.toLowerCase()] ?? "stop";
-  return hasToolCalls && known !== "length" && known !== "content_filter" ? "tool_calls" : known;
+  const known = lookUpFinishReason(reason);
+  if (known === "length" || known === "content_filter") return known;
+  return hasToolCalls ? "tool_calls" : "stop";
+}
+
+/** Maps a vendor's finish reason to the client's, whatever the answer contains: `stop` for unknown reasons. */
+export function lookUpFinishReason(reason: string): FinishReason {
+  return KNOWN[reason.toLowerCase()] ?? "stop";
 }

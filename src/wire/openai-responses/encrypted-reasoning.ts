@@ -17,9 +17,11 @@ export function asksForEncrypted(
 }
 
 /**
- * Returns whether an upstream accepts reasoning that is not encrypted: vendors that never encrypt, and unknown hosts. A vendor
- * that encrypts looks such an item up in its store and does not find it.
+ * Returns whether an upstream accepts reasoning that is not encrypted: vendors that never encrypt, unknown hosts, and the operator's own
+ * host unless its model is said not to reason. A vendor that encrypts looks such an item up in its store and does not find it.
  */
-export function takesPlainReasoning({ reasons, reasoning, noEncryptedReasoning }: ModelTarget): boolean {
-  return noEncryptedReasoning === true || (reasons === undefined && reasoning === null);
+export function takesPlainReasoning(model: ModelTarget): boolean {
+  const { reasons, reasoning, noEncryptedReasoning, isOwnHost } = model;
+  if (noEncryptedReasoning === true || (reasons === undefined && reasoning === null)) return true;
+  return isOwnHost === true && reasons !== false;
 }

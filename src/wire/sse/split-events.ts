@@ -113,6 +113,7 @@ function startOfValue(text: string, at: number): number {
 function readLines(block: string, onEvent: OnEvent): void {
   const data: string[] = [];
   let name = "";
+  let error = "";
   for (const raw of block.split("\n")) {
     const line = raw.startsWith(BOM) ? raw.slice(BOM.length) : raw;
     const colon = line.indexOf(":");
@@ -121,7 +122,10 @@ function readLines(block: string, onEvent: OnEvent): void {
     const value = colon < 0 ? "" : line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
     if (field === "data") data.push(value);
     else if (field === "event") name = value;
+    else if (field === "error") error = value;
   }
+  // No field of the standard: some hosts end a stream with a line `error: {…}`.
+  if (data.length === 0 && error !== "") onEvent(error, 0, error.length, "error");
   if (data.length === 0) return;
   const joined = data.join("\n");
   onEvent(joined, 0, joined.length, name);

@@ -302,7 +302,7 @@ export const SENT_BACK: readonly RequestCase[] = [
     }),
     kept: { "openai-chat": { "messages[1].reasoning_details[].data": SIGNATURE } },
     field: /[Rr]easoning/,
-    needless: unreadable(["openai-responses", "anthropic-messages", "gemini"]),
+    needless: unreadable(["anthropic-messages", "gemini"]),
   },
   {
     name: "unsigned reasoning",

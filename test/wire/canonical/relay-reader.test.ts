@@ -314,10 +314,12 @@ describe("reading the pieces of a stream", () => {
     expect([relay.error, sent.split('"a"').length]).toEqual([null, 3]);
   });
 
-  test("adds no arguments to a call that began without a name and without any", () => {
-    const call = (text: string) => chatEvent({ tool_calls: [{ index: 0, function: { arguments: text } }] });
+  test("adds no arguments to a call that began without any", () => {
+    const call = (text: string, name = {}) =>
+      chatEvent({ tool_calls: [{ index: 0, function: { ...name, arguments: text } }] });
     const relay = new ChatRelay(identity, false);
-    const sent = new RelayReader(relay).read(bytesOf([call(""), call('{"a":1'), call("}")])).toString();
+    const events = [call("", { name: "look" }), call('{"a":1'), call("}")];
+    const sent = new RelayReader(relay).read(bytesOf(events)).toString();
     expect(sent).toContain('{\\"a\\":1');
     expect(relay.encodeEnd(END)).not.toContain('"arguments":"{}"');
   });

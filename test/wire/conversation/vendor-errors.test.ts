@@ -598,9 +598,15 @@ describe("an error of", () => {
   for (const { vendor, status, body, errorType, read } of SAID) {
     test(`${vendor} means ${read.meaning}`, () => {
       const error = readVendorError(status, body, errorType);
-      const { code, failedGeneration, ...known } = error;
-      expect(known).toEqual({ ...UNKNOWN, ...read, status, message: error.message } as typeof known);
+      const { code, failedGeneration, overflow, ...known } = error;
+      expect(known).toEqual({
+        ...UNKNOWN,
+        ...read,
+        status,
+        message: error.message,
+      } as unknown as typeof known);
       expect(failedGeneration).toBeNull();
+      expect(overflow !== null).toBe(read.meaning === "context_overflow");
       // Numeric codes are statuses.
       if (code !== null) expect(JSON.stringify(body)).toContain(`"${code}"`);
       expect(JSON.stringify(body)).toContain(JSON.stringify(error.message).slice(1, -1));

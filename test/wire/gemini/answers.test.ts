@@ -172,8 +172,8 @@ describe("the finish of a Gemini answer", () => {
     ["SPII", "content-filter"],
     ["LANGUAGE", "content-filter"],
     ["IMAGE_SAFETY", "content-filter"],
-    ["OTHER", "stop"],
-    ["SOMETHING_NEW", "stop"],
+    ["OTHER", "content-filter"],
+    ["SOMETHING_NEW", "content-filter"],
   ])("with the reason %s is %s", (finishReason, reason) => {
     const decoding = gemini.decodeAnswer({ candidates: [candidate([{ text: "a" }], { finishReason })] });
     expect(decoding).toMatchObject({ answer: { choices: [{ finish: { reason, native: finishReason } }] } });

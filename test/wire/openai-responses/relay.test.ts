@@ -178,6 +178,7 @@ const call = (call_id: string, rest: Fields = {}) => ({
   type: "function_call",
   id: "fc_1",
   name: "f",
+  arguments: "{}",
   call_id,
   ...rest,
 });
@@ -249,14 +250,14 @@ describe("relaying a Responses stream", () => {
       added(message),
       delta("hi"),
       done(message),
-      completed([], { service_tier: "x" }),
+      completed([], { service_tier: "flex" }),
     ];
     const { out, relay: made } = relayEvents(events);
     expect(out).not.toContain("response.completed");
     const sent = parseLatin1(out + made.encodeEnd({ ...END, metadata: { repairs: 1 } }));
     expect(lastResponse(sent)).toMatchObject({
       output: [message],
-      service_tier: "x",
+      service_tier: "flex",
       gateway_metadata: { repairs: 1 },
       usage: { input_tokens: 10, cost: 0.25 },
     });

@@ -2,8 +2,9 @@ import type { RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
 import { ANSWER_NOT_JSON } from "../../conversation/broken-answers.ts";
 import { brokenAnswer, findVendorError } from "../../conversation/vendor-error.ts";
 import { asFields, asObjects, asText, type Fields, parseOwnFields } from "../../json/fields.ts";
+import { correctStopReason } from "../finish-reason.ts";
 import { encodeUsage, readUsage } from "../usage.ts";
-import { isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
+import { isCall, isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
 
 /**
  * Rewrites a vendor's whole answer for a Messages client. Unknown fields are kept. `text` is its body. The parsed body itself is changed
@@ -18,7 +19,9 @@ export function relayMessagesAnswer(text: string, identity: RelayIdentity): Whol
     return { kind: "error", error: brokenAnswer("the upstream's answer has no content") };
   const blocks = asObjects(body["content"]);
   const usage = asFields(body["usage"]) ?? {};
-  const reason = asText(body["stop_reason"]) ?? "end_turn";
+  const native = asText(body["stop_reason"]) ?? "end_turn";
+  const hasCalls = blocks.some(isCall);
+  const reason = correctStopReason(native, hasCalls);
   body["id"] = identity.id;
   body["type"] = "message";
   body["role"] = "assistant";
@@ -31,7 +34,7 @@ export function relayMessagesAnswer(text: string, identity: RelayIdentity): Whol
     isEmpty: blocks.every(isEmptyBlock) && SILENT_REASONS.has(reason),
     usage: readUsage(usage),
     producedBytes: blocks.reduce((sum, block) => sum + countBytes(block), 0),
-    finish: readRelayFinish(reason),
+    finish: readRelayFinish(native, hasCalls),
     encode({ report, metadata }) {
       body["usage"] = encodeUsage(report, usage, asText(usage["service_tier"]));
       if (metadata !== null) body["gateway_metadata"] = metadata;

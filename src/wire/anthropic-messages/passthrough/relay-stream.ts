@@ -6,11 +6,12 @@ import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../..
 import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/broken-answers.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
-import { asFields, asText, type Fields } from "../../json/fields.ts";
+import { asFields, asObjects, assignFields, asText, type Fields, setField } from "../../json/fields.ts";
 import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
+import { correctStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
-import { encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
-import { isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
+import { correctTier, encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
+import { isCall, isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
 
 /** How an event with a delta begins. */
 const DELTA_LINES = "event: content_block_delta\ndata: ";
@@ -40,6 +41,7 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
   /** The index of the open block; null if none is open. */
   private openIndex: number | null = null;
   private hasBlocks = false;
+  private hasCalls = false;
   /** All counters so far, in the vendor's form. */
   private counters: Fields = {};
   /** The `delta` of the `message_delta` events so far, and the fields next to it. */
@@ -92,16 +94,26 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
 
   classifyEnd(): RelayEnding {
     if (this.error !== null) return "failed";
-    const finish = this.finish();
-    if (finish === null) return "unfinished";
-    return !this.sawToken && SILENT_REASONS.has(finish.native) ? "empty" : "complete";
+    const reason = this.stopReason;
+    if (reason === null) return "unfinished";
+    return !this.sawToken && SILENT_REASONS.has(reason) ? "empty" : "complete";
   }
 
   finish(): RelayFinish | null {
-    const reason = asText(this.delta["stop_reason"]);
+    const { nativeReason } = this;
+    return nativeReason === null ? null : readRelayFinish(nativeReason, this.hasCalls);
+  }
+
+  /** The vendor's stop reason; null until it arrives. */
+  private get nativeReason(): string | null {
     // A message that has stopped without a reason has come to its end.
-    const native = reason ?? (this.isDone ? "end_turn" : null);
-    return native === null ? null : readRelayFinish(native);
+    return asText(this.delta["stop_reason"]) ?? (this.isDone ? "end_turn" : null);
+  }
+
+  /** The stop reason for the client; null until the vendor's arrives. */
+  private get stopReason(): string | null {
+    const { nativeReason } = this;
+    return nativeReason === null ? null : correctStopReason(nativeReason, this.hasCalls);
   }
 
   stopShort(): string {
@@ -115,7 +127,7 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     const closing = openIndex === null ? "" : encodeEvent({ type: "content_block_stop", index: openIndex });
     const last = {
       type: "message_delta",
-      delta: { stop_sequence: null, ...delta, stop_reason: this.finish()?.native ?? "end_turn" },
+      delta: { stop_sequence: null, ...delta, stop_reason: this.stopReason ?? "end_turn" },
       usage: encodeUsage(report, counters, asText(counters["service_tier"])),
       ...this.deltaSiblings,
       ...(metadata === null ? {} : { gateway_metadata: metadata }),
@@ -224,6 +236,7 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     if (typeof reason === "string")
       this.delta = { stop_reason: reason, stop_sequence: stop_sequence ?? null };
     this.hasBlocks = true;
+    this.hasCalls = asObjects(content).some(isCall);
     this.sawToken = true;
     return { content: content.map((block) => mapCallId(this.identity, asFields(block) ?? {})) };
   }
@@ -232,7 +245,9 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
   private encodeStartUsage(): Fields {
     const estimate = { ...NO_TOKENS, promptTokens: this.estimatedPromptTokens };
     const { usage } = this;
-    return { ...encodeCounters(usage ?? estimate), ...(usage === null ? {} : this.counters) };
+    const encoded = { ...encodeCounters(usage ?? estimate), ...(usage === null ? {} : this.counters) };
+    correctTier(encoded);
+    return encoded;
   }
 
   private relayBlockStart(event: Fields, data: string): void {
@@ -240,6 +255,7 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     this.openIndex = typeof event["index"] === "number" ? event["index"] : 0;
     this.hasBlocks = true;
     if (!isEmptyBlock(block)) this.sawToken = true;
+    if (isCall(block)) this.hasCalls = true;
     if (block["type"] === "server_tool_use" && block["name"] === "web_search") this.searches += 1;
     const mapped = mapCallId(this.identity, block);
     if (mapped === block) this.pass("content_block_start", data);
@@ -250,9 +266,9 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     const { type: _type, delta, usage, ...siblings } = event;
     for (const [name, value] of Object.entries(asFields(delta) ?? {})) {
       // A later event that repeats a field without a value does not clear it.
-      if (value !== null || !(name in this.delta)) this.delta[name] = value;
+      if (value !== null || !(name in this.delta)) setField(this.delta, name, value);
     }
-    Object.assign(this.deltaSiblings, siblings);
+    assignFields(this.deltaSiblings, siblings);
     this.counters = foldUsage(this.counters, asFields(usage) ?? {});
   }
 }

@@ -1,7 +1,7 @@
 import { FINISH_WORDS } from "../../canonical/finish-words.ts";
 import type { RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
 import type { Fields } from "../../json/fields.ts";
-import { decodeFinish } from "../finish-reason.ts";
+import { correctStopReason, decodeFinish } from "../finish-reason.ts";
 
 const TEXT_BLOCKS: ReadonlySet<string> = new Set(["text", "thinking", "redacted_thinking"]);
 
@@ -19,9 +19,15 @@ export function mapCallId(identity: RelayIdentity, block: Fields): Fields {
   return id === undefined ? block : { ...block, id };
 }
 
-/** Returns a stop reason as records have it. */
-export function readRelayFinish(native: string): RelayFinish {
-  return { client: FINISH_WORDS[decodeFinish(native, null).reason], native };
+/** Returns whether a block is a call: of the client's tool, or of one that the vendor runs. */
+export function isCall({ type }: Fields): boolean {
+  return typeof type === "string" && type.endsWith("tool_use");
+}
+
+/** Returns a stop reason as records have it. `hasCalls`: the answer has calls (`isCall`). */
+export function readRelayFinish(native: string, hasCalls: boolean): RelayFinish {
+  const { reason } = decodeFinish(correctStopReason(native, hasCalls), null);
+  return { client: FINISH_WORDS[reason], native };
 }
 
 /** Stop reasons that do not explain an answer without content. */

@@ -1,5 +1,5 @@
 import type { NativePart, Part, TextPart, ToolCallPart, ToolResultPart } from "../../canonical/parts.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
+import { asFields, createTable, type Fields } from "../../json/fields.ts";
 import { takeCache } from "./cache-mark.ts";
 import { decodeCitations } from "./citations.ts";
 import { FORMAT, makeExtras } from "./extras.ts";
@@ -59,7 +59,7 @@ function readNativeText(block: Fields, type: string): string | null {
 /** Blocks of calls that the vendor or an MCP server executes. */
 const HOSTED_CALLS: ReadonlySet<string> = new Set(["server_tool_use", "mcp_tool_use"]);
 
-const READERS: Readonly<Record<string, (take: FieldTaker) => Part | null>> = {
+const READERS: Readonly<Record<string, (take: FieldTaker) => Part | null>> = createTable({
   text: decodeText,
   image: (take) => decodeMedia("image", take),
   document: (take) => decodeMedia("file", take),
@@ -67,7 +67,7 @@ const READERS: Readonly<Record<string, (take: FieldTaker) => Part | null>> = {
   tool_result: decodeToolResult,
   thinking: decodeThinking,
   redacted_thinking: decodeRedacted,
-};
+});
 
 function decodeText(take: FieldTaker): TextPart | null {
   const text = take.text("text");

@@ -4,7 +4,14 @@ import { listLostFields } from "../../canonical/list-lost-fields.ts";
 import type { ConversationRequest } from "../../canonical/request.ts";
 import { type Warn, warnInto } from "../../canonical/warn.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { asFields, type Fields, type MutableFields, NO_FIELDS } from "../../json/fields.ts";
+import {
+  asFields,
+  assignFields,
+  type Fields,
+  type MutableFields,
+  NO_FIELDS,
+  setField,
+} from "../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { type EncodedMessages, encodeMessages } from "./encode-messages.ts";
 import { encodeToolChoice, encodeTools, isForced } from "./encode-tools.ts";
@@ -43,7 +50,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   addOutputConfig(body, thinking.effort, "output_format" in kept ? null : output.format);
   if (thinking.thinking !== null) body["thinking"] = thinking.thinking;
   if (request.stream) body["stream"] = true;
-  if (!("cache_control" in kept)) Object.assign(body, encodeCache(request));
+  if (!("cache_control" in kept)) assignFields(body, encodeCache(request));
   return { body, warnings };
 }
 
@@ -115,7 +122,7 @@ function addSampling(
   const thinks = isThinking(thinking);
   const add = (field: string, value: number | null, isTaken: boolean, reason: string): void => {
     if (value === null) return;
-    if (isTaken) body[field] = value;
+    if (isTaken) setField(body, field, value);
     else warn(field, `${reason}; it was left out.`);
   };
   const whileThinking = "This model takes no such setting while it thinks";

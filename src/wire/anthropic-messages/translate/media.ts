@@ -1,6 +1,6 @@
 import { fail } from "../../../base/errors.ts";
 import type { MediaPart, MediaSource } from "../../canonical/parts.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
+import { asFields, createTable, type Fields } from "../../json/fields.ts";
 import { encodeCache, takeCache } from "./cache-mark.ts";
 import { FORMAT, keptFields, makeExtras } from "./extras.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
@@ -35,7 +35,7 @@ function decodeSource(raw: Fields): DecodedSource | null {
   return { source, rest: raw["type"] === "content" ? raw : take.rest() };
 }
 
-const SOURCES: Readonly<Record<string, (take: FieldTaker, raw: Fields) => MediaSource | null>> = {
+const SOURCES: Readonly<Record<string, (take: FieldTaker, raw: Fields) => MediaSource | null>> = createTable({
   base64(take) {
     const [mediaType, data] = [take.text("media_type"), take.text("data")];
     return mediaType === null || data === null ? null : { kind: "base64", mediaType, data };
@@ -57,7 +57,7 @@ const SOURCES: Readonly<Record<string, (take: FieldTaker, raw: Fields) => MediaS
     const text = joinTexts(raw["content"]);
     return text === null ? null : { kind: "text", mediaType: "text/plain", text };
   },
-};
+});
 
 /** Joins content that is a string or text blocks; null for any other. */
 export function joinTexts(content: unknown): string | null {

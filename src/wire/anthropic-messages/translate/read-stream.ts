@@ -5,7 +5,7 @@ import type { AnswerReader } from "../../canonical/format.ts";
 import type { Part } from "../../canonical/parts.ts";
 import { ANSWER_RESTARTED } from "../../conversation/broken-answers.ts";
 import { findEventError } from "../../conversation/vendor-error.ts";
-import { asFields, asText, type Fields, omit } from "../../json/fields.ts";
+import { asFields, assignFields, asText, type Fields, omit, setField } from "../../json/fields.ts";
 import { parseInput } from "../../json/parse-json.ts";
 import { decodeFinish } from "../finish-reason.ts";
 import { foldUsage, readUsage } from "../usage.ts";
@@ -159,7 +159,7 @@ class MessageHandler implements EventHandler {
   /** The fields may come in several events; the finish is emitted at the end, after the last usage. */
   private readMessageDelta(event: Fields): void {
     const delta = asFields(event["delta"]) ?? {};
-    Object.assign(this.delta, omitNull(delta));
+    assignFields(this.delta, omitNull(delta));
     this.addUsage(event["usage"]);
     this.emitExtras({ ...omit(event, DELTA_FIELDS), ...omit(delta, FINISH_FIELDS) });
   }
@@ -212,8 +212,9 @@ function appendToNative(block: { value: Record<string, unknown>; json: string },
     if (name === "type") continue;
     const before = block.value[name];
     if (name === "partial_json") block.json += typeof more === "string" ? more : "";
-    else if (typeof before === "string" && typeof more === "string") block.value[name] = before + more;
-    else block.value[name] = more;
+    else if (typeof before === "string" && typeof more === "string")
+      setField(block.value, name, before + more);
+    else setField(block.value, name, more);
   }
 }
 

@@ -1,4 +1,4 @@
-import { asFields, asText, type Fields, type MutableFields, NO_FIELDS } from "../../json/fields.ts";
+import { asFields, asText, type Fields, type MutableFields, NO_FIELDS, setField } from "../../json/fields.ts";
 
 /** Returns a taker of an object's fields. */
 export function takeFields(source: Fields): FieldTaker {
@@ -56,7 +56,7 @@ export class FieldTaker {
     for (const name in this.source) {
       if (this.taken.includes(name)) continue;
       rest ??= {};
-      rest[name] = this.source[name];
+      setField(rest, name, this.source[name]);
     }
     return rest ?? NO_FIELDS;
   }

@@ -7,10 +7,10 @@ import type {
   StreamError,
 } from "../../canonical/format.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
-import { asFields, type Fields, omit } from "../../json/fields.ts";
+import { asFields, assignFields, type Fields, omit } from "../../json/fields.ts";
 import { encodeStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
-import { encodeCounters, encodeUsage } from "../usage.ts";
+import { correctTier, encodeCounters, encodeUsage } from "../usage.ts";
 import { isOwn, keptFields } from "./extras.ts";
 import { type PartEvent, PartInterleaver } from "./interleave-parts.ts";
 import { BlockWriter } from "./write-blocks.ts";
@@ -57,7 +57,7 @@ class MessageWriter implements AnswerWriter {
         this.serviceTier = event.tier;
         return "";
       case "extras":
-        Object.assign(this.extras, keptFields(event));
+        assignFields(this.extras, keptFields(event));
         return "";
       default:
         return "";
@@ -106,6 +106,8 @@ class MessageWriter implements AnswerWriter {
     const { usage: raw, ...extras } = this.extras;
     this.sentExtras = extras;
     const estimate = { ...NO_TOKENS, promptTokens: this.asked.estimatedPromptTokens };
+    const counters = { ...encodeCounters(usage ?? estimate), ...(usage === null ? {} : asFields(raw)) };
+    correctTier(counters);
     const message = {
       id: identity.id,
       type: "message",
@@ -115,7 +117,7 @@ class MessageWriter implements AnswerWriter {
       stop_reason: null,
       stop_sequence: null,
       ...extras,
-      usage: { ...encodeCounters(usage ?? estimate), ...(usage === null ? {} : asFields(raw)) },
+      usage: counters,
     };
     return encodeEvent({ type: "message_start", message });
   }

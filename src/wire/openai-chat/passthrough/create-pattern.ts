@@ -1,7 +1,8 @@
 import { asFields, asList, type Fields, omit } from "../../json/fields.ts";
 import { OWN_CHOICE_FIELDS } from "../own-fields.ts";
 import { encodeRest, TEXT_PLACEHOLDER } from "../stream-events.ts";
-import { isPlainPiece, type ToolCallTracker } from "../tool-calls.ts";
+import type { ToolCallTracker } from "../tool-call-tracker.ts";
+import { isPlainPiece } from "../tool-calls.ts";
 import { findUsage } from "../usage.ts";
 import { ChunkPattern, PADDING_PLACEHOLDER } from "./chunk-pattern.ts";
 import type { TextField } from "./chunk-template.ts";
@@ -62,6 +63,7 @@ function encodePlaceholder(field: TextField, delta: Fields, tools: ToolCallTrack
   const { index: vendorIndex } = piece;
   if (pieces.length !== 1 || typeof vendorIndex !== "number" || !isPlainPiece(piece)) return null;
   const startsCall = piece["id"] || asFields(piece["function"])?.["name"];
-  if (startsCall || !tools.hasOpenArguments(vendorIndex)) return null;
-  return { tool_calls: [{ index: tools.indexOf(vendorIndex), function: { arguments: TEXT_PLACEHOLDER } }] };
+  const index = startsCall ? null : tools.allowCopies(vendorIndex);
+  if (index === null) return null;
+  return { tool_calls: [{ index, function: { arguments: TEXT_PLACEHOLDER } }] };
 }

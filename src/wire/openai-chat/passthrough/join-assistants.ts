@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../../json/fields.ts";
+import { asFields, createTable, type Fields, setField } from "../../json/fields.ts";
 
 /** Separates the texts of joined messages. */
 const MESSAGE_BREAK = "\n\n";
@@ -16,18 +16,18 @@ export function joinAssistants(messages: readonly string[]): string {
     const values = all
       .map((message) => message[field])
       .filter((value) => value !== undefined && value !== null);
-    joined[field] = (JOINERS[field] ?? takeFirst)(values);
+    setField(joined, field, (JOINERS[field] ?? takeFirst)(values));
   }
   return JSON.stringify(joined);
 }
 
-const JOINERS: Readonly<Record<string, (values: readonly unknown[]) => unknown>> = {
+const JOINERS: Readonly<Record<string, (values: readonly unknown[]) => unknown>> = createTable({
   content: joinContents,
   reasoning: joinTexts,
   reasoning_content: joinTexts,
   reasoning_details: (values) => values.flat(),
   tool_calls: (values) => values.flat(),
-};
+});
 
 function takeFirst(values: readonly unknown[]): unknown {
   return values[0] ?? null;

@@ -1,7 +1,8 @@
 import { type Fields, omit } from "../../json/fields.ts";
 import { OWN_MESSAGE_FIELDS } from "../own-fields.ts";
 import { type DeltaText, encodeReasoning, hasOtherContent, readDeltaText } from "../reasoning.ts";
-import { listCalls, nameOf, type ToolCallOut, type ToolCallTracker, textOf } from "../tool-calls.ts";
+import type { ToolCallTracker } from "../tool-call-tracker.ts";
+import { listCalls, nameOf, type ToolCallOut, textOf } from "../tool-calls.ts";
 
 /** The client's version of a vendor's delta. */
 export interface RelayedDelta {

@@ -1,13 +1,22 @@
 import type { AnswerEnd } from "../../canonical/format.ts";
 import type { RelayFinish, RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
+import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
 import { ANSWER_NOT_JSON, failedFinish, NO_CHOICES } from "../../conversation/broken-answers.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
 import { findVendorError } from "../../conversation/vendor-error.ts";
-import { asFields, asObjects, dropField, type MutableFields, parseOwnFields } from "../../json/fields.ts";
+import {
+  asFields,
+  asObjects,
+  assignFields,
+  dropField,
+  type MutableFields,
+  parseOwnFields,
+} from "../../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_MESSAGE_FIELDS } from "../own-fields.ts";
 import { type DeltaText, encodeReasoning, hasOtherContent, readDeltaText } from "../reasoning.ts";
-import { listCalls, type ToolCallOut, ToolCallTracker, textOf } from "../tool-calls.ts";
+import { ToolCallTracker } from "../tool-call-tracker.ts";
+import { listCalls, type ToolCallOut, textOf } from "../tool-calls.ts";
 import { encodeUsage, findUsage } from "../usage.ts";
 
 /**
@@ -51,6 +60,7 @@ class ChatAnswer {
     body["model"] = identity.model;
     body["choices"] = choices;
     dropField(body, "error");
+    correctOpenaiTier(body);
   }
 
   encode({ report, metadata }: AnswerEnd): string {
@@ -105,7 +115,7 @@ function correctMessage(
   dropField(message, "reasoning");
   dropField(message, "reasoning_content");
   dropField(message, "reasoning_details");
-  if (text.reasoning !== null || text.details !== null) Object.assign(message, encodeReasoning(text));
+  if (text.reasoning !== null || text.details !== null) assignFields(message, encodeReasoning(text));
   dropField(message, "function_call");
   if (calls.length > 0) message["tool_calls"] = calls;
   else dropField(message, "tool_calls");

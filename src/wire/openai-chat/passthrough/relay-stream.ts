@@ -4,14 +4,15 @@ import { parseEvent } from "../../canonical/event-reader.ts";
 import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
+import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
 import type { ServedModes, TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
-import { asFields, asList, type Fields, isEmpty, omit } from "../../json/fields.ts";
+import { asFields, asList, type Fields, isEmpty, omit, setField } from "../../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
-import { ToolCallTracker } from "../tool-calls.ts";
+import { ToolCallTracker } from "../tool-call-tracker.ts";
 import { encodeUsage, findUsage, followModes } from "../usage.ts";
 import type { ChunkTemplate } from "./chunk-template.ts";
 import { createPattern, type ParsedChunk } from "./create-pattern.ts";
@@ -168,7 +169,9 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     this.modes = followModes(this.modes, chunk);
     this.usage = findUsage(chunk, this.modes) ?? this.usage;
     const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
-    this.readChunk({ prefix, data, chunk, fields: omit(chunk, OWN_ANSWER_FIELDS) });
+    const fields = omit(chunk, OWN_ANSWER_FIELDS);
+    correctOpenaiTier(fields);
+    this.readChunk({ prefix, data, chunk, fields });
   }
 
   private readChunk(parsed: ParsedChunk): void {
@@ -232,11 +235,11 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
   }
 
   private readDelta({ tools }: Choice, raw: Fields, isFirst: boolean): Fields | null {
-    const callsBefore = tools.count();
+    const begunBefore = tools.begun;
     const given = asFields(raw["delta"]) ?? asFields(raw["message"]) ?? {};
     const { delta, hasContent, bytes } = relayDelta(tools, given, isFirst);
     // The vendor's index may belong to another call now, so the templates no longer hold.
-    if (tools.count() !== callsBefore) this.templates.length = 0;
+    if (tools.begun !== begunBefore) this.templates.length = 0;
     if (hasContent) this.sawToken = true;
     this.producedBytes += bytes;
     return delta;
@@ -291,5 +294,5 @@ function encodeFinish(choice: Choice): Fields {
 
 /** Adds fields to those known. A null does not replace an earlier value. */
 function addFields(known: Record<string, unknown>, more: Fields): void {
-  for (const name in more) if (more[name] !== null || !(name in known)) known[name] = more[name];
+  for (const name in more) if (more[name] !== null || !(name in known)) setField(known, name, more[name]);
 }

@@ -1,5 +1,5 @@
 import type { CacheMark, MediaPart, NativePart, Part } from "../../canonical/parts.ts";
-import { asFields, asText, type Fields, omit } from "../../json/fields.ts";
+import { asFields, asText, createTable, type Fields, omit } from "../../json/fields.ts";
 import { joinTexts } from "../reasoning.ts";
 import { keepExtras } from "./extras.ts";
 import { readSource } from "./media-source.ts";
@@ -24,7 +24,7 @@ export function readCacheMark(raw: unknown): CacheMark | undefined {
   return { ttl: ttl === "5m" || ttl === "1h" ? ttl : null };
 }
 
-const DECODERS: Readonly<Record<string, (raw: Fields) => Part | null>> = {
+const DECODERS: Readonly<Record<string, (raw: Fields) => Part | null>> = createTable({
   text: (raw) => {
     const text = asText(raw["text"]);
     return text === null ? null : { kind: "text", text, ...readBase(raw, ["text"]) };
@@ -50,7 +50,7 @@ const DECODERS: Readonly<Record<string, (raw: Fields) => Part | null>> = {
   video_url: (raw) => readAddressed(raw, "video_url", "video"),
   input_audio: readAudio,
   file: readFile,
-};
+});
 
 const BASE = ["type", "cache_control"];
 

@@ -1,6 +1,6 @@
 import type { ConversationRequest } from "../../canonical/request.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
-import { asObjects, type Fields, omit } from "../../json/fields.ts";
+import { asObjects, assignFields, type Fields, omit } from "../../json/fields.ts";
 import { decodeMessages } from "./decode-messages.ts";
 import { decodeTool } from "./decode-tools.ts";
 import { keepExtras } from "./extras.ts";
@@ -27,5 +27,5 @@ export function decodeRequest(body: Fields): ConversationRequest {
     messages: decodeMessages(asObjects(body["messages"])),
     tools: tools.map(decodeTool),
   };
-  return Object.assign(settings, conversation, keepExtras(omit(body, KNOWN_FIELDS), spelled));
+  return assignFields(assignFields(settings, conversation), keepExtras(omit(body, KNOWN_FIELDS), spelled));
 }

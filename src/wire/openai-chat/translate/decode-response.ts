@@ -3,8 +3,13 @@ import type { AnswerDecoding } from "../../canonical/format.ts";
 import type { Citation, Part, Signature } from "../../canonical/parts.ts";
 import { failedFinish, NO_CHOICES } from "../../conversation/broken-answers.ts";
 import { findVendorError } from "../../conversation/vendor-error.ts";
-import { asFields, asObjects, asText, type Fields, omit } from "../../json/fields.ts";
-import { type FinishReason as ChatFinishReason, isFailedFinish, readFinishReason } from "../finish-reason.ts";
+import { asFields, asObjects, asText, createTable, type Fields, omit } from "../../json/fields.ts";
+import {
+  type FinishReason as ChatFinishReason,
+  isFailedFinish,
+  isFinishReason,
+  lookUpFinishReason,
+} from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "../own-fields.ts";
 import { listCalls } from "../tool-calls.ts";
 import { findUsage } from "../usage.ts";
@@ -39,7 +44,7 @@ function decodeChoice(choice: Fields, position: number): AnswerChoice {
   return {
     index: typeof choice["index"] === "number" ? choice["index"] : position,
     parts,
-    finish: decodeFinish(asText(choice["finish_reason"]) ?? "stop"),
+    finish: decodeFinish(asText(choice["finish_reason"]) ?? "stop", choice),
     logprobs,
     ...keepChoice(omit(choice, known), rest),
   };
@@ -52,9 +57,10 @@ export function keepChoice(choice: Fields, message: Fields) {
 
 function decodeMessage(message: Fields): { readonly parts: readonly Part[]; readonly rest: Fields } {
   const calls = asObjects(listCalls(message)).map(decodeCall);
+  // Nobody can answer a call without a name.
   const reasoning = readReasoning(
     message,
-    calls.filter((call) => call !== null),
+    calls.filter((call) => call !== null).filter(({ name }) => name.trim() !== ""),
   );
   const refusal = asText(message["refusal"]);
   const audio = asFields(message["audio"]);
@@ -132,13 +138,28 @@ const REASONS: Readonly<Record<ChatFinishReason, FinishReason>> = {
   tool_calls: "tool-calls",
   content_filter: "content-filter",
 };
-const SPECIAL: Readonly<Record<string, FinishReason>> = {
+const SPECIAL: Readonly<Record<string, FinishReason>> = createTable({
   stop_sequence: "stop-sequence",
   refusal: "refusal",
-};
+});
 
-/** Decodes a vendor's finish reason. */
-export function decodeFinish(native: string): Finish {
-  const reason = SPECIAL[native.toLowerCase()] ?? REASONS[readFinishReason(native, false)];
-  return { reason, native, stopSequence: null };
+/** The fields of a choice in which vLLM and SGLang give the stop sequence that was hit, or the id of a token. */
+const STOP_FIELDS = ["stop_reason", "matched_stop"] as const;
+
+/** Decodes a vendor's finish reason, and the stop sequence that is named in the choice. */
+export function decodeFinish(native: string, choice: Fields): Finish {
+  const reason = SPECIAL[native.toLowerCase()] ?? REASONS[lookUpFinishReason(native)];
+  const stopSequence = reason === "stop" || reason === "stop-sequence" ? findStopSequence(choice) : null;
+  return stopSequence === null
+    ? { reason, native, stopSequence }
+    : { reason: "stop-sequence", native, stopSequence };
+}
+
+function findStopSequence(choice: Fields): string | null {
+  for (const field of STOP_FIELDS) {
+    const value = choice[field];
+    // Some hosts repeat a finish reason there.
+    if (typeof value === "string" && value !== "" && !isFinishReason(value)) return value;
+  }
+  return null;
 }

@@ -2,7 +2,7 @@ import { objectArguments } from "../../canonical/object-arguments.ts";
 import type { MediaPart, Part, TextPart, ToolCallPart, ToolResultPart } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
 import type { Warn } from "../../canonical/warn.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
+import { asFields, type Fields, setField } from "../../json/fields.ts";
 import { encodeNative, encodePart } from "./encode-part.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
 import { encodeMadeImage } from "./made-images.ts";
@@ -201,8 +201,8 @@ function sortIntoMembers(message: Message): Partial<Record<Member, Part[]>> {
   const members: Partial<Record<Member, Part[]>> = {};
   for (const part of message.parts) {
     const member = memberFor(part, message);
-    members[member] ??= [];
-    members[member].push(part);
+    const parts = members[member] ?? [];
+    if (parts.push(part) === 1) setField(members, member, parts);
   }
   return members;
 }

@@ -2,7 +2,8 @@ import type { Answer, AnswerChoice, Finish } from "../../canonical/answer.ts";
 import { FINISH_WORDS } from "../../canonical/finish-words.ts";
 import type { AnswerFrame, AskedFor } from "../../canonical/format.ts";
 import type { MediaPart, Part, ReasoningPart, TextPart, ToolCallPart } from "../../canonical/parts.ts";
-import { asFields, type Fields, type MutableFields, omit } from "../../json/fields.ts";
+import { nameOpenaiTier } from "../../canonical/service-tiers.ts";
+import { asFields, assignFields, type Fields, type MutableFields, omit } from "../../json/fields.ts";
 import { encodeReasoning, joinReasoning } from "../reasoning.ts";
 import { encodeUsage } from "../usage.ts";
 import { encodeCitation } from "./citations.ts";
@@ -19,8 +20,9 @@ export function encodeAnswer(answer: Answer, { identity, end, asked }: AnswerFra
   const { report, metadata } = end;
   const { serviceTier } = answer;
   const encoded: MutableFields = { id, object: "chat.completion", created, model };
-  Object.assign(encoded, keptFields(answer));
-  if (serviceTier !== null) encoded["service_tier"] = serviceTier;
+  assignFields(encoded, keptFields(answer));
+  const tier = serviceTier === null ? undefined : nameOpenaiTier(serviceTier);
+  if (tier !== undefined) encoded["service_tier"] = tier;
   encoded["choices"] = answer.choices.map((choice) => encodeChoice(choice, asked));
   encoded["usage"] = encodeUsage(report);
   if (metadata !== null) encoded["gateway_metadata"] = metadata;
@@ -37,14 +39,14 @@ function encodeChoice(choice: AnswerChoice, asked: AskedFor): Fields {
   const kept = keptFields(choice);
   const usesFunctions = asked.usesFunctions === true;
   const shown = hidesReasoning(asked) ? parts.filter((part) => part.kind !== "reasoning") : parts;
-  const message = Object.assign(
+  const message = assignFields(
     { role: "assistant" },
     asFields(kept["message"]),
     encodeMessage(shown, usesFunctions),
   );
-  const encoded: MutableFields = Object.assign({ index, message }, omit(kept, MESSAGE));
+  const encoded: MutableFields = assignFields({ index, message }, omit(kept, MESSAGE));
   if (logprobs !== null) encoded["logprobs"] = logprobs;
-  return Object.assign(encoded, encodeFinish(finish, usesFunctions));
+  return assignFields(encoded, encodeFinish(finish, usesFunctions));
 }
 
 const MESSAGE: ReadonlySet<string> = new Set(["message"]);
@@ -128,7 +130,7 @@ function joinAudio(parts: readonly Part[]): Fields | null {
   const pieces = parts.map(readAudio).filter((piece) => piece !== null);
   if (pieces.length === 0) return null;
   return {
-    ...Object.assign({}, ...pieces),
+    ...assignFields({}, ...pieces),
     ...joinField(pieces, "data"),
     ...joinField(pieces, "transcript"),
   };

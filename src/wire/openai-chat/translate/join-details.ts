@@ -1,4 +1,4 @@
-import { asText, type Fields } from "../../json/fields.ts";
+import { assignFields, asText, type Fields } from "../../json/fields.ts";
 
 /** A reasoning detail and the entries it was joined from. */
 export interface JoinedDetail {
@@ -22,7 +22,7 @@ export function joinDetails(entries: readonly Fields[]): JoinedDetail[] {
     }
     // Copied once and then changed in place.
     if (last.pieces.length === 1) last.detail = { ...last.detail };
-    Object.assign(last.detail, entry, joinText(last.detail, entry));
+    assignFields(last.detail, entry, joinText(last.detail, entry));
     last.pieces.push(entry);
   }
   return joined;

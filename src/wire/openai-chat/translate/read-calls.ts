@@ -1,7 +1,8 @@
 import type { PartEmitter } from "../../canonical/answer-emitter.ts";
 import { REASONING_ORIGINS, type ReasoningPart } from "../../canonical/parts.ts";
 import { asObjects } from "../../json/fields.ts";
-import { isWholeObject, nameOf, type ToolCallOut, ToolCallTracker, textOf } from "../tool-calls.ts";
+import { ToolCallTracker } from "../tool-call-tracker.ts";
+import { isWholeObject, nameOf, type ToolCallOut, textOf } from "../tool-calls.ts";
 import type { OpenText } from "./open-text.ts";
 import { readExtraContent } from "./signatures.ts";
 
@@ -43,7 +44,8 @@ export class CallReader {
         out?.index ?? (typeof vendorIndex === "number" ? this.tracker.indexOf(vendorIndex) : null);
       const call = index === null ? undefined : this.calls[index];
       if (!call?.isOpen) continue;
-      const signature = readExtraContent(raw["extra_content"]);
+      // A call that was held back has it from the piece that began it.
+      const signature = readExtraContent(out?.["extra_content"] ?? raw["extra_content"]);
       if (signature !== null) this.sign(call, signature);
       this.append(call, out === undefined ? "" : textOf(out));
     }

@@ -1,6 +1,6 @@
 import { type AnswerEmitter, PartEmitter } from "../../canonical/answer-emitter.ts";
 import type { Citation, Part } from "../../canonical/parts.ts";
-import { asFields, asObjects, asText, type Fields, omit } from "../../json/fields.ts";
+import { asFields, asObjects, asText, type Fields, omit, setField } from "../../json/fields.ts";
 import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "../own-fields.ts";
 import { readDeltaText } from "../reasoning.ts";
 import { listCalls } from "../tool-calls.ts";
@@ -76,7 +76,7 @@ export class ChoiceReader {
     if (!this.hasCited) for (const citation of listed) this.cite(citation);
     this.openText.close();
     this.calls.end();
-    const finish = decodeFinish(this.finish);
+    const finish = decodeFinish(this.finish, this.choiceFields);
     const extras = keepChoice(this.choiceFields, this.messageFields);
     this.emitter.emit({ kind: "finish", choice: this.index, finish, ...extras });
   }
@@ -124,9 +124,9 @@ function keep(kept: Record<string, unknown>, fields: Fields): void {
   for (const [name, value] of Object.entries(fields)) {
     const before = kept[name];
     if (value === null) continue;
-    if (!Array.isArray(value)) kept[name] = value;
+    if (!Array.isArray(value)) setField(kept, name, value);
     // Copied, because it will grow.
-    else if (!Array.isArray(before)) kept[name] = [...value];
+    else if (!Array.isArray(before)) setField(kept, name, [...value]);
     else for (const one of value) before.push(one);
   }
 }

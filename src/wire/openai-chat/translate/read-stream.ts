@@ -6,7 +6,7 @@ import type { AnswerReader } from "../../canonical/format.ts";
 import { failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
 import type { ServedModes } from "../../conversation/usage.ts";
 import { findEventError } from "../../conversation/vendor-error.ts";
-import { asObjects, asText, type Fields, omit } from "../../json/fields.ts";
+import { asObjects, assignFields, asText, type Fields, omit, setField } from "../../json/fields.ts";
 import { isFailedFinish } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../own-fields.ts";
 import { findUsage, followModes } from "../usage.ts";
@@ -109,10 +109,10 @@ class ChunkHandler implements EventHandler {
     }
     const fields: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(omit(chunk, OTHER_FIELDS))) {
-      if (value !== null && !isDeepStrictEqual(value, this.answerFields[name])) fields[name] = value;
+      if (value !== null && !isDeepStrictEqual(value, this.answerFields[name])) setField(fields, name, value);
     }
     if (Object.keys(fields).length === 0) return;
-    Object.assign(this.answerFields, fields);
+    assignFields(this.answerFields, fields);
     this.emitter.emit({ kind: "extras", extras: { format: "openai-chat", fields } });
   }
 

@@ -1,6 +1,6 @@
 import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../../canonical/parts.ts";
 import { plainReasoning } from "../../canonical/parts.ts";
-import { asFields, asText, type Fields } from "../../json/fields.ts";
+import { asFields, assignFields, asText, type Fields } from "../../json/fields.ts";
 import { joinReasoning } from "../reasoning.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
 import { joinDetails } from "./join-details.ts";
@@ -102,7 +102,7 @@ export function encodeSentReasoning(
   const plain: ReasoningPart[] = [];
   for (const part of parts) {
     const spelling = keptSpelling(part);
-    Object.assign(given, asFields(spelling["given"]));
+    assignFields(given, asFields(spelling["given"]));
     const needsDetail = isProtected(part) || (part.id !== null && protectedIds.has(part.id));
     if (spelling["detail"] !== undefined || needsDetail) {
       for (const detail of encodeDetails(part, details.length)) details.push(detail);

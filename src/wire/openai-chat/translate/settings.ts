@@ -3,7 +3,7 @@ import type { ModelTarget } from "../../canonical/format.ts";
 import { type ConversationRequest, EMPTY_REQUEST, type ToolChoice } from "../../canonical/request.ts";
 import { OPENAI_SERVICE_TIERS } from "../../canonical/service-tiers.ts";
 import type { Warn } from "../../canonical/warn.ts";
-import { asFields, asText, type Fields } from "../../json/fields.ts";
+import { asFields, assignFields, asText, type Fields } from "../../json/fields.ts";
 import { readCacheMark } from "./decode-part.ts";
 import { decodeToolChoice } from "./decode-tools.ts";
 import { encodeToolChoice, hasTools } from "./encode-tools.ts";
@@ -39,14 +39,14 @@ export function readSettings(body: Fields): { readonly settings: Request; readon
   for (const setting of SETTINGS) {
     if (!hasAny(body, setting.names)) continue;
     if (setting.isUsual?.(body) === true) {
-      Object.assign(settings, setting.read(body));
+      assignFields(settings, setting.read(body));
       continue;
     }
     const raw = pick(body, setting.names);
     const read = setting.read(raw);
-    Object.assign(settings, read);
+    assignFields(settings, read);
     const written = setting.write({ ...EMPTY_REQUEST, ...read }, UNKNOWN_TARGET, () => {});
-    if (!isDeepStrictEqual(written, raw)) Object.assign(spelling, raw);
+    if (!isDeepStrictEqual(written, raw)) assignFields(spelling, raw);
   }
   return { settings, spelling };
 }
@@ -61,7 +61,7 @@ export function writeSettings(request: ConversationRequest, target: ModelTarget,
       Object.keys(raw).length > 0 &&
       setting.isTaken?.(raw, target) !== false &&
       meansTheSame(setting.read(raw), request);
-    Object.assign(fields, isSpelled ? raw : setting.write(request, target, warn));
+    assignFields(fields, isSpelled ? raw : setting.write(request, target, warn));
   }
   return fields;
 }

@@ -6,7 +6,8 @@ import type {
   AskedFor,
   StreamError,
 } from "../../canonical/format.ts";
-import { isEmpty } from "../../json/fields.ts";
+import { nameOpenaiTier } from "../../canonical/service-tiers.ts";
+import { assignFields, isEmpty } from "../../json/fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
 import { encodeUsage } from "../usage.ts";
 import { hidesReasoning } from "./encode-response.ts";
@@ -34,11 +35,13 @@ class ChunkWriter implements AnswerWriter {
   step(event: AnswerEvent): string {
     switch (event.kind) {
       case "extras":
-        Object.assign(this.carried, keptFields(event));
+        assignFields(this.carried, keptFields(event));
         return "";
-      case "service-tier":
-        this.carried["service_tier"] = event.tier;
+      case "service-tier": {
+        const tier = nameOpenaiTier(event.tier);
+        if (tier !== undefined) this.carried["service_tier"] = tier;
         return "";
+      }
       case "usage":
       case "error":
         return "";

@@ -6,7 +6,7 @@ import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../..
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
-import { asObjects, asText, type Fields, omit } from "../../json/fields.ts";
+import { asObjects, assignFields, asText, type Fields, omit } from "../../json/fields.ts";
 import { isFailedFinish } from "../../openai-chat/finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../../openai-chat/own-fields.ts";
 import { encodeStreamError } from "../../openai-chat/stream-events.ts";
@@ -108,7 +108,7 @@ export class CompletionRelay implements AnswerRelay, StreamProgress {
     const sent = asObjects(chunk["choices"]).map((choice, at) => this.readChoice(choice, at));
     const entries = sent.filter((entry) => entry !== null);
     if (entries.length > 0) this.out.push(this.encoder.encodeEvent(fields, entries));
-    else Object.assign(this.carried, omit(fields, NOT_CARRIED));
+    else assignFields(this.carried, omit(fields, NOT_CARRIED));
   }
 
   /** Reads an entry of a chunk. Returns what to send for it at once; null for nothing. */
@@ -122,7 +122,7 @@ export class CompletionRelay implements AnswerRelay, StreamProgress {
     if (typeof reason === "string") this.holdFinish(choice, reason);
     // Tokens that are only a part of a character have no text, but log probabilities.
     if (text === "" && (others["logprobs"] ?? null) === null) {
-      Object.assign(choice.finishFields, others);
+      assignFields(choice.finishFields, others);
       return null;
     }
     this.sawToken = true;

@@ -1,6 +1,6 @@
-import { asFields, type Fields } from "../../json/fields.ts";
-import { decodeUtf8, memberOf, numberOf } from "../../json/scan.ts";
-import { outputIndexOf, type ScannedEvent } from "./scanned-event.ts";
+import { asFields, createTable, type Fields, setField } from "../../json/fields.ts";
+import { decodeUtf8 } from "../../json/scan.ts";
+import { outputIndexOf, partIndexOf, type ScannedEvent } from "./scanned-event.ts";
 
 /** A text, or the arguments of a call, while it arrives. */
 export interface OpenText {
@@ -16,14 +16,14 @@ interface TextField {
 }
 
 /** The events that contain text, by their type. */
-export const TEXT_EVENTS: Readonly<Record<string, TextField>> = {
+export const TEXT_EVENTS: Readonly<Record<string, TextField>> = createTable({
   "response.output_text.delta": { list: "content", part: "output_text", field: "text" },
   "response.refusal.delta": { list: "content", part: "refusal", field: "refusal" },
   "response.reasoning_text.delta": { list: "content", part: "reasoning_text", field: "text" },
   "response.reasoning_summary_text.delta": { list: "summary", part: "summary_text", field: "text" },
   "response.function_call_arguments.delta": { list: "arguments", part: "", field: "" },
   "response.custom_tool_call_input.delta": { list: "input", part: "", field: "" },
-};
+});
 
 interface OpenItem {
   /** The item as it began, bytes as Latin-1. */
@@ -51,7 +51,7 @@ export class OpenItems {
   textOf(event: ScannedEvent): OpenText {
     const target = TEXT_EVENTS[event.type] as TextField;
     const { texts } = this.itemAt(outputIndexOf(event));
-    const index = numberOf(event.data, memberOf(event.root, `${target.list}_index`)) ?? 0;
+    const index = partIndexOf(event, target.list);
     const key = `${target.list}:${index}`;
     const text = texts.get(key) ?? new CollectedText(target, index);
     texts.set(key, text);
@@ -95,14 +95,21 @@ function readItem({ json, texts }: OpenItem): Fields {
   for (const collected of texts.values()) {
     const { list, part, field } = collected.target;
     const text = collected.read();
-    if (list === "arguments" || list === "input") item[list] = text;
+    if (list === "arguments" || list === "input") setField(item, list, text);
     else
-      item[list] = setPart(item[list], collected.index, { ...EMPTY_PARTS[part], type: part, [field]: text });
+      setField(
+        item,
+        list,
+        setPart(item[list], collected.index, { ...EMPTY_PARTS[part], type: part, [field]: text }),
+      );
   }
   return "status" in item ? { ...item, status: "incomplete" } : item;
 }
 
-const EMPTY_PARTS: Readonly<Record<string, Fields>> = { output_text: { annotations: [], logprobs: [] } };
+/** The fields of a part without text, by its type. */
+export const EMPTY_PARTS: Readonly<Record<string, Fields>> = {
+  output_text: { annotations: [], logprobs: [] },
+};
 
 function setPart(list: unknown, index: number, part: Fields): unknown[] {
   const parts: unknown[] = Array.isArray(list) ? [...list] : [];

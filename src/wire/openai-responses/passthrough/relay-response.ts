@@ -1,4 +1,5 @@
 import type { RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
+import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
 import { ANSWER_NOT_JSON } from "../../conversation/broken-answers.ts";
 import { asFields, asObjects, type Fields, parseOwnFields } from "../../json/fields.ts";
 import { findFailure } from "../find-failure.ts";
@@ -27,6 +28,7 @@ export function relayResponsesAnswer(text: string, identity: RelayIdentity): Who
   body["model"] = identity.model;
   body["created_at"] = identity.created;
   body["store"] = false;
+  correctOpenaiTier(body);
   body["output"] = output.map((item, index) => ids.rewrite(item, index));
   return {
     ...answer,

@@ -11,19 +11,21 @@ import { decodeUtf8, encodeLatin1, memberOf, numberOf, stringOf } from "../../js
 import type { Splice } from "../../json/splice.ts";
 import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
 import { encodeFailure } from "../errors.ts";
+import { OutputPlaces } from "../output-places.ts";
 import { encodeEvent } from "../stream-events.ts";
 import { isSearch, readUsage } from "../usage.ts";
 import { createPattern, type DeltaPattern, matchDelta } from "./delta-pattern.ts";
-import { OpenItems, TEXT_EVENTS } from "./open-items.ts";
+import { EMPTY_PARTS, OpenItems, TEXT_EVENTS } from "./open-items.ts";
 import {
   CallIds,
   encodePriced,
   isCall,
   isEmptyResponse,
+  lacksArguments,
   readFinish,
   rewriteResponse,
 } from "./rewrite-response.ts";
-import { outputIndexOf, type ScannedEvent, scanEvent } from "./scanned-event.ts";
+import { outputIndexOf, readFacts, type ScannedEvent, scanEvent } from "./scanned-event.ts";
 
 /**
  * Relays a stream between an upstream and a client that both speak this format. The bytes of events are passed on unchanged, except
@@ -50,6 +52,7 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
   /** The JSON of items that have ended, by output index, for a last event without them. */
   private readonly items = new Map<number, string>();
   private readonly openItems = new OpenItems();
+  private readonly places = new OutputPlaces();
   /** The last event, held back until the answer is priced. */
   private terminal: Fields | null = null;
   private sawCall = false;
@@ -144,13 +147,14 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
 
   private readEvent(data: string, name: string): void {
     if (data === "[DONE]") return;
-    const event = scanEvent(data, name);
-    if (event === null) {
+    const scanned = scanEvent(data, name);
+    if (scanned === null) {
       this.error = EVENT_NOT_JSON;
       return;
     }
+    const event = { ...scanned, place: this.places.place(readFacts(scanned)) };
     const { type, root } = event;
-    if (Object.hasOwn(TEXT_EVENTS, type)) this.addText(event);
+    if (TEXT_EVENTS[type] !== undefined) this.addText(event);
     if (type === "error" || (type === "" && memberOf(root, "error") !== undefined)) {
       this.error = readVendorError(200, parse(data));
     } else if (memberOf(root, "response")?.kind === "object") {
@@ -165,7 +169,8 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     const text = this.openItems.textOf(event);
     const delta = memberOf(event.root, "delta");
     if (delta?.kind === "string") text.append(event.data.slice(delta.start + 1, delta.end - 1));
-    if (event.name === event.type) this.pattern = createPattern(event, text);
+    const isNumbered = listRenumberings(event).length === 0;
+    this.pattern = event.name === event.type && isNumbered ? createPattern(event, text) : null;
   }
 
   /** Relays an event with a `response`, rewritten for the client. */
@@ -197,17 +202,36 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
 
   /** Passes an event's bytes. It gets a sequence number if it has none, and a call the id by which the client knows it. */
   private relayBytes(event: ScannedEvent): void {
+    this.addPart(event);
     this.watch(event);
     const { type, data, root } = event;
-    const splices: Splice[] = [];
+    const splices = listRenumberings(event);
     const number = memberOf(root, "sequence_number");
     const next = this.countEvent(numberOf(data, number));
     if (number === undefined) splices.push(insertAt(root.start + 1, `"sequence_number":${next},`));
     const callId = this.mapCallId(event);
     if (callId !== null) splices.push(callId);
+    const args = fillArguments(event);
+    if (args !== null) splices.push(args);
     // Data of several lines was joined by newlines; a space means the same in JSON.
     const line = spliceText(data, splices).replaceAll("\n", " ");
     this.out.push(type === "" ? `data: ${line}\n\n` : `event: ${type}\ndata: ${line}\n\n`);
+  }
+
+  /** Sends the event that adds the part of a text, if the vendor sent none: OpenAI's libraries fail at a text without it. */
+  private addPart({ type, data, root, place }: ScannedEvent): void {
+    const target = TEXT_EVENTS[type];
+    if (target === undefined || place === null || !place.opensPart) return;
+    const { list, part, field } = target;
+    const added = {
+      type: list === "summary" ? "response.reasoning_summary_part.added" : "response.content_part.added",
+      sequence_number: this.countEvent(numberOf(data, memberOf(root, "sequence_number"))),
+      item_id: stringOf(data, memberOf(root, "item_id")) ?? "",
+      output_index: place.output,
+      [`${list}_index`]: place.part,
+      part: { ...EMPTY_PARTS[part], type: part, [field]: "" },
+    };
+    this.out.push(encodeEvent(added));
   }
 
   /** Updates the state by an event whose bytes are passed on. */
@@ -267,6 +291,35 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
 
 function parse(latin1: string): Fields {
   return asFields(parseJson(decodeUtf8(latin1))) ?? {};
+}
+
+/** Returns the edits after which an event has the numbers of its place. Usually there are none. */
+function listRenumberings({ type, data, root, place }: ScannedEvent): Splice[] {
+  if (place === null) return [];
+  const splices: Splice[] = [];
+  const renumber = (name: string, index: number): void => {
+    const node = memberOf(root, name);
+    if (node === undefined) splices.push(insertAt(root.start + 1, `"${name}":${index},`));
+    else if (numberOf(data, node) !== index)
+      splices.push({ start: node.start, end: node.end, insert: String(index) });
+  };
+  renumber("output_index", place.output);
+  if (place.part !== null)
+    renumber(type.includes("reasoning_summary") ? "summary_index" : "content_index", place.part);
+  return splices;
+}
+
+/** Returns the edit that gives a call which ended without arguments `{}`; null for any other event. */
+function fillArguments({ type, data, root }: ScannedEvent): Splice | null {
+  const isItem = type === "response.output_item.done";
+  if (!isItem && type !== "response.function_call_arguments.done") return null;
+  const owner = isItem ? memberOf(root, "item") : root;
+  const node = memberOf(owner, "arguments");
+  const itemType = isItem ? stringOf(data, memberOf(owner, "type")) : "function_call";
+  if (owner === undefined || !lacksArguments(itemType, node && parseJson(data.slice(node.start, node.end))))
+    return null;
+  if (node === undefined) return insertAt(owner.start + 1, '"arguments":"{}",');
+  return { start: node.start, end: node.end, insert: '"{}"' };
 }
 
 function insertAt(position: number, insert: string): Splice {

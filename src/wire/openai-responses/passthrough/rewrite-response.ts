@@ -1,6 +1,7 @@
 import { FINISH_WORDS } from "../../canonical/finish-words.ts";
 import type { AnswerEnd } from "../../canonical/format.ts";
 import type { RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
+import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
 import { asFields, asText, type Fields } from "../../json/fields.ts";
 import { decodeFinish } from "../finish-reason.ts";
 import { encodeUsage } from "../usage.ts";
@@ -16,7 +17,9 @@ export function rewriteResponse(
   const known = Array.isArray(output)
     ? { output: output.map((item, index) => ids.rewrite(item, index)) }
     : {};
-  return { ...response, id, model, created_at: created, store: false, ...known };
+  const rewritten = { ...response, id, model, created_at: created, store: false, ...known };
+  correctOpenaiTier(rewritten);
+  return rewritten;
 }
 
 const CALLS = new Set<unknown>(["function_call", "custom_tool_call"]);
@@ -41,13 +44,19 @@ export class CallIds {
     return id;
   }
 
-  /** Returns an item with the client's id; the item itself if it is not a call or has that id. */
+  /** Returns an ended item with the client's id and with arguments; the item itself if it is not a call or has both. */
   rewrite(raw: unknown, outputIndex: number): unknown {
     const item = asFields(raw);
     if (item === null || !isCall(item["type"])) return raw;
     const id = this.idFor(asText(item["call_id"]) ?? "", outputIndex);
-    return id === item["call_id"] ? raw : { ...item, call_id: id };
+    const corrected = lacksArguments(item["type"], item["arguments"]) ? { ...item, arguments: "{}" } : item;
+    return id === item["call_id"] ? corrected : { ...corrected, call_id: id };
   }
+}
+
+/** Returns whether the arguments of an ended item are absent or blank, where clients parse JSON. */
+export function lacksArguments(type: unknown, args: unknown): boolean {
+  return type === "function_call" && (args === undefined || args === null || String(args).trim() === "");
 }
 
 /** Returns the response as the client gets it at the end, with its price and the gateway's metadata. */

@@ -21,7 +21,7 @@ import {
 } from "../../json/scan.ts";
 import { scanBody } from "../../json/scan-body.ts";
 import { isHostedCall } from "../hosted-calls.ts";
-import { originOfItem } from "../reasoning-origin.ts";
+import { OPENAI_START, originOfItem } from "../reasoning-origin.ts";
 import { checkResponsesRequest } from "./check-request.ts";
 import { RESPONSES_REQUEST_SHAPE } from "./request-shape.ts";
 
@@ -91,7 +91,10 @@ function readReasoning(text: string, input: readonly JsonNode[]) {
     const encrypted = memberOf(item, "encrypted_content");
     if (encrypted === undefined || !isFilled(encrypted)) isPlain = true;
     else if (text.startsWith(ENVELOPE_START, encrypted.start)) isForeign = true;
-    else origins.add(originOfItem(stringOf(text, memberOf(item, "id")) ?? null));
+    else {
+      const isOpenaiToken = text.startsWith(OPENAI_START, encrypted.start + 1);
+      origins.add(originOfItem(stringOf(text, memberOf(item, "id")) ?? null, isOpenaiToken));
+    }
   }
   return { origins, isForeign, isPlain };
 }

@@ -1,4 +1,5 @@
 import { fields, type JsonNode, LEAF, memberOf, numberOf, scanJson, stringOf } from "../../json/scan.ts";
+import type { EventFacts, EventPlace } from "../output-places.ts";
 
 /** An event of a Responses stream, with the positions of the fields that the gateway reads. */
 export interface ScannedEvent {
@@ -8,6 +9,8 @@ export interface ScannedEvent {
   /** Its JSON, bytes as Latin-1. */
   readonly data: string;
   readonly root: JsonNode;
+  /** Its place in the output that the client sees; null until it is known, and for events that are about no item. */
+  readonly place: EventPlace | null;
 }
 
 const EVENT = fields({
@@ -17,7 +20,9 @@ const EVENT = fields({
   output_index: LEAF,
   content_index: LEAF,
   summary_index: LEAF,
-  item: fields({ type: LEAF, call_id: LEAF }),
+  item_id: LEAF,
+  item: fields({ id: LEAF, type: LEAF, call_id: LEAF, arguments: LEAF }),
+  arguments: LEAF,
   response: LEAF,
   error: LEAF,
 });
@@ -26,13 +31,31 @@ const EVENT = fields({
 export function scanEvent(data: string, name: string): ScannedEvent | null {
   try {
     const root = scanJson(data, EVENT);
-    return { type: stringOf(data, memberOf(root, "type")) ?? name, name, data, root };
+    return { type: stringOf(data, memberOf(root, "type")) ?? name, name, data, root, place: null };
   } catch {
     return null;
   }
 }
 
-/** Returns the index of the output item that an event is about. */
-export function outputIndexOf({ data, root }: ScannedEvent): number {
-  return numberOf(data, memberOf(root, "output_index")) ?? 0;
+/** Returns what an event says of its place in the output. */
+export function readFacts({ type, data, root }: ScannedEvent): EventFacts {
+  const item = memberOf(root, "item");
+  return {
+    type,
+    outputIndex: numberOf(data, memberOf(root, "output_index")),
+    itemId: stringOf(data, memberOf(item, "id")) ?? stringOf(data, memberOf(root, "item_id")) ?? null,
+    itemType: stringOf(data, memberOf(item, "type")) ?? null,
+    partIndex:
+      numberOf(data, memberOf(root, "content_index")) ?? numberOf(data, memberOf(root, "summary_index")),
+  };
+}
+
+/** Returns the index of the output item that an event is about; 0 without one. */
+export function outputIndexOf({ data, root, place }: ScannedEvent): number {
+  return place?.output ?? numberOf(data, memberOf(root, "output_index")) ?? 0;
+}
+
+/** Returns the index of the part that an event is about, in the list with that name; 0 without one. */
+export function partIndexOf({ data, root, place }: ScannedEvent, list: string): number {
+  return place?.part ?? numberOf(data, memberOf(root, `${list}_index`)) ?? 0;
 }

@@ -1,5 +1,5 @@
 import type { Part } from "../../canonical/parts.ts";
-import { asFields, type Fields, omit } from "../../json/fields.ts";
+import { asFields, createTable, type Fields, omit } from "../../json/fields.ts";
 import { isHostedCall, nameHostedCall } from "../hosted-calls.ts";
 import { decodePart } from "./decode-part.ts";
 import { markSpelling } from "./extras.ts";
@@ -54,13 +54,13 @@ function readInput(item: Fields): string {
   return typeof input === "string" ? input : JSON.stringify(input);
 }
 
-const OUTPUT_DECODERS: Readonly<Record<string, (item: Fields) => Part[] | null>> = {
+const OUTPUT_DECODERS: Readonly<Record<string, (item: Fields) => Part[] | null>> = createTable({
   message: decodeAssistantMessage,
   reasoning: decodeReasoning,
   function_call: decodeCall,
   custom_tool_call: decodeCall,
   image_generation_call: decodeImage,
-};
+});
 
 const IMAGE_FIELDS = new Set(["type", "result"]);
 
@@ -94,7 +94,7 @@ export function restOfMessage(item: Fields): Fields {
 function decodeCall(item: Fields): Part[] | null {
   const { type, call_id: id, name, namespace } = item;
   const isCustom = type === "custom_tool_call";
-  const text = isCustom ? item["input"] : item["arguments"];
+  const text = isCustom ? item["input"] : readArguments(item["arguments"]);
   if (typeof name !== "string" || typeof text !== "string") return null;
   return [
     {
@@ -107,6 +107,12 @@ function decodeCall(item: Fields): Part[] | null {
       extras: markSpelling({ item: restOfCall(item) }),
     },
   ];
+}
+
+/** Returns arguments as a string: some hosts leave out those of a tool without parameters, others send an object. */
+function readArguments(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
 const CALL_FIELDS = new Set(["type", "call_id", "name"]);

@@ -1,5 +1,5 @@
 import type { MediaSource, Part } from "../../canonical/parts.ts";
-import { asFields, type Fields, omit } from "../../json/fields.ts";
+import { asFields, createTable, type Fields, omit } from "../../json/fields.ts";
 import { decodeCitation } from "./citations.ts";
 import { markSpelling } from "./extras.ts";
 
@@ -13,14 +13,14 @@ export function decodePart(value: Fields): Part {
   return part ?? { kind: "native", format: "openai-responses", type, value };
 }
 
-const DECODERS: Readonly<Record<string, (value: Fields) => Part | null>> = {
+const DECODERS: Readonly<Record<string, (value: Fields) => Part | null>> = createTable({
   input_text: decodeText,
   output_text: decodeText,
   refusal: decodeRefusal,
   input_image: decodeImage,
   input_file: decodeFile,
   input_audio: decodeAudio,
-};
+});
 
 const TEXT_FIELDS = new Set(["text", "annotations"]);
 

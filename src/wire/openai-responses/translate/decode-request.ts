@@ -1,7 +1,7 @@
 import { fail } from "../../../base/errors.ts";
 import { type ConversationRequest, EMPTY_REQUEST, type Message, type Tool } from "../../canonical/request.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
-import { asFields, type Fields, omit } from "../../json/fields.ts";
+import { asFields, assignFields, type Fields, omit } from "../../json/fields.ts";
 import { rejectState, STATE_FIELDS } from "../state-fields.ts";
 import { decodeMessages } from "./decode-messages.ts";
 import { decodeToolChoice, decodeTools } from "./decode-tools.ts";
@@ -86,7 +86,7 @@ const PLAIN = [
 function takePlain(rest: Record<string, unknown>, known: KnownParameters): void {
   for (const [field, key, kind] of PLAIN) {
     if (typeof rest[field] !== kind) continue;
-    Object.assign(known, { [key]: rest[field] });
+    assignFields(known, { [key]: rest[field] });
     delete rest[field];
   }
   const metadata = asFields(rest["metadata"]);

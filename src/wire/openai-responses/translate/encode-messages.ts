@@ -124,11 +124,23 @@ function isReasoning({ kind, parts }: ItemGroup): boolean {
 }
 
 function isSent(group: ItemGroup, field: string, { target, warn }: MessageContext): boolean {
-  if (isReasoning(group)) return canReplay(group, target);
+  if (isReasoning(group)) {
+    const isSent = canReplay(group, target);
+    if (!isSent && isOfThisFormat(group)) warn(field, LOST_ITEM);
+    return isSent;
+  }
   if (group.kind !== "native" || group.parts[0]?.type !== "item_reference") return true;
   const message = "Items are not stored here, so this reference was left out. Send the item itself.";
   warn(field, message);
   return false;
+}
+
+const LOST_ITEM =
+  "Reasoning of an earlier turn was left out: the provider reads only what it encrypted itself, and this came from another or is not encrypted.";
+
+/** Whether an item of reasoning came in this format; that of other formats is never readable here. */
+function isOfThisFormat(group: ItemGroup): boolean {
+  return group.kind !== "reasoning" || isOwnReasoning(group.parts);
 }
 
 /** Returns whether the vendor can read a reasoning item that it has not stored. */

@@ -1,7 +1,7 @@
 import { fitStrictAnswer } from "../../canonical/fit-strict-tools.ts";
 import type { OutputFormat } from "../../canonical/request.ts";
 import type { Warn } from "../../canonical/warn.ts";
-import { asFields, asText, type Fields } from "../../json/fields.ts";
+import { asFields, asText, type Fields, setField } from "../../json/fields.ts";
 
 /** Decodes `text.format`. */
 export function decodeOutputFormat(format: Fields): OutputFormat {
@@ -23,7 +23,8 @@ export function decodeOutputFormat(format: Fields): OutputFormat {
 /** Returns nulls and unknown fields; the canonical model has the others. */
 export function restOfFormat(format: Fields): Fields {
   const rest: Record<string, unknown> = {};
-  for (const key in format) if (format[key] === null || !FORMAT_FIELDS.has(key)) rest[key] = format[key];
+  for (const key in format)
+    if (format[key] === null || !FORMAT_FIELDS.has(key)) setField(rest, key, format[key]);
   return rest;
 }
 

@@ -2,8 +2,9 @@ import { AnswerEmitter, PartEmitter } from "../../canonical/answer-emitter.ts";
 import { type EventHandler, EventReader } from "../../canonical/event-reader.ts";
 import type { AnswerReader } from "../../canonical/format.ts";
 import { brokenAnswer, readVendorError } from "../../conversation/vendor-error.ts";
-import { asFields, asList, asText, type Fields } from "../../json/fields.ts";
+import { asFields, asList, asText, createTable, type Fields } from "../../json/fields.ts";
 import { decodeFinish } from "../finish-reason.ts";
+import { OutputPlaces } from "../output-places.ts";
 import { isSearch, readUsage } from "../usage.ts";
 import { decodeFrame, readTier } from "./decode-response.ts";
 import { markExtras } from "./extras.ts";
@@ -21,31 +22,33 @@ const OUTPUT_TEXT: TextTarget = {
 };
 
 /** The targets of the events that append text. */
-const TEXT_TARGETS: Readonly<Record<string, TextTarget>> = {
+const TEXT_TARGETS: Readonly<Record<string, TextTarget>> = createTable({
   "response.output_text.delta": OUTPUT_TEXT,
   "response.refusal.delta": { list: "content", empty: { type: "refusal", refusal: "" } },
   "response.reasoning_text.delta": { list: "content", empty: { type: "reasoning_text", text: "" } },
   "response.reasoning_summary_text.delta": { list: "summary", empty: { type: "summary_text", text: "" } },
-};
+});
 
 /** The targets of the events that add a text. */
-const PART_TARGETS: Readonly<Record<string, TextTarget>> = {
+const PART_TARGETS: Readonly<Record<string, TextTarget>> = createTable({
   "response.content_part.added": OUTPUT_TEXT,
   "response.reasoning_summary_part.added": { list: "summary", empty: { type: "summary_text", text: "" } },
-};
+});
 
 class ResponseHandler implements EventHandler {
   private readonly target: ItemTarget;
   /** By output index, because an item's id may differ from event to event. */
   private readonly items = new Map<number, ItemReader>();
+  private readonly places = new OutputPlaces();
   private searches = 0;
 
   constructor(private readonly emitter: AnswerEmitter) {
     this.target = { emitter, parts: new PartEmitter(emitter) };
   }
 
-  readEvent(event: Fields, name: string): void {
-    const type = asText(event["type"]) ?? name;
+  readEvent(raw: Fields, name: string): void {
+    const type = asText(raw["type"]) ?? name;
+    const event = this.placed(raw, type);
     const isUntypedError = type === "" && Boolean(event["error"]);
     const textTarget = TEXT_TARGETS[type];
     const partTarget = PART_TARGETS[type];
@@ -55,6 +58,25 @@ class ResponseHandler implements EventHandler {
       const empty = asFields(event["part"]) ?? partTarget.empty;
       this.findItem(event)?.openText(event, { ...partTarget, empty });
     } else this.readOther(type, event);
+  }
+
+  /** Returns an event with the numbers that its item and its part have in the order in which they were added. */
+  private placed(event: Fields, type: string): Fields {
+    const item = asFields(event["item"]);
+    const place = this.places.place({
+      type,
+      outputIndex: asIndex(event["output_index"]),
+      itemId: asText(item?.["id"]) ?? asText(event["item_id"]),
+      itemType: asText(item?.["type"]),
+      partIndex: asIndex(event["content_index"]) ?? asIndex(event["summary_index"]),
+    });
+    if (place === null) return event;
+    const { output, part } = place;
+    return {
+      ...event,
+      output_index: output,
+      ...(part === null ? {} : { content_index: part, summary_index: part }),
+    };
   }
 
   private readOther(type: string, event: Fields): void {
@@ -126,6 +148,10 @@ class ResponseHandler implements EventHandler {
       error === null ? brokenAnswer(`the upstream ended with ${type}`) : readVendorError(200, { error }),
     );
   }
+}
+
+function asIndex(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
 }
 
 function outputIndexOf(event: Fields): number {

@@ -1,7 +1,7 @@
 import type { Part, ReasoningPart } from "../../canonical/parts.ts";
 import { unwrapReasoning, wrapReasoning } from "../../canonical/reasoning-envelope.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
-import { originOfItem } from "../reasoning-origin.ts";
+import { OPENAI_START, originOfItem } from "../reasoning-origin.ts";
 import { markSpelling, readSpelling } from "./extras.ts";
 
 const KNOWN = new Set(["id", "type", "summary", "content", "encrypted_content"]);
@@ -37,7 +37,7 @@ export function restOfReasoning(item: Fields): Fields {
 
 /** Returns the part of a reasoning item that only its vendor can read. */
 export function makeEncrypted(encrypted: string, id: string | null): ReasoningPart {
-  const origin = originOfItem(id);
+  const origin = originOfItem(id, encrypted.startsWith(OPENAI_START));
   return { kind: "reasoning", text: "", isSummary: false, signature: null, encrypted, id, origin };
 }
 
@@ -93,10 +93,11 @@ export function pickFirst<K extends "id" | "origin" | "signature" | "encrypted">
 export function isOwnReasoning(parts: readonly ReasoningPart[]): boolean {
   const origin = pickFirst(parts, "origin");
   if (pickFirst(parts, "signature") !== null) return false;
-  if (pickFirst(parts, "encrypted") === null) {
+  const encrypted = pickFirst(parts, "encrypted");
+  if (encrypted === null) {
     return origin === null && parts.some((part) => readSpelling(part) !== null);
   }
-  return origin === originOfItem(pickFirst(parts, "id"));
+  return origin === originOfItem(pickFirst(parts, "id"), encrypted.startsWith(OPENAI_START));
 }
 
 /** Encodes parts as the reasoning item of this format that they were, or could have been. */

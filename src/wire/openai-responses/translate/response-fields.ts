@@ -2,6 +2,7 @@ import type { Finish } from "../../canonical/answer.ts";
 import type { AnswerEnd, AnswerIdentity } from "../../canonical/format.ts";
 import type { Extras } from "../../canonical/parts.ts";
 import type { ConversationRequest } from "../../canonical/request.ts";
+import { nameOpenaiTier } from "../../canonical/service-tiers.ts";
 import { ignoreWarnings } from "../../canonical/warn.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { encodeFinish } from "../finish-reason.ts";
@@ -25,7 +26,7 @@ export function encodeEcho(request: ConversationRequest): Record<string, unknown
     prompt_cache_key: request.promptCacheKey,
     reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
     safety_identifier: own["safety_identifier"] ?? null,
-    service_tier: request.serviceTier ?? "default",
+    service_tier: nameOpenaiTier(request.serviceTier ?? "default") ?? "default",
     store: false,
     temperature: request.temperature,
     text: { format: { type: "text" }, ...asFields(encodeText(request, own, ignoreWarnings)["text"]) },
@@ -73,11 +74,12 @@ export interface Outcome {
 /** Encodes the response at its end. The vendor's fields take precedence over those of the request. */
 export function encodeResponse(start: Fields, outcome: Outcome, end: AnswerEnd): Record<string, unknown> {
   const vendor = readOwnFields(outcome.extras) ?? {};
-  const { serviceTier, finish } = outcome;
+  const { finish } = outcome;
+  const tier = outcome.serviceTier === null ? undefined : nameOpenaiTier(outcome.serviceTier);
   return {
     ...start,
     ...omit(vendor, OVERWRITTEN),
-    ...(serviceTier === null ? {} : { service_tier: serviceTier }),
+    ...(tier === undefined ? {} : { service_tier: tier }),
     ...encodeFinish(finish?.reason ?? null, outcome.hasRefusal),
     output: outcome.output,
     usage: encodeUsage(end.report, asFields(vendor["usage"]) ?? {}),
