@@ -2,7 +2,7 @@ import type { ModelTarget } from "../../src/wire/canonical/format.ts";
 import type { UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../src/wire/conversation/tool-call-rules.ts";
-import { OPENAI_DIALECT } from "../../src/wire/openai-chat/fit-messages.ts";
+import { OPENAI_TRAITS } from "../../src/wire/openai-chat/fit-messages.ts";
 
 /** For each format, a model that supports everything its format can express. */
 const MODELS: Readonly<Record<FormatName, ModelTarget>> = {
@@ -56,7 +56,7 @@ export function makeTarget(format: FormatName): UpstreamTarget {
       takesThinkingParts: false,
       takesCustomTools: true,
       refusedFields: new Set(),
-      dialect: OPENAI_DIALECT,
+      traits: OPENAI_TRAITS,
       bodyFields: {},
     },
     withReasoning: true,

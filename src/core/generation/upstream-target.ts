@@ -173,7 +173,7 @@ function describe(
     refusedFields: setOf(quirks.refusedFields) ?? NONE,
     storesChats: quirks.storesChats === true,
     takesSchemas: quirks.noSchemas !== true,
-    dialect: {
+    traits: {
       takesDeveloper: quirks.developerRole === true,
       refusedFields: setOf(quirks.refusedMessageFields) ?? NONE,
       reasoningField: quirks.reasoningField ?? null,

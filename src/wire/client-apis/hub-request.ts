@@ -235,14 +235,14 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   const flat = flattenTools(hidden, provider);
   const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, model);
   const applied = applyProvider(fields, provider);
-  const spoken = format === "openai-chat" ? fitChatBody(applied, provider.dialect) : unchanged(applied);
+  const spoken = format === "openai-chat" ? fitChatBody(applied, provider.traits) : unchanged(applied);
   const limited = limitFields(spoken.body, provider.knownFields);
   const affordable = fitToProfile(limited.body, provider);
   return {
     body: affordable.body,
     repair,
     tools: flat.renamed,
-    prefill: format === "openai-chat" ? prefillOf(affordable.body, provider.dialect) : null,
+    prefill: format === "openai-chat" ? prefillOf(affordable.body, provider.traits) : null,
     carriesReasoning: carriesReasoning(flat.request),
     warnings: warnOfOverrides(
       [

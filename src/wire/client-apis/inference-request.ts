@@ -12,7 +12,7 @@ import type { ProviderPreferences } from "../conversation/preferences.ts";
 import type { RequestProfile } from "../conversation/request-profile.ts";
 import type { StoredReference } from "../conversation/stored-data.ts";
 import type { Warning } from "../conversation/warning.ts";
-import type { ChatDialect } from "../openai-chat/fit-messages.ts";
+import type { ChatTraits } from "../openai-chat/fit-messages.ts";
 
 /** The client APIs by the names that records use. */
 export type ClientApi =
@@ -194,7 +194,7 @@ export interface ProviderTarget {
   /** False: the provider has JSON output, but no parameter for a JSON Schema. */
   readonly takesSchemas?: boolean;
   /** How messages of the chat format differ at the provider from OpenAI's. */
-  readonly dialect: ChatDialect;
+  readonly traits: ChatTraits;
   /** In this format the model supports tools only while it does not reason. */
   readonly noToolsWhileReasoning?: boolean;
   /** In the chat format the provider accepts `reasoning_details` of earlier turns, including encrypted ones. */

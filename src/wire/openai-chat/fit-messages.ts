@@ -1,9 +1,9 @@
 import type { Warning } from "../conversation/warning.ts";
-import { asFields, asList, asText, type Fields } from "../json/fields.ts";
+import { asFields, asList, asText, type Fields, type MutableFields, setField } from "../json/fields.ts";
 import { isWord, itemsOf, type JsonNode, memberOf } from "../json/scan.ts";
 
 /** How the messages of a chat host differ from OpenAI's. Each message is changed for itself, so that those before it stay the same. */
-export interface ChatDialect {
+export interface ChatTraits {
   /** The host knows the role `developer`; others get `system`. */
   readonly takesDeveloper: boolean;
   /** Fields of messages that the host rejects. */
@@ -22,7 +22,7 @@ export interface ChatDialect {
 }
 
 /** That of OpenAI, from which nothing of a message has to be changed. */
-export const OPENAI_DIALECT: ChatDialect = {
+export const OPENAI_TRAITS: ChatTraits = {
   takesDeveloper: true,
   refusedFields: new Set(),
   reasoningField: null,
@@ -39,17 +39,17 @@ const NO_REASONING = " ";
 const CACHE_MARK = "cache_control";
 
 /** Whether a scanned message has anything that a host does not take. Reads only names. */
-export function mustFit(text: string, message: JsonNode, dialect: ChatDialect): boolean {
+export function mustFit(text: string, message: JsonNode, traits: ChatTraits): boolean {
   const isOfModel = isWord(text, memberOf(message, "role"), "assistant");
-  if (!dialect.takesDeveloper && isWord(text, memberOf(message, "role"), "developer")) return true;
+  if (!traits.takesDeveloper && isWord(text, memberOf(message, "role"), "developer")) return true;
   for (const { key } of message.members ?? [])
-    if (dialect.refusedFields.has(key) || isOtherSpelling(key, dialect)) return true;
-  if (isOfModel && dialect.needsReasoning && hasCalls(message))
-    return memberOf(message, dialect.reasoningField ?? "reasoning_content")?.kind !== "string";
-  return dialect.refusesCacheMarks && itemsOf(message, "content").some(isMarked);
+    if (traits.refusedFields.has(key) || isOtherSpelling(key, traits)) return true;
+  if (isOfModel && traits.needsReasoning && hasCalls(message))
+    return memberOf(message, traits.reasoningField ?? "reasoning_content")?.kind !== "string";
+  return traits.refusesCacheMarks && itemsOf(message, "content").some(isMarked);
 }
 
-function isOtherSpelling(field: string, { reasoningField }: ChatDialect): boolean {
+function isOtherSpelling(field: string, { reasoningField }: ChatTraits): boolean {
   return reasoningField === "reasoning"
     ? field === "reasoning_content"
     : reasoningField === "reasoning_content" && field === "reasoning";
@@ -65,24 +65,22 @@ export function isMarked(node: JsonNode): boolean {
 }
 
 /** Returns a message as a host takes it. */
-export function fitMessage(message: Fields, dialect: ChatDialect): Fields {
-  const fitted: Record<string, unknown> = {};
+export function fitMessage(message: Fields, traits: ChatTraits): Fields {
+  const fitted: MutableFields = {};
   for (const [field, value] of Object.entries(message)) {
-    if (dialect.refusedFields.has(field) || isOtherSpelling(field, dialect)) continue;
-    fitted[field] = dialect.refusesCacheMarks && field === "content" ? withoutMarks(value) : value;
+    if (traits.refusedFields.has(field) || isOtherSpelling(field, traits)) continue;
+    setField(fitted, field, traits.refusesCacheMarks && field === "content" ? withoutMarks(value) : value);
   }
-  if (!dialect.takesDeveloper && fitted["role"] === "developer") fitted["role"] = "system";
-  if (fitted["role"] === "assistant") addReasoning(fitted, message, dialect);
-  return fitted;
+  if (!traits.takesDeveloper && fitted["role"] === "developer") fitted["role"] = "system";
+  return fitted["role"] === "assistant" ? { ...fitted, ...reasoningOf(message, traits) } : fitted;
 }
 
-function addReasoning(fitted: Record<string, unknown>, message: Fields, dialect: ChatDialect): void {
-  const { reasoningField, needsReasoning } = dialect;
-  if (reasoningField === null || typeof fitted[reasoningField] === "string") return;
+/** Returns the reasoning of an answer in the field that the host reads; nothing where it has none and needs none. */
+function reasoningOf(message: Fields, { reasoningField, needsReasoning }: ChatTraits): Fields {
+  if (reasoningField === null || typeof message[reasoningField] === "string") return {};
   const given = asText(message["reasoning_content"]) ?? asText(message["reasoning"]);
-  const calls = message["tool_calls"];
-  if (given !== null) fitted[reasoningField] = given;
-  else if (needsReasoning && Array.isArray(calls) && calls.length > 0) fitted[reasoningField] = NO_REASONING;
+  if (given !== null) return { [reasoningField]: given };
+  return needsReasoning && asList(message["tool_calls"]).length > 0 ? { [reasoningField]: NO_REASONING } : {};
 }
 
 function withoutMarks(content: unknown): unknown {
@@ -97,30 +95,30 @@ function withoutMark(part: unknown): unknown {
 /** Returns the messages and tools of an encoded body as a host takes them, and warnings about what they lost. */
 export function fitChatBody(
   body: Fields,
-  dialect: ChatDialect,
+  traits: ChatTraits,
 ): { readonly body: Fields; readonly warnings: readonly Warning[] } {
   const { messages, tools } = body;
   if (!Array.isArray(messages)) return { body, warnings: [] };
   const given = messages.map((message) => asFields(message) ?? {});
-  const fitted = given.map((message) => fitMessage(message, dialect));
+  const fitted = given.map((message) => fitMessage(message, traits));
   const marked = (list: unknown) => asList(list).some((one) => asFields(one)?.[CACHE_MARK] !== undefined);
   return {
     body: {
       ...body,
-      messages: dialect.marksPrefill ? markPrefill(fitted.map(placeSystem)) : fitted,
-      ...(dialect.refusesCacheMarks && Array.isArray(tools) ? { tools: tools.map(withoutMark) } : {}),
+      messages: traits.marksPrefill ? markPrefill(fitted.map(placeSystem)) : fitted,
+      ...(traits.refusesCacheMarks && Array.isArray(tools) ? { tools: tools.map(withoutMark) } : {}),
     },
     warnings: nameLosses(
       given.map((message) => Object.keys(message)),
       marked(tools) || given.some(({ content }) => marked(content)),
-      dialect,
+      traits,
     ),
   };
 }
 
 /** Returns warnings about what a host does not take of the messages and tools of a scanned body. */
-export function listMessageLosses(root: JsonNode, dialect: ChatDialect): readonly Warning[] {
-  if (dialect.refusedFields.size === 0 && !dialect.refusesCacheMarks) return NO_WARNINGS;
+export function listMessageLosses(root: JsonNode, traits: ChatTraits): readonly Warning[] {
+  if (traits.refusedFields.size === 0 && !traits.refusesCacheMarks) return NO_WARNINGS;
   const messages = itemsOf(root, "messages");
   const hasMarks =
     itemsOf(root, "tools").some(isMarked) ||
@@ -128,12 +126,12 @@ export function listMessageLosses(root: JsonNode, dialect: ChatDialect): readonl
   return nameLosses(
     messages.map(({ members }) => (members ?? []).map(({ key }) => key)),
     hasMarks,
-    dialect,
+    traits,
   );
 }
 
 /** Returns the text that an answer repeats: that of a last message of the assistant; null where there is none. */
-export function prefillOf(body: Fields, { marksPrefill }: ChatDialect): string | null {
+export function prefillOf(body: Fields, { marksPrefill }: ChatTraits): string | null {
   const last = marksPrefill ? asFields(asList(body["messages"]).at(-1)) : null;
   return last?.["prefix"] === true ? asText(last["content"]) : null;
 }
@@ -165,7 +163,7 @@ const NO_WARNINGS: readonly Warning[] = [];
 function nameLosses(
   fieldsOf: readonly (readonly string[])[],
   hasMarks: boolean,
-  { refusedFields, refusesCacheMarks }: ChatDialect,
+  { refusedFields, refusesCacheMarks }: ChatTraits,
 ): readonly Warning[] {
   const warnings: Warning[] = [];
   for (const field of refusedFields) {

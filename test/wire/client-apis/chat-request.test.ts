@@ -3,7 +3,7 @@ import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts"
 import type { UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
 import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
-import { OPENAI_DIALECT } from "../../../src/wire/openai-chat/fit-messages.ts";
+import { OPENAI_TRAITS } from "../../../src/wire/openai-chat/fit-messages.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
 
 const long = (text: string) => `${text} “ä” \\ "quoted"\n`.repeat(40);
@@ -36,7 +36,7 @@ function encode(json: string, format: FormatName) {
       takesThinkingParts: false,
       takesCustomTools: true,
       refusedFields: new Set(["prediction"]),
-      dialect: OPENAI_DIALECT,
+      traits: OPENAI_TRAITS,
       // Forces translation even to the client's own format.
       bodyFields: { absent: null },
     },

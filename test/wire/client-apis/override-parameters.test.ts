@@ -5,7 +5,7 @@ import type { ParameterOverrides, UpstreamTarget } from "../../../src/wire/clien
 import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
-import { OPENAI_DIALECT } from "../../../src/wire/openai-chat/fit-messages.ts";
+import { OPENAI_TRAITS } from "../../../src/wire/openai-chat/fit-messages.ts";
 
 const REASONING = {
   efforts: { efforts: ["low", "medium", "high"] },
@@ -31,7 +31,7 @@ function targetOf(
       takesThinkingParts: false,
       takesCustomTools: true,
       refusedFields: new Set(),
-      dialect: OPENAI_DIALECT,
+      traits: OPENAI_TRAITS,
       bodyFields: {},
     },
     withReasoning: true,

@@ -10,16 +10,16 @@ import {
   removeMembers,
   type Splice,
 } from "../../json/splice.ts";
-import { type ChatDialect, fitMessage, mustFit } from "../fit-messages.ts";
+import { type ChatTraits, fitMessage, mustFit } from "../fit-messages.ts";
 import { joinAssistants } from "./join-assistants.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
 /** Returns the splice that replaces the client's `messages` by the repaired conversation, as the host takes it. */
-export function forwardMessages(request: ScannedChatRequest, repair: Repair, dialect: ChatDialect): Splice {
+export function forwardMessages(request: ScannedChatRequest, repair: Repair, traits: ChatTraits): Splice {
   const node = memberOf(request.root, "messages") as JsonNode;
   const items = node.items ?? [];
   const outline = request.outline.read();
-  const context = { request, items, dialect };
+  const context = { request, items, traits };
   const encoded: string[] = [];
   /** Consecutive assistant messages that are to be joined. */
   let joined: string[] = [];
@@ -43,11 +43,11 @@ interface MessagesContext {
   readonly request: ScannedChatRequest;
   /** The client's messages. */
   readonly items: readonly JsonNode[];
-  readonly dialect: ChatDialect;
+  readonly traits: ChatTraits;
 }
 
 function encodeMessage(repaired: RepairedMessage, context: MessagesContext): string {
-  const { request, items, dialect } = context;
+  const { request, items, traits } = context;
   if (repaired.kind === "placeholder") {
     return JSON.stringify({ role: "tool", tool_call_id: repaired.callId, content: INTERRUPTED });
   }
@@ -57,11 +57,11 @@ function encodeMessage(repaired: RepairedMessage, context: MessagesContext): str
     splices.push(setMember(message, "tool_call_id", JSON.stringify(repaired.callId)));
   if (repaired.calls !== null) splices.push(...replaceCalls(request, message, repaired.calls));
   const json = splice(request, message, splices);
-  return mustFit(request.text, message, dialect) ? fitJson(json, dialect) : json;
+  return mustFit(request.text, message, traits) ? fitJson(json, traits) : json;
 }
 
-function fitJson(json: string, dialect: ChatDialect): string {
-  return JSON.stringify(fitMessage(tryParseFields(json) ?? {}, dialect));
+function fitJson(json: string, traits: ChatTraits): string {
+  return JSON.stringify(fitMessage(tryParseFields(json) ?? {}, traits));
 }
 
 /** Returns whether an assistant message had nothing but calls that were all dropped as duplicates. */
@@ -81,12 +81,12 @@ function hasContent(node: JsonNode | undefined): boolean {
 }
 
 /** Returns the edits of messages that need no repair: empty calls are removed, and those which the host does not take are replaced. */
-export function fitMessages(request: ScannedChatRequest, dialect: ChatDialect): readonly Splice[] {
+export function fitMessages(request: ScannedChatRequest, traits: ChatTraits): readonly Splice[] {
   const { text, root } = request;
   let splices: Splice[] | null = null;
   for (const message of itemsOf(root, "messages")) {
     const edits = removeEmptyCalls(text, message);
-    if (!mustFit(text, message, dialect)) {
+    if (!mustFit(text, message, traits)) {
       if (edits.length === 0) continue;
       splices ??= [];
       addAll(splices, edits);
@@ -94,7 +94,7 @@ export function fitMessages(request: ScannedChatRequest, dialect: ChatDialect): 
     }
     const { start, end } = message;
     splices ??= [];
-    splices.push({ start, end, insert: fitJson(splice(request, message, edits), dialect) });
+    splices.push({ start, end, insert: fitJson(splice(request, message, edits), traits) });
   }
   return splices ?? NO_SPLICES;
 }

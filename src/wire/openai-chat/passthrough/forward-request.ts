@@ -17,7 +17,7 @@ import {
   setMember,
   spliceBody,
 } from "../../json/splice.ts";
-import type { ChatDialect } from "../fit-messages.ts";
+import type { ChatTraits } from "../fit-messages.ts";
 import { fitMessages, forwardMessages, removeToolMarks } from "./forward-messages.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
@@ -31,7 +31,7 @@ export interface ChatProvider {
   /** Fields that the provider rejects. */
   readonly refusedFields: ReadonlySet<string>;
   /** How its messages differ from OpenAI's. */
-  readonly dialect: ChatDialect;
+  readonly traits: ChatTraits;
   /** `store: false` is sent, whatever the client sent. Absent: not. */
   readonly sendsStoreFalse?: boolean;
 }
@@ -88,9 +88,9 @@ export function forwardChatRequest(
     for (const [name, value] of Object.entries(reasoning))
       splices.push(appendMember(root, name, JSON.stringify(value)));
   }
-  if (repair !== null) splices.push(forwardMessages(request, repair, provider.dialect));
-  else addAll(splices, fitMessages(request, provider.dialect));
-  if (provider.dialect.refusesCacheMarks) addAll(splices, removeToolMarks(request));
+  if (repair !== null) splices.push(forwardMessages(request, repair, provider.traits));
+  else addAll(splices, fitMessages(request, provider.traits));
+  if (provider.traits.refusesCacheMarks) addAll(splices, removeToolMarks(request));
   if (request.hasHints) hideUsers(request, target, edits.users, splices);
   addAll(splices, removeMembers(text, root, removed));
   return spliceBody(request.bytes, splices);
