@@ -155,11 +155,9 @@ describe("a request to a model endpoint with several formats", () => {
     expect((await ask("/messages", { model, ...MESSAGES, ...only("openai") })).path).toBe(
       "/v1/chat/completions",
     );
-    // The Responses format, which this endpoint prefers, has no stop sequences.
+    // This endpoint prefers the Responses format.
     const codex = { model: "openai/gpt-5.4", ...MESSAGES, ...only("openai") };
     expect((await ask("/messages", codex)).path).toBe("/v1/responses");
-    const stopped = await ask("/messages", { ...codex, stop_sequences: ["END"] });
-    expect([stopped.path, stopped.sent["stop"]]).toEqual(["/v1/chat/completions", ["END"]]);
   });
 
   test("leaves the client's own format if it cannot combine tools and a reasoning effort", async () => {
@@ -223,17 +221,6 @@ describe("a request to a model endpoint with several formats", () => {
       { model: "openai/gpt-oss-120b", input: "x", store: false },
     ]);
     expect(answer).toMatchObject({ gateway_metadata: { warnings: [{ field: "truncation" }] } });
-  });
-
-  test("has instructions as a system message if the host does not support instructions", async () => {
-    const body = { model: "x-ai/grok-4.3", input: "x", instructions: "Be brief.", ...only("xai") };
-    const { path, sent } = await ask("/responses", body);
-    expect(path).toBe("/v1/responses");
-    expect(sent).not.toHaveProperty("instructions");
-    expect(sent["input"]).toEqual([
-      { type: "message", role: "system", content: "Be brief." },
-      { type: "message", role: "user", content: "x" },
-    ]);
   });
 });
 

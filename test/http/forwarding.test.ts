@@ -156,7 +156,6 @@ describe("a message that real clients send outside of the specification is forwa
       '{"role":"system","content":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}]}',
       USER,
     ],
-    ["a developer message", '{"role":"developer","content":"Be brief."}', USER],
     [
       "tool content in parts",
       USER,

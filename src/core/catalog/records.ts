@@ -240,8 +240,6 @@ export interface ProviderQuirks {
   readonly takesVerbosity?: true;
   /** Chat format: accepts `reasoning_details` of earlier turns, including encrypted ones. */
   readonly takesReasoningDetails?: true;
-  /** Responses format: rejects `instructions`, which are sent as the first message of `input` instead. */
-  readonly noInstructions?: true;
   /** Responses format: does not return encrypted reasoning, and is not asked to. */
   readonly noEncryptedReasoning?: true;
 }

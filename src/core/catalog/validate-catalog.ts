@@ -201,7 +201,6 @@ const quirks = z.strictObject({
   readsFiles: z.literal(true).optional(),
   takesVerbosity: z.literal(true).optional(),
   takesReasoningDetails: z.literal(true).optional(),
-  noInstructions: z.literal(true).optional(),
   noEncryptedReasoning: z.literal(true).optional(),
 });
 

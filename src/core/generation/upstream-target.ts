@@ -159,7 +159,6 @@ function describe(
       ...(quirks.reasoning === undefined ? {} : { reasoningFields: quirks.reasoning }),
       takesReasoningObject: quirks.takesReasoningObject === true,
       ...resolveTurns({ endpoint, model, record, families: provider.families }),
-      noInstructions: quirks.noInstructions === true,
       noEncryptedReasoning: quirks.noEncryptedReasoning === true,
       isOwnHost: record.isOwnHost === true,
     },

@@ -34,8 +34,6 @@ export interface ModelTarget {
   readonly reasoningFields?: ReasoningFields;
   /** Chat format only: the provider accepts the `reasoning` object that clients of this gateway send. */
   readonly takesReasoningObject?: boolean;
-  /** Responses format only: the provider does not accept `instructions`. */
-  readonly noInstructions?: boolean;
   /** Responses format only: the provider does not encrypt reasoning for the client to send back. */
   readonly noEncryptedReasoning?: boolean;
   /** Responses format only: the host is the operator's own, which looks up no reasoning in a vendor's store. */

@@ -24,7 +24,6 @@ import type { ScannedResponsesRequest } from "./scan-request.ts";
 export function canForwardResponses(request: ScannedResponsesRequest, model: ModelTarget): boolean {
   const { root, needsHub, hasPlainReasoning, reasoningOrigins } = request;
   if (needsHub || (hasPlainReasoning && !takesPlainReasoning(model))) return false;
-  if (model.noInstructions === true && isPresent(memberOf(root, "instructions"))) return false;
   // Models that do not reason reject fields about reasoning.
   if (model.reasons === false && (isPresent(memberOf(root, "reasoning")) || includesEncrypted(request)))
     return false;

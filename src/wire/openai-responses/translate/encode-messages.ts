@@ -26,9 +26,7 @@ export function encodeMessages(messages: readonly Message[], target: ModelTarget
   const items: unknown[] = [];
   let instructions: string | null = null;
   for (const [index, message] of messages.entries()) {
-    const isInstructions = readSpelling(message)?.asInstructions === true;
-    if (isInstructions && !target.noInstructions) instructions = textOf(message.parts);
-    else if (isInstructions) items.push({ type: "message", role: "system", content: textOf(message.parts) });
+    if (readSpelling(message)?.asInstructions === true) instructions = textOf(message.parts);
     else for (const item of encodeMessage(message, { index, target, warn })) items.push(item);
   }
   const plain = readPlainInput(messages, items);
