@@ -57,7 +57,7 @@ export function keepChoice(choice: Fields, message: Fields) {
 
 function decodeMessage(message: Fields): { readonly parts: readonly Part[]; readonly rest: Fields } {
   const calls = asObjects(listCalls(message)).map(decodeCall);
-  // Nobody can answer a call without a name.
+  // A call without a name cannot be answered.
   const reasoning = readReasoning(
     message,
     calls.filter((call) => call !== null).filter(({ name }) => name.trim() !== ""),
