@@ -321,6 +321,7 @@ export class Generation implements Settling {
     const warning = warnOfBound(answering, answer.finish, charge.usage);
     const body = answer.encode({
       report: reportUsage(charge),
+      completedAt: Math.floor(this.deps.clock.now() / 1000),
       metadata: addWarnings(metadata, warning, filter),
     });
     if (extensions.observesText) extensions.onText(typeof body === "string" ? Buffer.from(body) : body);

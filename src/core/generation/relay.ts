@@ -287,7 +287,11 @@ class StreamPump {
     const metadata = addWarnings(this.context.metadata, warning, this.context.filter);
     const charged = chargeComplete(this.context, counted);
     const charge = charged instanceof Promise ? await charged : charged;
-    const last = this.begun.relay.encodeEnd({ report: reportUsage(charge), metadata });
+    const last = this.begun.relay.encodeEnd({
+      report: reportUsage(charge),
+      metadata,
+      completedAt: Math.floor(this.context.deps.clock.now() / 1000),
+    });
     const bytes = this.begun.reader.append(out, last);
     this.context.extensions.onText(bytes);
     await this.accounting.settleComplete(charge, warning);

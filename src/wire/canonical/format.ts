@@ -116,6 +116,8 @@ export interface AnswerEnd {
   readonly report: UsageReport;
   /** `gateway_metadata`, or null. */
   readonly metadata: Readonly<Record<string, unknown>> | null;
+  /** When the answer was complete, in Unix seconds. Absent: when the request came. */
+  readonly completedAt?: number;
 }
 
 /** An error that is sent within a stream. */

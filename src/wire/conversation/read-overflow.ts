@@ -8,7 +8,7 @@ export interface Overflow {
   /** The prompt and the answer that the request allows. */
   readonly total: number | null;
   /** The vendor counted the prompt only as far as it fits, so that it may be longer. */
-  readonly isIncomplete: boolean;
+  readonly isPartial: boolean;
 }
 
 /**
@@ -73,7 +73,7 @@ export function readOverflow(message: string, words: string): Overflow | null {
     if (groups) return makeOverflow(groups);
   }
   const isOverflow = OVERFLOW_CODES.test(words) || OVERFLOW_WORDS.test(plain);
-  return isOverflow ? { limit: null, prompt: null, total: null, isIncomplete: false } : null;
+  return isOverflow ? { limit: null, prompt: null, total: null, isPartial: false } : null;
 }
 
 function makeOverflow(groups: Readonly<Record<string, string | undefined>>): Overflow {
@@ -81,8 +81,8 @@ function makeOverflow(groups: Readonly<Record<string, string | undefined>>): Ove
   const prompt = number(groups["prompt"]);
   const answer = number(groups["answer"]);
   const total = number(groups["total"]) ?? (prompt === null || answer === null ? null : prompt + answer);
-  const isIncomplete = answer !== null && prompt !== null && limit !== null && prompt + answer === limit + 1;
-  return { limit, prompt, total, isIncomplete };
+  const isPartial = answer !== null && prompt !== null && limit !== null && prompt + answer === limit + 1;
+  return { limit, prompt, total, isPartial };
 }
 
 /** An answer of fewer tokens is not worth asking for; some hosts reject a lower bound. */
@@ -94,14 +94,14 @@ const LEAST_ROOM = 16;
  * prompt, for vendors that count it only in part.
  */
 export function roomForAnswer(
-  { limit, prompt, total, isIncomplete }: Overflow,
+  { limit, prompt, total, isPartial }: Overflow,
   maxTokens: number | null,
   aboutTokens: number,
 ): number | null {
   if (limit === null || total === null) return null;
   const counted = prompt ?? (maxTokens === null ? null : total - maxTokens);
   if (counted === null) return null;
-  const room = limit - (isIncomplete ? Math.max(counted, Math.ceil(aboutTokens * ESTIMATE_MARGIN)) : counted);
+  const room = limit - (isPartial ? Math.max(counted, Math.ceil(aboutTokens * ESTIMATE_MARGIN)) : counted);
   return room < LEAST_ROOM ? null : room;
 }
 

@@ -66,7 +66,7 @@ export function encodeUsage(report: UsageReport, vendor: Fields): Record<string,
     input_tokens_details: {
       ...asFields(vendor["input_tokens_details"]),
       cached_tokens: usage.cachedTokens,
-      ...(usage.cacheWriteTokens > 0 ? { cache_write_tokens: usage.cacheWriteTokens } : {}),
+      cache_write_tokens: usage.cacheWriteTokens,
       ...(usage.audioPromptTokens > 0 ? { audio_tokens: usage.audioPromptTokens } : {}),
     },
     output_tokens: usage.completionTokens,

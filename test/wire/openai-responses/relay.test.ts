@@ -105,7 +105,8 @@ describe("relaying a recorded Responses stream", () => {
     expect(made.finish()).toEqual({ client: hasCalls ? "tool_calls" : "stop", native: "completed" });
     const last = sent.length - 1;
     for (const [at, event] of sent.slice(0, last).entries()) {
-      expect(event).toEqual(asGatewaySends(events[at] as Fields, event["sequence_number"] as number));
+      // Fields that clients require are added to a response that lacks them.
+      expect(event).toMatchObject(asGatewaySends(events[at] as Fields, event["sequence_number"] as number));
     }
     const expected = lastResponse(events);
     expect(lastResponse(sent)["output"]).toEqual(expected["output"]);
@@ -164,7 +165,7 @@ describe("relaying a recorded Responses stream", () => {
       usage: null,
       gateway_metadata: { repairs: {} },
     };
-    expect({ ...sent, usage: null } as Fields).toEqual(expected);
+    expect({ ...sent, usage: null } as Fields).toMatchObject(expected);
     expect(read.usage).toEqual(decodeWhole(body).usage);
   });
 });

@@ -61,6 +61,8 @@ class ChatAnswer {
     body["choices"] = choices;
     dropField(body, "error");
     correctOpenaiTier(body);
+    // Clients generated from OpenRouter's description require it.
+    body["system_fingerprint"] ??= null;
   }
 
   encode({ report, metadata }: AnswerEnd): string {

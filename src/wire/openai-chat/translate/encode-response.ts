@@ -19,7 +19,8 @@ export function encodeAnswer(answer: Answer, { identity, end, asked }: AnswerFra
   const { id, model, created } = identity;
   const { report, metadata } = end;
   const { serviceTier } = answer;
-  const encoded: MutableFields = { id, object: "chat.completion", created, model };
+  // Clients generated from OpenRouter's description require `system_fingerprint`.
+  const encoded: MutableFields = { id, object: "chat.completion", created, model, system_fingerprint: null };
   assignFields(encoded, keptFields(answer));
   const tier = serviceTier === null ? undefined : nameOpenaiTier(serviceTier);
   if (tier !== undefined) encoded["service_tier"] = tier;

@@ -1,10 +1,11 @@
 import type { RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
 import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
 import { ANSWER_NOT_JSON } from "../../conversation/broken-answers.ts";
-import { asFields, asObjects, type Fields, parseOwnFields } from "../../json/fields.ts";
+import { asFields, asObjects, assignFields, type Fields, parseOwnFields } from "../../json/fields.ts";
 import { findFailure } from "../find-failure.ts";
+import { listMissing } from "../required-fields.ts";
 import { encodeUsage, readUsage } from "../usage.ts";
-import { CallIds, isEmptyResponse, readFinish } from "./rewrite-response.ts";
+import { CallIds, completionOf, isEmptyResponse, readFinish } from "./rewrite-response.ts";
 
 /**
  * Rewrites a vendor's whole answer for a Responses client. Unknown fields are kept. `text` is its body. The parsed body itself is changed
@@ -29,10 +30,13 @@ export function relayResponsesAnswer(text: string, identity: RelayIdentity): Who
   body["created_at"] = identity.created;
   body["store"] = false;
   correctOpenaiTier(body);
+  assignFields(body, listMissing(body));
   body["output"] = output.map((item, index) => ids.rewrite(item, index));
   return {
     ...answer,
-    encode({ report, metadata }) {
+    encode(end) {
+      const { report, metadata } = end;
+      assignFields(body, completionOf(body, end));
       body["usage"] = encodeUsage(report, asFields(body["usage"]) ?? {});
       if (metadata !== null) body["gateway_metadata"] = metadata;
       return JSON.stringify(body);

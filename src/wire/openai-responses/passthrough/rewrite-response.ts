@@ -2,8 +2,9 @@ import { FINISH_WORDS } from "../../canonical/finish-words.ts";
 import type { AnswerEnd } from "../../canonical/format.ts";
 import type { RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
 import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
-import { asFields, asText, type Fields } from "../../json/fields.ts";
+import { asFields, assignFields, asText, type Fields, NO_FIELDS } from "../../json/fields.ts";
 import { decodeFinish } from "../finish-reason.ts";
+import { listMissing } from "../required-fields.ts";
 import { encodeUsage } from "../usage.ts";
 
 /** Returns a vendor's response with the gateway's id, the model id of the catalog, and the call ids that the client knows. */
@@ -19,6 +20,7 @@ export function rewriteResponse(
     : {};
   const rewritten = { ...response, id, model, created_at: created, store: false, ...known };
   correctOpenaiTier(rewritten);
+  assignFields(rewritten, listMissing(rewritten));
   return rewritten;
 }
 
@@ -62,7 +64,19 @@ export function lacksArguments(type: unknown, args: unknown): boolean {
 /** Returns the response as the client gets it at the end, with its price and the gateway's metadata. */
 export function encodePriced(response: Fields, end: AnswerEnd): Record<string, unknown> {
   const usage = encodeUsage(end.report, asFields(response["usage"]) ?? {});
-  return { ...response, usage, ...(end.metadata === null ? {} : { gateway_metadata: end.metadata }) };
+  const completed = completionOf(response, end);
+  return {
+    ...response,
+    ...completed,
+    usage,
+    ...(end.metadata === null ? {} : { gateway_metadata: end.metadata }),
+  };
+}
+
+/** Returns `completed_at` for a completed response of a vendor that gives none; no field for any other. */
+export function completionOf(response: Fields, { completedAt }: AnswerEnd): Fields {
+  const isOpen = typeof response["completed_at"] !== "number" && response["status"] !== "incomplete";
+  return isOpen ? { completed_at: completedAt ?? response["created_at"] } : NO_FIELDS;
 }
 
 /** Returns whether a response has ended without anything that a person or agent would read. */

@@ -6,6 +6,7 @@ import { nameOpenaiTier } from "../../canonical/service-tiers.ts";
 import { ignoreWarnings } from "../../canonical/warn.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { encodeFinish } from "../finish-reason.ts";
+import { completeTool } from "../required-fields.ts";
 import { encodeUsage } from "../usage.ts";
 import { encodeText } from "./encode-request.ts";
 import { encodeToolChoice, encodeTools } from "./encode-tools.ts";
@@ -28,12 +29,15 @@ export function encodeEcho(request: ConversationRequest): Record<string, unknown
     safety_identifier: own["safety_identifier"] ?? null,
     service_tier: nameOpenaiTier(request.serviceTier ?? "default") ?? "default",
     store: false,
-    temperature: request.temperature,
+    // Clients require numbers: the API's own defaults where the request has none.
+    temperature: request.temperature ?? 1,
+    top_p: request.topP ?? 1,
+    presence_penalty: request.presencePenalty ?? 0,
+    frequency_penalty: request.frequencyPenalty ?? 0,
     text: { format: { type: "text" }, ...asFields(encodeText(request, own, ignoreWarnings)["text"]) },
     tool_choice: (toolChoice === null ? null : encodeToolChoice(toolChoice, tools)) ?? "auto",
-    tools: encodeTools(tools, ignoreWarnings),
+    tools: encodeTools(tools, ignoreWarnings).map(completeTool),
     top_logprobs: request.logprobs?.top ?? 0,
-    top_p: request.topP,
     truncation: own["truncation"] ?? "disabled",
     user: request.user,
   };
@@ -51,6 +55,7 @@ export function encodeStart(identity: AnswerIdentity, echo: Fields): Record<stri
     id: identity.id,
     object: "response",
     created_at: identity.created,
+    completed_at: null,
     status: "in_progress",
     error: null,
     incomplete_details: null,
@@ -75,16 +80,18 @@ export interface Outcome {
 export function encodeResponse(start: Fields, outcome: Outcome, end: AnswerEnd): Record<string, unknown> {
   const vendor = readOwnFields(outcome.extras) ?? {};
   const { finish } = outcome;
+  const finished = encodeFinish(finish?.reason ?? null, outcome.hasRefusal);
   const tier = outcome.serviceTier === null ? undefined : nameOpenaiTier(outcome.serviceTier);
   return {
     ...start,
     ...omit(vendor, OVERWRITTEN),
     ...(tier === undefined ? {} : { service_tier: tier }),
-    ...encodeFinish(finish?.reason ?? null, outcome.hasRefusal),
+    ...finished,
+    ...(finished["status"] === "completed" ? { completed_at: end.completedAt ?? start["created_at"] } : {}),
     output: outcome.output,
     usage: encodeUsage(end.report, asFields(vendor["usage"]) ?? {}),
     ...(end.metadata === null ? {} : { gateway_metadata: end.metadata }),
   };
 }
 
-const OVERWRITTEN = new Set(["usage"]);
+const OVERWRITTEN = new Set(["usage", "completed_at"]);
