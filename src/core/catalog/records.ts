@@ -363,8 +363,11 @@ export interface ModelEndpoint {
   readonly priceChanges?: readonly PriceChange[];
   /** Input modalities and parameters of the model that this endpoint does not accept. */
   readonly lacks?: readonly string[];
-  /** Parameters that this endpoint accepts in addition to the model's. Computed from the provider's row; not stored in files. */
-  readonly takes?: readonly SamplingParameter[];
+  /**
+   * Parameters that this endpoint accepts in addition to the model's; `suffix` where it fills in the middle. Computed from the provider's
+   * row; not stored in files.
+   */
+  readonly takes?: readonly (SamplingParameter | "suffix")[];
   /** The first day, `YYYY-MM-DD`, on which a refresh did not find it at the source. */
   readonly missingSince?: string;
   /** Not served from this day on, `YYYY-MM-DD`. */
