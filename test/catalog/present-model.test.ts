@@ -43,7 +43,8 @@ describe("a presented model", () => {
       name: "Name",
       context_length: 1000,
       pricing: { prompt: "0.000002", completion: "0.000004" },
-      description: "",
+      description:
+        "Name takes text and images and answers with text. It calls tools. Its context window has 1,000 tokens.",
       canonical_slug: "author/name",
       architecture: { input_modalities: ["text", "image"], output_modalities: ["text"], tokenizer: "Other" },
       top_provider: { context_length: 1000, max_completion_tokens: 100, is_moderated: false },

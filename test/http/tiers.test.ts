@@ -263,18 +263,27 @@ describe("a tier that the operator configured", () => {
   });
 
   test.each(APIS)(
-    "drops its overrides in $name for a model that supports neither, with a warning for the verbosity",
+    "drops its overrides in $name for a model that supports neither, without a warning if the client asked for none",
     async (api) => {
       const response = await ask("gateway-auto/mine", { api });
       expect(modelOf(response)).toBe("acme/plain");
       const body = sent();
       for (const field of ["reasoning_effort", "reasoning", "verbosity"])
         expect(body).not.toHaveProperty(field);
-      expect(await response.json()).toMatchObject({
-        gateway_metadata: { warnings: [{ field: "verbosity", message: expect.stringContaining('"low"') }] },
-      });
+      expect(await response.text()).not.toContain("verbosity");
     },
   );
+
+  test.each([
+    [CHAT, { verbosity: "high" }],
+    [RESPONSES, { text: { verbosity: "high" } }],
+  ])("warns in $name that a verbosity is not sent, if the client asked for one", async (api, more) => {
+    const response = await ask("gateway-auto/mine", { api, more });
+    expect(sent()).not.toHaveProperty("verbosity");
+    expect(await response.json()).toMatchObject({
+      gateway_metadata: { warnings: [{ field: "verbosity", message: expect.stringContaining('"low"') }] },
+    });
+  });
 });
 
 describe("a tier and fallback models", () => {
@@ -388,7 +397,8 @@ describe("a tier at a gateway with other provider keys", () => {
 
   test("resolves to Gemini models, with Gemini's parameters", async () => {
     const at = await start(keysOf("GEMINI"));
-    const response = await ask("gateway-auto/frontier", { at, headers: { "x-gateway-mode": "ask" } });
+    const asking = { at, headers: { "x-gateway-mode": "ask" }, more: { verbosity: "high" } };
+    const response = await ask("gateway-auto/frontier", asking);
     expect(modelOf(response)).toBe("google/gemini-3.1-pro-preview");
     expect(sent()).toMatchObject({ generationConfig: { thinkingConfig: { thinkingLevel: "MEDIUM" } } });
     expect(await response.json()).toMatchObject({ gateway_metadata: { warnings: [{ field: "verbosity" }] } });
@@ -413,13 +423,15 @@ describe("a tier at a gateway with other provider keys", () => {
 
   test("is rejected by name, with 503 if no free model is available and with 400 if none of its models is served", async () => {
     const at = await start(keysOf("OPENAI"));
-    const none = await ask("gateway-auto/free", { at, key: null });
-    expect(none.headers.get("retry-after")).not.toBeNull();
-    expect(await errorOf(none)).toMatchObject({
-      status: 503,
-      type: "unavailable",
-      message: expect.stringContaining('"gateway-auto/free"'),
-    });
+    for (const tier of ["gateway-auto/free", "gateway-auto/small"]) {
+      const none = await ask(tier, { at, key: null });
+      expect(none.headers.get("retry-after")).toBe("60");
+      expect(await errorOf(none)).toMatchObject({
+        status: 503,
+        type: "unavailable",
+        message: expect.stringContaining(JSON.stringify(tier)),
+      });
+    }
     const cellar = `providers: { cellar: { base_url: "${vendor.baseUrl}", models: [{ id: acme/model }] } }`;
     await at.stop();
     expect(await errorOf(await ask("gateway-auto/frontier", { at: await start({}, cellar) }))).toMatchObject({

@@ -126,7 +126,17 @@ describe("a client address without a key", () => {
     expect(limitStatus(await ask(target))).toMatchObject({ remaining: "1" });
   });
 
-  test("is rejected before its body is read once its limit is used up, and the rejection does not count", async () => {
+  test("needs a key for a paid model also once its limit is used up", async () => {
+    const target = await start({ perHour: 1 });
+    await askTimes(target, 1);
+    expect((await ask(target)).status).toBe(429);
+    const paid = await ask(target, undefined, "acme/paid");
+    expect(limitStatus(paid)).toMatchObject({ status: 401, remaining: "0" });
+    expect(paid.headers.get("www-authenticate")).toBe("Bearer");
+    expect(vendor.calls).toHaveLength(1);
+  });
+
+  test("is rejected before a large body is read once its limit is used up, and the rejection does not count", async () => {
     const target = await start({ perHour: 1 });
     await askTimes(target, 1);
     const { hostname, port } = new URL(target.url);
@@ -136,7 +146,7 @@ describe("a client address without a key", () => {
       text += piece;
     });
     // The body is never sent: a gateway that waited for it would not answer.
-    socket.write("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
+    socket.write("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
     await eventually("the rejection", () => text.includes('"rate_limit_exceeded"'));
     socket.destroy();
     expect(text).toStartWith("HTTP/1.1 429 ");
@@ -196,6 +206,22 @@ describe("the client address of a rate limit", () => {
     ["one IPv6 address in two spellings", "2001:DB8:0:2::1", "2001:db8::2:0:0:0:1"],
     ["an IPv4 address and its form on an IPv6 socket", "203.0.113.7", "::ffff:203.0.113.7"],
     ["an address behind two trusted proxies and behind one", "203.0.113.7, 10.1.2.3", "203.0.113.7"],
+    ["an IPv4 address with a port and without one", "203.0.113.7:4711", "203.0.113.7"],
+    [
+      "an IPv4 address with two ports, behind a proxy with one",
+      "203.0.113.7:1, 10.1.2.3:80",
+      "203.0.113.7:2",
+    ],
+    [
+      "an IPv6 address in brackets with a port and without brackets",
+      "[2001:db8:1:2::1]:443",
+      "2001:db8:1:2::1",
+    ],
+    [
+      "an IPv6 address in brackets without a port and without brackets",
+      "[2001:db8:1:2::1]",
+      "2001:db8:1:2::1",
+    ],
     [
       "an address, even if the client sends another one before it",
       "203.0.113.7",
@@ -212,6 +238,7 @@ describe("the client address of a rate limit", () => {
 
   const ownLimits: readonly (readonly [string, string, string])[] = [
     ["two IPv4 addresses", "203.0.113.7", "203.0.113.8"],
+    ["two IPv4 addresses with ports", "203.0.113.7:4711", "203.0.113.8:4711"],
     ["two IPv6 /64", "2001:db8:1:2::1", "2001:db8:1:3::1"],
     ["an IPv6 address and the IPv4 address at its end", "2001:db8::203.0.113.7", "203.0.113.7"],
   ];

@@ -47,18 +47,21 @@ function denyListField(description: string, texts: OptionTexts) {
 
 const POLICY_FIELDS = {
   allowed_models: allowListField(
-    "Models that may be called: ids or patterns with `*`. `null` allows all models.",
+    "Models that may be called: ids or patterns with `*`. A tier or a named route of the operator may use every model if the list names it. `null` allows all models.",
     {
       flags: "--allowed-models <patterns>",
       help: "Models that the account may call, comma-separated",
       none: "all",
     },
   ),
-  denied_models: denyListField("Models that may not be called: ids or patterns with `*`.", {
-    flags: "--denied-models <patterns>",
-    help: "Models that the account may not call, comma-separated",
-    none: "none",
-  }),
+  denied_models: denyListField(
+    "Models that may not be called: ids or patterns with `*`. An id also stands for its releases (`-2024-08-06`, `-latest`).",
+    {
+      flags: "--denied-models <patterns>",
+      help: "Models that the account may not call, comma-separated",
+      none: "none",
+    },
+  ),
   allowed_providers: allowListField("Slugs of the providers that may be used. `null` allows all providers.", {
     flags: "--allowed-providers <slugs>",
     help: "Providers that may serve the account, comma-separated",

@@ -1,4 +1,5 @@
 import { matchPattern } from "../../base/match-pattern.ts";
+import { hyphenate, undatedId } from "../catalog/undated-id.ts";
 import type { InferencePrincipal } from "./principal.ts";
 import type { KeyRecord, Policy } from "./records.ts";
 
@@ -66,18 +67,48 @@ function mergeKeyPolicies(operator: Policy, account: Policy, key: KeyRecord): Ef
   };
 }
 
-/** Returns whether a rule allows a model of a provider. */
+/**
+ * Returns whether a rule allows a model of a provider. A denied model stays denied under the ids of its releases, in either spelling of
+ * versions: `openai/gpt-4o` denies `openai/gpt-4o-2024-08-06`. An allowed model allows only its own id.
+ */
 export function ruleAllows({ list, patterns }: PolicyRule, modelId: string, provider: string): boolean {
   switch (list) {
     case "allowed_models":
       return matchesAny(patterns, modelId);
     case "denied_models":
-      return !matchesAny(patterns, modelId);
+      return !matchesAny(patterns, modelId) && !deniesRelease(patterns, modelId);
     case "allowed_providers":
       return matchesAny(patterns, provider);
     case "denied_providers":
       return !matchesAny(patterns, provider);
   }
+}
+
+/**
+ * Returns whether a rule allows whatever a tier or a named route of the operator resolves to, because it names it: the whole name, or a
+ * pattern of tiers. Other patterns are about models.
+ */
+export function allowsChoice({ list, patterns }: PolicyRule, name: string): boolean {
+  if (list !== "allowed_models") return false;
+  return patterns.some((pattern) => isNameOf(pattern, name));
+}
+
+/** Returns the policy that applies to the models of a tier or of a named route of the operator: without the rules that name it. */
+export function policyWithin(policy: EffectivePolicy, name: string): EffectivePolicy {
+  const rules = policy.rules.filter((rule) => !allowsChoice(rule, name));
+  return rules.length === policy.rules.length ? policy : { ...policy, rules };
+}
+
+function isNameOf(pattern: string, name: string): boolean {
+  if (!pattern.includes("*")) return pattern.toLowerCase() === name.toLowerCase();
+  return pattern.toLowerCase().startsWith(TIERS) && matchPattern(pattern, name);
+}
+
+const TIERS = "gateway-auto/";
+
+function deniesRelease(patterns: readonly string[], modelId: string): boolean {
+  const model = undatedId(modelId);
+  return model !== null && matchesAny(patterns.map(hyphenate), model);
 }
 
 function matchesAny(patterns: readonly string[], id: string): boolean {

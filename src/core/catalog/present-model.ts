@@ -1,4 +1,5 @@
 import { greatestDecimal } from "./decimal-price.ts";
+import { describeModel } from "./describe-model.ts";
 import { authorOf, compareText } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { endpointAt } from "./price-row.ts";
@@ -83,15 +84,16 @@ export function presentModel(
     (best, endpoint) => (endpoint.contextLength > best.contextLength ? endpoint : best),
     first,
   );
+  const contextLength = Math.min(...priced.map((endpoint) => endpoint.contextLength));
   return {
     id: model.id,
     object: "model",
     created: createdAt(model.released),
     owned_by: authorOf(model.id),
     name: model.name,
-    context_length: Math.min(...priced.map((endpoint) => endpoint.contextLength)),
+    context_length: contextLength,
     pricing: presentPricing(priced),
-    description: model.description ?? "",
+    description: model.description ?? describeModel(model, contextLength),
     canonical_slug: model.id,
     architecture: {
       input_modalities: acceptedBy(priced, model.inputModalities),

@@ -372,8 +372,11 @@ export interface ModelEndpoint {
   readonly priceChanges?: readonly PriceChange[];
   /** Input modalities and parameters of the model that this endpoint does not accept. */
   readonly lacks?: readonly string[];
-  /** Parameters that this endpoint accepts in addition to the model's. Computed from the provider's row; not stored in files. */
-  readonly takes?: readonly SamplingParameter[];
+  /**
+   * Parameters that this endpoint accepts in addition to the model's; `suffix` where it fills in the middle. Computed from the provider's
+   * row; not stored in files.
+   */
+  readonly takes?: readonly (SamplingParameter | "suffix")[];
   /** Members of the model's `takes` that have another value here. */
   readonly takesHere?: ModelTakes;
   /** Only the price map lists it, so that a refresh without one does not miss it. */

@@ -1,3 +1,4 @@
+import { matchPattern } from "../../base/match-pattern.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { actionOf } from "./action-of.ts";
 import {
@@ -45,17 +46,27 @@ export function addSamplingParameters(
   const withoutSchemas = new Set(
     providers.filter(({ quirks }) => quirks.noSchemas === true).map(({ slug }) => slug),
   );
+  const withFim = new Set(providers.flatMap(({ slug, paths }) => (paths?.fim === undefined ? [] : slug)));
+  const fillsIn = ({ id }: ModelRecord, { provider }: ModelEndpoint) =>
+    withFim.has(provider) && matchPattern(CODE_MODELS, id);
   return models.map((model) => {
     if (actionOf(model) !== "chat") return model;
     const hasTemperature = model.supportedParameters.includes("temperature");
-    const endpoints = model.endpoints.map((endpoint) => ({
-      ...endpoint,
-      ...(withoutSchemas.has(endpoint.provider) ? { lacks: [...(endpoint.lacks ?? []), SCHEMAS] } : {}),
-      takes: listOf(endpoint, hasTemperature && endpoint.lacks?.includes("temperature") !== true),
-    }));
+    const endpoints = model.endpoints.map((endpoint) => {
+      const takes = listOf(endpoint, hasTemperature && endpoint.lacks?.includes("temperature") !== true);
+      return {
+        ...endpoint,
+        ...(withoutSchemas.has(endpoint.provider) ? { lacks: [...(endpoint.lacks ?? []), SCHEMAS] } : {}),
+        takes: fillsIn(model, endpoint) ? WITH_SUFFIX.concat(takes) : takes,
+      };
+    });
     return { ...model, endpoints };
   });
 }
+
+/** The models that fill in the middle, according to their author (https://docs.mistral.ai/capabilities/code_generation, 2026-11-28). */
+const CODE_MODELS = "mistralai/codestral*";
+const WITH_SUFFIX: readonly (SamplingParameter | "suffix")[] = ["suffix"];
 
 /** Returns a function that lists the parameters of an endpoint. Lists are shared, because there are thousands of endpoints. */
 function createLister(providers: readonly ProviderRecord[]) {

@@ -67,6 +67,10 @@ export interface Deployment {
   readonly onlyCompletes?: true;
   /** The parameter overrides of the requested tier; absent if there are none. */
   readonly overrides?: ParameterOverrides;
+  /** The tier and the named routes of the operator that led to it, if lists of allowed models apply. */
+  readonly choices?: readonly string[];
+  /** It answers only if the account's balance does not cover the others. */
+  readonly isReserve?: true;
   /**
    * What the account pays, if a pricing rule of the operator applies. With platform keys, `endpoint` then has the prices that the
    * account pays, by which requests are routed; with BYOK keys it has those that the provider bills.

@@ -9,6 +9,8 @@ import type { RouteStep } from "../usage/route-step.ts";
 export interface Admission {
   /** The deployments that policy and preferences allow, by model: the requested one first, then its fallbacks. */
   readonly deployments: readonly (readonly Deployment[])[];
+  /** Those that answer if the account's balance does not cover the others, by model; absent if there are none. */
+  readonly reserve?: readonly (readonly Deployment[])[];
   /** Deployments that may not answer, and why. */
   readonly filteredOut: readonly FilteredOut[];
   /** The requested name, if it is a named route or has a suffix; else the requested model's or tier's id as the catalog spells it. */

@@ -110,7 +110,7 @@ function selectDeployments(
   const policy = policyOf(deps.policy, principal);
   const listNeeds = once(() => request.listNeeds());
   const found = findAllDeployments(deps, call, { byokKeys, requested: named, policy, listNeeds });
-  const all = applyTariffs(found, tariffs);
+  const [all, reserve] = splitReserve(applyTariffs(found, tariffs));
   requireKnownProviders(deps.serving, request.preferences);
   const { model: requested } = all.flat()[0] as Deployment;
   const { names, name } = named;
@@ -124,6 +124,7 @@ function selectDeployments(
     const first = deployments[0]?.[0]?.model ?? requested;
     return {
       deployments,
+      ...(reserve.length === 0 ? {} : { reserve: filterDeployments(reserve, rules).deployments }),
       filteredOut,
       rejection,
       isNamed: choiceId !== null || names.length > 1,
@@ -136,6 +137,16 @@ function selectDeployments(
       warnings: warnOfParameters(preferences, listNeeds),
     };
   });
+}
+
+type DeploymentsByModel = readonly (readonly Deployment[])[];
+
+/** Separates the deployments that answer only if the balance does not cover the others. Most requests have none. */
+function splitReserve(
+  all: DeploymentsByModel,
+): readonly [usual: DeploymentsByModel, reserve: DeploymentsByModel] {
+  const isReserve = ([first]: readonly Deployment[]) => first?.isReserve === true;
+  return all.some(isReserve) ? [all.filter((one) => !isReserve(one)), all.filter(isReserve)] : [all, []];
 }
 
 /** Whether a copy of a request may be sent elsewhere: not if the request, its account or the operator has rules about its data. */

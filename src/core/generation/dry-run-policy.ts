@@ -1,4 +1,9 @@
-import { type EffectivePolicy, type PolicyRule, ruleAllows } from "../accounts/merge-policies.ts";
+import {
+  allowsChoice,
+  type EffectivePolicy,
+  type PolicyRule,
+  ruleAllows,
+} from "../accounts/merge-policies.ts";
 import type { ProviderRecord } from "../catalog/records.ts";
 import { type ByokKeys, findUsable } from "../provider-keys/byok-keys.ts";
 import { MAX_ENTRIES } from "../routing/plan-entries.ts";
@@ -140,6 +145,9 @@ function listRules(
   // Lists of denied models apply to the names of tiers and named routes as well.
   const tier = tiers.find(namedRoutes.at(-1)?.to ?? requestedModel);
   const names = namedRoutes.map(({ name }) => name).concat(tier?.id ?? []);
+  const choices = namedRoutes
+    .flatMap(({ name, scope }) => (scope === "gateway" ? name : []))
+    .concat(tier?.id ?? []);
   const dataRule = (
     level: EffectivePolicy["zeroRetention"],
     name: string,
@@ -157,10 +165,11 @@ function listRules(
   return [
     ...policy.rules.map((rule): Rule => {
       const deniesName = rule.list === "denied_models" && names.some((name) => !allows(rule, name, ""));
+      const allowsName = choices.some((name) => allowsChoice(rule, name));
       return {
         name: `${rule.level}.${rule.list}`,
         reason: `${WHOSE[rule.level]} policy (${rule.list}) does not allow ${asked}.`,
-        allows: ({ model, provider }) => !deniesName && allows(rule, model, provider),
+        allows: ({ model, provider }) => allowsName || (!deniesName && allows(rule, model, provider)),
       };
     }),
     ...dataRule(

@@ -1,7 +1,7 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import type { InferenceAction, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
-import type { EffectivePolicy } from "../accounts/merge-policies.ts";
+import { allowsChoice, type EffectivePolicy } from "../accounts/merge-policies.ts";
 import { actionOf, type ModelAction } from "../catalog/action-of.ts";
 import { isWithdrawn, missingSince } from "../catalog/expiry.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
@@ -70,7 +70,8 @@ export function findAllDeployments(
     failure ??= found.failure;
     for (const deployments of found.deployments) {
       const isRequested = isPlainModel(name, serving);
-      if (isRequested || !known.has(modelIdOf(deployments))) all.push(withSort(deployments, name.sort));
+      if (isRequested || !known.has(modelIdOf(deployments)))
+        all.push(withSort(withChoices(deployments, listChoices(name, context)), name.sort));
       known.add(modelIdOf(deployments));
     }
   }
@@ -103,11 +104,25 @@ function isPlainModel({ id, steps, sort }: RequestedName, { tiers }: Serving): b
   return steps.length === 0 && sort === null && tiers.find(id) === undefined;
 }
 
+/** Lists the tier and the operator's named routes that led to a name, if a list of allowed models names one of them. */
+function listChoices(
+  { id, steps }: RequestedName,
+  { policy: { rules }, serving: { tiers } }: TierContext,
+): readonly string[] {
+  const names = steps.flatMap(({ name, scope }) => (scope === "gateway" ? name : []));
+  const choices = names.concat(tiers.find(id)?.id ?? []);
+  return choices.filter((name) => rules.some((rule) => allowsChoice(rule, name)));
+}
+
+function withChoices(deployments: readonly Deployment[], choices: readonly string[]): readonly Deployment[] {
+  return choices.length === 0 ? deployments : deployments.map((deployment) => ({ ...deployment, choices }));
+}
+
 function withSort(deployments: readonly Deployment[], sort: ProviderSort | null): readonly Deployment[] {
   return sort === null ? deployments : deployments.map((deployment) => ({ ...deployment, sort }));
 }
 
-/** Returns the failure if a policy denies one of the named routes that led to a model. Lists of allowed models apply to the model. */
+/** Returns the failure if a policy denies one of the named routes that led to a model. */
 function findDeniedRoute(policy: EffectivePolicy, steps: readonly RouteStep[]): Failure | null {
   for (const { name } of steps) {
     const rule = findForbidding(policy, name);

@@ -96,13 +96,11 @@ export function findTierDeployments(tier: TierRecord, context: TierContext): Tie
   const { serving, choice, policy, facts } = context;
   const forbidding = findForbidding(policy, tier.id);
   if (forbidding !== undefined) return none(denyByPolicy(tier.id, forbidding));
-  const { models, overrides } = resolveTier(tier.rule, facts, serving.tiers);
+  const resolved = resolveTier(tier.rule, facts, serving.tiers);
+  const { models } = resolved;
   const ids = context.isAnonymous ? models.filter(isFreeId) : models;
   if (ids.length === 0 && models.length > 0) rejectAnonymous(tier);
-  const served = ids.flatMap((id) => {
-    const deployments = chooseDeployments(serving.servedModels, { modelId: id, action: "chat" }, choice);
-    return deployments.length > 0 ? [deployments] : [];
-  });
+  const served = listServed(ids, context);
   if (served.length === 0) {
     const isReachable = ids.some((id) => serving.servedModels.allDeploymentsOf(id).length > 0);
     if (choice.byokOnly !== null && isReachable) return none(missingByokKey(tier.id, choice.byokOnly));
@@ -113,10 +111,39 @@ export function findTierDeployments(tier: TierRecord, context: TierContext): Tie
   const { contentField } = context.listNeeds();
   if (able.length === 0)
     return rejectIncapable(tier, missing(served[0] as readonly Deployment[])[0] as string, contentField);
-  const deployments = able.map((ofModel) =>
-    ofModel.map((deployment) => withOverrides(deployment, overrides)),
+  return {
+    deployments: [...applyOverrides(able, resolved), ...findReserve(resolved, context)],
+    failure: null,
+  };
+}
+
+/** Returns the deployments of models, by model, without models that are not served. */
+function listServed(
+  ids: readonly string[],
+  { serving, choice }: TierContext,
+): readonly (readonly Deployment[])[] {
+  return ids.flatMap((id) => {
+    const deployments = chooseDeployments(serving.servedModels, { modelId: id, action: "chat" }, choice);
+    return deployments.length > 0 ? [deployments] : [];
+  });
+}
+
+/** Returns the deployments that answer if the balance does not cover the others; none if the tier has no such case. */
+function findReserve({ reserve }: ResolvedTier, context: TierContext): readonly (readonly Deployment[])[] {
+  if (reserve === null) return [];
+  const served = listServed(reserve.models, context);
+  const missing = findMissing(served, context.listNeeds);
+  const able = served.filter((deployments) => missing(deployments).length === 0);
+  return applyOverrides(able, reserve).map((ofModel) =>
+    ofModel.map((deployment) => ({ ...deployment, isReserve: true as const })),
   );
-  return { deployments, failure: null };
+}
+
+function applyOverrides(
+  deployments: readonly (readonly Deployment[])[],
+  { overrides }: Pick<ResolvedTier, "overrides">,
+): readonly (readonly Deployment[])[] {
+  return deployments.map((ofModel) => ofModel.map((deployment) => withOverrides(deployment, overrides)));
 }
 
 /** Returns a deployment with the tier's overrides. */
@@ -125,7 +152,10 @@ function withOverrides(deployment: Deployment, overrides: ResolvedTier["override
   return { ...deployment, overrides: overrides(deployment.model, deployment.provider.record) };
 }
 
-/** Returns the policy rule that denies a tier or named route by its name. Lists of allowed models apply to the models that it resolves to. */
+/**
+ * Returns the policy rule that denies a tier or named route by its name. Lists of allowed models apply to the models that it resolves to,
+ * unless they name it.
+ */
 export function findForbidding({ rules }: EffectivePolicy, id: string): PolicyRule | undefined {
   return rules.find((rule) => rule.list === "denied_models" && !ruleAllows(rule, id, ""));
 }
@@ -161,7 +191,7 @@ function rejectAnonymous({ id }: TierRecord): never {
 
 /** Rejects a tier without any served model. Free models may return soon; other models must be configured by the operator. */
 function rejectUnserved({ id, rule }: TierRecord, models: readonly string[]): TierDeployments {
-  if (rule.by === "free") {
+  if (rule.by === "free" || (models.length > 0 && models.every(isFreeId))) {
     return none({
       code: "unavailable",
       message: `No free model is available for "${id}" at the moment. Name another model; GET /api/gateway/models lists them.`,

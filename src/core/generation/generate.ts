@@ -1,5 +1,6 @@
 import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
 import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { Admission, AdmittedRequest } from "./admission.ts";
 import { admit } from "./admit.ts";
@@ -32,7 +33,8 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
     const ended = generation.extensions.hasGate ? await passGates(generation) : null;
     if (ended !== null) return ended;
     const route = plan(generation, admission);
-    const held = hold(generation, route);
+    const held =
+      admission.reserve === undefined ? hold(generation, route) : holdOrFree(generation, route, admission);
     const candidates = held instanceof Promise ? await held : held;
     if (candidates.length === 0) return generation.fail(classifyNoCandidates(route, admission.requestedId));
     loop = new CandidateLoop(generation, candidates, admission);
@@ -131,6 +133,42 @@ function hold(generation: Generation, { candidates }: Route): MaybePromise<reado
   const reachable = withinReach(candidates, deps.maxAttempts);
   return chainWith(takeHold(deps, call, { record, candidates: reachable }), generation, keepAllowance);
 }
+
+/**
+ * Holds money as `hold`. If the balance of the account does not cover the candidates, returns those that cost nothing, which may be at
+ * providers that keep what they are sent; the answer then says so.
+ * @throws GatewayError `insufficient_credits`.
+ */
+async function holdOrFree(
+  generation: Generation,
+  route: Route,
+  { reserve = [], filteredOut }: Admission,
+): Promise<readonly Candidate[]> {
+  try {
+    return await hold(generation, route);
+  } catch (error) {
+    const { deps, call, freeLimit, limitedModels } = generation;
+    const other = routeRequest(deps, call, { deployments: reserve, freeLimit, limitedModels });
+    if (!isLackOfCredits(error) || other.candidates.length === 0) throw error;
+    const candidates = await hold(generation, other);
+    generation.plan(other, filteredOut);
+    generation.warn([FREE_INSTEAD]);
+    return candidates;
+  }
+}
+
+/** Whether the balance of the account, and not a limit on spending, does not cover a request. */
+function isLackOfCredits(error: unknown): boolean {
+  if (!(error instanceof GatewayError)) return false;
+  const { code, metadata } = error.failure;
+  return code === "insufficient_credits" && metadata?.["limit_source"] === "account";
+}
+
+const FREE_INSTEAD: Warning = {
+  field: "model",
+  message:
+    "The balance does not cover a paid model, so that a free one answers. Its provider may keep what it is sent and train on it.",
+};
 
 function keepAllowance({ candidates, allowance }: Held, generation: Generation): readonly Candidate[] {
   generation.allowance = allowance;

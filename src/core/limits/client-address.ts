@@ -46,13 +46,18 @@ export function findClientAddress(
   proxies: TrustedProxies,
 ): string {
   let address = peer;
-  const hops = forwardedFor?.split(",").map((hop) => hop.trim()) ?? [];
+  const hops = forwardedFor?.split(",").map((hop) => withoutPort(hop.trim())) ?? [];
   while (proxies.has(address)) {
     const hop = hops.pop();
     if (hop === undefined || isIP(normalize(hop)) === 0) break;
     address = hop;
   }
   return address;
+}
+
+/** Removes the port that some proxies add: `192.0.2.1:4711`, `[2001:db8::1]:4711`. Without a port IPv6 addresses may be in brackets too. */
+function withoutPort(hop: string): string {
+  return /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;
 }
 
 const HALF_BITS = 64;

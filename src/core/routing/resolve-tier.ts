@@ -24,13 +24,19 @@ export interface ResolvedTier {
   readonly models: readonly string[];
   /** Returns the parameter overrides for a model at a provider. Null if the tier has none. */
   readonly overrides: ((model: ModelRecord, provider: ProviderRecord) => ParameterOverrides) | null;
+  /** What it resolves to if the balance of the account, which is positive, does not cover these models; null if there is no other case. */
+  readonly reserve: Omit<ResolvedTier, "reserve"> | null;
 }
 
 /** Resolves a tier for a request. Pure: does not check whether the models are served, allowed or capable. */
 export function resolveTier(rule: TierRule, facts: TierFacts, tiers: Tiers): ResolvedTier {
-  if (rule.by !== "free") return usePick(choosePick(rule, facts), tiers);
+  if (rule.by !== "free") {
+    const pick = choosePick(rule, facts);
+    const isPaid = rule.by === "balance" && pick === rule.paid;
+    return { ...usePick(pick, tiers), reserve: isPaid ? usePick(rule.else, tiers) : null };
+  }
   const ids = facts.freeModels().flatMap((model) => (isFreeChoice(rule, model) ? model.id : []));
-  return { models: [...rankByAffinity(facts.session(), ids), ...rule.last], overrides: null };
+  return { models: [...rankByAffinity(facts.session(), ids), ...rule.last], overrides: null, reserve: null };
 }
 
 /** Returns which case of a tier applies to a request, as model lists name it in `resolves_to`. */
@@ -54,7 +60,7 @@ function choosePick(rule: Exclude<TierRule, { by: "free" }>, facts: TierFacts): 
   }
 }
 
-function usePick({ models, reasoning, verbosity }: TierPick, tiers: Tiers): ResolvedTier {
+function usePick({ models, reasoning, verbosity }: TierPick, tiers: Tiers): Omit<ResolvedTier, "reserve"> {
   if (reasoning === undefined && verbosity === undefined) return { models, overrides: null };
   const effort = reasoning === "enabled" ? null : reasoning;
   const overrides = (model: ModelRecord, provider: ProviderRecord): ParameterOverrides => ({

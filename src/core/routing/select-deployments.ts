@@ -4,6 +4,7 @@ import type { RequestNeeds } from "../../wire/conversation/needs.ts";
 import type { MaxPrice, ProviderPreferences } from "../../wire/conversation/preferences.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import {
+  allowsChoice,
   type EffectivePolicy,
   type PolicyLevel,
   type PolicyRule,
@@ -187,7 +188,8 @@ function listPolicyFilters(
     (rule): DeploymentFilter => ({
       name: "policy",
       about: `${rule.level}.${rule.list}`,
-      keeps: ({ model, provider }) => ruleAllows(rule, model.id, provider.record.slug),
+      keeps: ({ model, provider, choices = [] }) =>
+        ruleAllows(rule, model.id, provider.record.slug) || choices.some((name) => allowsChoice(rule, name)),
       rejection: (deployment) => rejectByPolicy(rule, deployment, choiceId),
     }),
   );

@@ -104,15 +104,21 @@ async function admitLater(
   return admitPrincipal(await identified, context, access);
 }
 
-/** A client that has used up the anonymous limit is rejected before its body is read. The generation counts the request, later. */
+/**
+ * A client that has used up the anonymous limit is rejected before its body is read, unless the body is small: if that names a paid model,
+ * the client needs a key and not patience. The generation counts the request, later.
+ */
 function admitPrincipal(
   identified: IdentifiedPrincipal,
   context: RequestContext,
   access: CallerAccess,
 ): MaybePromise<InferencePrincipal> {
   const authorized = authorizeInference(identified, access, context);
-  return identified.kind === "anonymous" ? rejectOverLimit(identified, context.deps) : authorized;
+  return identified.kind === "anonymous" ? rejectOverLimit(identified, context) : authorized;
 }
+
+/** The longest body that is read of a client that has used up the anonymous limit. Bytes. */
+const MAX_BYTES_OVER_LIMIT = 256 * 1024;
 
 const ANY_ROLE = { kind: "account", roles: ROLES } as const;
 
@@ -161,10 +167,14 @@ function requireManagementSize(body: Buffer): void {
   requireBodyBytes(body, BOUNDS.managementBodyBytes, "Send less at once.");
 }
 
-async function rejectOverLimit(principal: AnonymousPrincipal, deps: HttpDeps): Promise<AnonymousPrincipal> {
+async function rejectOverLimit(
+  principal: AnonymousPrincipal,
+  { deps, headers }: RequestContext,
+): Promise<AnonymousPrincipal> {
   const requests = (await peekLimits(principal, deps))?.requests ?? null;
-  if (requests !== null && !requests.allowed) rejectAnonymous(requests, requests);
-  return principal;
+  if (requests === null || requests.allowed) return principal;
+  const isSmall = Number(headers.get("content-length") ?? Number.NaN) <= MAX_BYTES_OVER_LIMIT;
+  return isSmall && requests.limit > 0 ? principal : rejectAnonymous(requests, requests);
 }
 
 /** Returns the status of a principal's rate limits, counting nothing; null if no limit applies. */

@@ -1,6 +1,6 @@
 import { nextTurn } from "../../base/next-turn.ts";
 import { dayOf } from "../../base/time.ts";
-import type { EffectivePolicy } from "../../core/accounts/merge-policies.ts";
+import { type EffectivePolicy, policyWithin } from "../../core/accounts/merge-policies.ts";
 import { presentModel } from "../../core/catalog/present-model.ts";
 import { presentTier, type TierView } from "../../core/catalog/present-tier.ts";
 import type { Tariffs } from "../../core/catalog/pricing-rules.ts";
@@ -76,7 +76,10 @@ function createLists(serving: Serving, now: number): ModelLists {
     all() {
       const models = viewCatalog(serving);
       whole ??= makeList(
-        [...renderTiers(tiers.list, models, now), ...renderRoutes({ ...inAll, own: null, models })],
+        [
+          ...renderTiers(tiers.list, () => models, now),
+          ...renderRoutes({ ...inAll, own: null }, () => ({ ...inAll, own: null, models })),
+        ],
         catalog.models,
         (model) => renderModel(model, model.endpoints, now),
       );
@@ -87,11 +90,15 @@ function createLists(serving: Serving, now: number): ModelLists {
         const isAllowed = createPolicyFilter(policy);
         const isNamed = (name: string) => findForbidding(policy, name) === undefined;
         const allowed = tiers.list.filter(({ id }) => isNamed(id));
-        const models = viewServed(serving, isAllowed);
-        const priced = { ...models, find: priceViewed(serving, { isAllowed, tariffs }) };
+        const filterFor = createFilterFor(policy, isAllowed);
+        const routeView = (name: string | null): RouteView => {
+          const within = filterFor(name);
+          const find = priceViewed(serving, { isAllowed: within, tariffs });
+          return { ...inAll, own, models: { ...viewServed(serving, within), find } };
+        };
         const first = [
-          ...renderTiers(allowed, models, now),
-          ...renderRoutes({ ...inAll, own, models: priced }, isNamed),
+          ...renderTiers(allowed, (id) => viewServed(serving, filterFor(id)), now),
+          ...renderRoutes({ ...inAll, own }, routeView, isNamed),
         ];
         return makeList(first, servedModels.models, textFor(isAllowed, tariffs));
       }),
@@ -135,20 +142,41 @@ function createListCache(): ListCache {
   };
 }
 
+type PolicyFilter = (deployment: Deployment) => boolean;
+
+/**
+ * Returns a function that finds the deployments allowed within a tier or a named route of the operator: `isAllowed`, unless a list of
+ * allowed models names it. Null stands for another name.
+ */
+function createFilterFor(
+  policy: EffectivePolicy,
+  isAllowed: PolicyFilter,
+): (name: string | null) => PolicyFilter {
+  return (name) => {
+    const within = name === null ? policy : policyWithin(policy, name);
+    return within === policy ? isAllowed : createPolicyFilter(within);
+  };
+}
+
 /** Returns the tiers that have at least one model, as JSON texts. */
-function renderTiers(tiers: readonly TierRecord[], view: TierView, now: number): string[] {
+function renderTiers(tiers: readonly TierRecord[], viewOf: (id: string) => TierView, now: number): string[] {
   return tiers.flatMap((tier) => {
-    const record = presentTier(tier, view, now);
+    const record = presentTier(tier, viewOf(tier.id), now);
     return record === null ? [] : JSON.stringify(record);
   });
 }
 
 /** Returns the named routes that lead to a model of the list, as JSON texts. Those of an account precede the operator's. */
-function renderRoutes(view: RouteView, isAllowed: (name: string) => boolean = () => true): string[] {
+function renderRoutes(
+  { sources, own }: Pick<RouteView, "sources" | "own">,
+  viewOf: (name: string | null) => RouteView,
+  isAllowed: (name: string) => boolean = () => true,
+): string[] {
   const routes = new Map(
-    [...view.sources.namedRoutes.list, ...(view.own?.list ?? [])].map((route) => [route.name, route]),
+    [...sources.namedRoutes.list, ...(own?.list ?? [])].map((route) => [route.name, route]),
   );
   return [...routes.values()].flatMap((route) => {
+    const view = viewOf(route.accountId === null ? route.name : null);
     const record = isAllowed(route.name) ? presentNamedRoute(route, view) : null;
     return record === null ? [] : JSON.stringify(record);
   });

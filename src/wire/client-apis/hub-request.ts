@@ -259,6 +259,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
         ...limited.warnings,
         ...affordable.warnings,
       ],
+      request,
       target,
     ),
   };

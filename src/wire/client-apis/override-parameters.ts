@@ -23,12 +23,16 @@ export function overrideParameters(
   };
 }
 
-/** Returns the warnings of an encoded request, including those about overrides that could not be expressed. */
+/**
+ * Returns the warnings of an encoded request, including those about overrides that could not be expressed. A verbosity that the client
+ * did not ask for is no loss to it.
+ */
 export function warnOfOverrides(
   warnings: readonly Warning[],
+  { verbosity }: Pick<ConversationRequest, "verbosity">,
   { overrides }: Pick<OverriddenTarget, "overrides">,
 ): readonly Warning[] {
-  return overrides === null ? warnings : [...warnOfVerbosity(overrides), ...warnings];
+  return overrides === null || verbosity === null ? warnings : [...warnOfVerbosity(overrides), ...warnings];
 }
 
 function warnOfVerbosity({ verbosity }: ParameterOverrides): readonly Warning[] {
