@@ -1,4 +1,5 @@
 import { fail } from "../../../base/errors.ts";
+import { normalizeMediaType } from "../../canonical/media-type.ts";
 import type { MediaPart, MediaSource } from "../../canonical/parts.ts";
 import { asFields, createTable, type Fields } from "../../json/fields.ts";
 import { encodeCache, takeCache } from "./cache-mark.ts";
@@ -38,7 +39,8 @@ function decodeSource(raw: Fields): DecodedSource | null {
 const SOURCES: Readonly<Record<string, (take: FieldTaker, raw: Fields) => MediaSource | null>> = createTable({
   base64(take) {
     const [mediaType, data] = [take.text("media_type"), take.text("data")];
-    return mediaType === null || data === null ? null : { kind: "base64", mediaType, data };
+    if (mediaType === null || data === null) return null;
+    return { kind: "base64", mediaType: normalizeMediaType(mediaType), data };
   },
   url(take) {
     const url = take.text("url");

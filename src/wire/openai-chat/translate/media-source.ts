@@ -1,3 +1,4 @@
+import { normalizeMediaType } from "../../canonical/media-type.ts";
 import type { MediaSource } from "../../canonical/parts.ts";
 import type { Fields } from "../../json/fields.ts";
 
@@ -12,7 +13,7 @@ export function readSource(url: string): ReadSource {
   const comma = url.startsWith("data:") ? url.indexOf(",") : -1;
   const head = url.slice(0, Math.max(comma, 0));
   if (!head.endsWith(";base64")) return { source: { kind: "url", url, mediaType: null }, spelling: {} };
-  const mediaType = head.slice("data:".length).split(";")[0] || "application/octet-stream";
+  const mediaType = normalizeMediaType(head.slice("data:".length)) || "application/octet-stream";
   const source: MediaSource = { kind: "base64", mediaType, data: url.slice(comma + 1) };
   return { source, spelling: head === headOf(mediaType) ? {} : { head } };
 }

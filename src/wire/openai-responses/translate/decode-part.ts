@@ -1,3 +1,4 @@
+import { normalizeMediaType } from "../../canonical/media-type.ts";
 import type { MediaSource, Part } from "../../canonical/parts.ts";
 import { asFields, createTable, type Fields, omit } from "../../json/fields.ts";
 import { decodeCitation } from "./citations.ts";
@@ -75,13 +76,17 @@ function decodeAudio(value: Fields): Part | null {
   return { kind: "audio", source: { kind: "base64", mediaType, data }, extras: markSpelling({ part }) };
 }
 
-const DATA_URL = /^data:([^;,]+);base64,/;
+const DATA_URL = /^data:([^,]+);base64,/;
 
 function readSource(value: unknown): MediaSource | null {
   if (typeof value !== "string") return null;
   const mediaType = DATA_URL.exec(value)?.[1];
   if (mediaType === undefined) return { kind: "url", url: value, mediaType: null };
-  return { kind: "base64", mediaType, data: value.slice(value.indexOf(",") + 1) };
+  return {
+    kind: "base64",
+    mediaType: normalizeMediaType(mediaType),
+    data: value.slice(value.indexOf(",") + 1),
+  };
 }
 
 function readFileId(value: unknown): MediaSource | null {
