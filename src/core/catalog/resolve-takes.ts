@@ -1,5 +1,6 @@
 import { matchPattern } from "../../base/match-pattern.ts";
 import type { ModelTarget } from "../../wire/canonical/format.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ParameterRule, ParameterRules } from "../../wire/conversation/parameter-rules.ts";
 import { actionOf } from "./action-of.ts";
 import type {
@@ -18,27 +19,33 @@ export interface TakingEndpoint {
   readonly endpoint: ModelEndpoint;
   readonly model: ModelRecord;
   readonly record: Pick<ProviderRecord, "slug">;
+  readonly format: ProviderFormat;
   /** Those of the format in which it is called. */
   readonly quirks: ProviderQuirks;
   readonly families: readonly FamilyProfile[];
 }
 
 /**
- * Returns what an endpoint takes of the parameters of a request; null: everything. The provider's own refusals come first, then what the
- * catalog says of the model, then what is known of its family, where later rows change earlier ones.
+ * Returns what an endpoint takes of the parameters of a request; null: everything. The provider's own refusals come first, then what is
+ * known of the model's family, where later rows change earlier ones, then what the catalog says of the model, the provider of others, and
+ * the format.
  */
 export function resolveTakes({
   endpoint,
   model,
   record,
+  format,
   quirks,
   families,
 }: TakingEndpoint): ParameterRules | null {
   const rows = families.filter((row) => isOfFamily(row, model.id, record.slug));
-  const taken: Record<string, TakenParameter> = { ...takenByModel(model, endpoint) };
+  const taken: Record<string, TakenParameter> = {
+    ...TAKEN_BY_FORMAT[format],
+    ...quirks.takes,
+    ...takenByModel(model, endpoint),
+  };
   for (const { parameters } of rows) Object.assign(taken, parameters);
   Object.assign(taken, refusalsOf(quirks.takes));
-  for (const [name, rule] of Object.entries(quirks.takes ?? {})) taken[name] ??= rule;
   const rules = new Map(Object.entries(taken).flatMap(([name, rule]) => toRule(name, rule)));
   if (rules.size === 0) return null;
   const reasonsByDefault = rows.findLast((row) => row.reasonsByDefault !== undefined)?.reasonsByDefault;
@@ -80,6 +87,14 @@ function isOfFamily({ models, except = [], providers }: FamilyProfile, id: strin
   if (providers !== undefined && !providers.includes(slug)) return false;
   return models.some(matches) && !except.some(matches);
 }
+
+/**
+ * What hosts of a format take unless their rows say otherwise. OpenAI's Responses API rejects less than 16 tokens, and so do the hosts that
+ * follow it (https://github.com/vectorize-io/hindsight/issues/58, https://github.com/earendil-works/pi/issues/6265, 2026-11-28).
+ */
+const TAKEN_BY_FORMAT: Readonly<Partial<Record<ProviderFormat, TakenParameters>>> = {
+  "openai-responses": { max_output_tokens: { min: 16 } },
+};
 
 /** A model of the catalog that has no temperature takes only the default. */
 function takenByModel(model: ModelRecord, endpoint: ModelEndpoint): TakenParameters {

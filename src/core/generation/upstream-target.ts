@@ -183,7 +183,7 @@ function describe(
     noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
     takesReasoningDetails: quirks.takesReasoningDetails === true,
     bodyFields: record.body ?? {},
-    takes: resolveTakes({ endpoint, model, record, quirks, families: provider.families }),
+    takes: resolveTakes({ endpoint, model, record, format, quirks, families: provider.families }),
     profile: resolveProfile({ endpoint, model, record, format, quirks }),
   };
 }

@@ -6,12 +6,12 @@ import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import { type Fields, omit, setField } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
-import { decodeFimRequest, type FimRequest } from "../mistral-fim/decode-request.ts";
+import { decodeFimRequest, FIM_FIELDS, type FimRequest } from "../mistral-fim/decode-request.ts";
 import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { fitToProfile } from "./apply-profile.ts";
-import { warnOfStoring } from "./apply-provider.ts";
+import { limitFields, warnOfStoring } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { readTags } from "./request-tags.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
@@ -70,16 +70,28 @@ function encodeFim({ fields }: FimRequest, target: UpstreamTarget): EncodedForUp
   const bound = maxTokens ? { max_tokens: maxTokens } : {};
   const hidden = hideUser(fields, (user) => target.hashUser(user));
   const kept = provider.storingFields === undefined ? hidden : omit(hidden, provider.storingFields);
-  const named = { model: provider.model.name, ...kept, ...bound };
-  const { body, warnings } = fitToProfile(named, { ...provider, refusedFields: NONE });
+  const named = rename({ model: provider.model.name, ...kept, ...bound }, provider.renames);
+  const limited = limitFields(named, provider.knownFields === null ? null : FIM_FIELDS);
+  const { body, warnings } = fitToProfile(limited.body, { ...provider, refusedFields: NONE });
   return {
     format: provider.format,
     body: Buffer.from(JSON.stringify(body)),
     heldBytes: 0,
     repair: null,
     carriesReasoning: false,
-    warnings: [...warnOfStoring(Object.keys(fields), provider), ...warnings],
+    warnings: [...warnOfStoring(Object.keys(fields), provider), ...limited.warnings, ...warnings],
   };
+}
+
+/** Names fields as the provider does: `random_seed` instead of `seed`. */
+function rename(fields: Fields, renames: readonly (readonly [string, string])[]): Fields {
+  const named: Record<string, unknown> = { ...fields };
+  for (const [from, to] of renames) {
+    if (named[from] === undefined) continue;
+    named[to] ??= named[from];
+    delete named[from];
+  }
+  return named;
 }
 
 function openTranslation(identity: RelayIdentity, isDocument: boolean): AnswerRelay {

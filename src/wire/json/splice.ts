@@ -10,8 +10,8 @@ export interface LeftOut {
 }
 
 /**
- * Returns a copy of the bytes with the splices applied, or the input if there are none. Splices may be in any order but must not
- * overlap; several at one position are inserted in the given order.
+ * Returns a copy of the bytes with the splices applied, or the input if there are none. Splices may be in any order; several at one
+ * position are inserted in the given order, and one within another, such as a change of a member that is removed, is dropped.
  */
 export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
   return splices.length === 0 ? bytes : spliceBytes(bytes, inOrder(splices)).join();
@@ -23,16 +23,26 @@ export function spliceBody(bytes: Buffer, splices: readonly Splice[]): Buffer | 
 }
 
 function inOrder(splices: readonly Splice[]): readonly Splice[] {
-  return isOrdered(splices) ? splices : splices.toSorted(byPosition);
+  return areInOrder(splices) ? splices : dropRemoved(splices.toSorted(byPosition));
+}
+
+/** Drops the splices within others: the change of a value whose member is removed. */
+function dropRemoved(splices: readonly Splice[]): readonly Splice[] {
+  let end = 0;
+  return splices.filter((splice) => {
+    if (splice.start < end) return false;
+    end = splice.end;
+    return true;
+  });
 }
 
 function byPosition(a: Splice, b: Splice): number {
   return a.start - b.start || a.end - b.end;
 }
 
-function isOrdered(splices: readonly Splice[]): boolean {
+function areInOrder(splices: readonly Splice[]): boolean {
   for (let at = 1; at < splices.length; at++)
-    if (byPosition(splices[at - 1] as Splice, splices[at] as Splice) > 0) return false;
+    if ((splices[at - 1] as Splice).end > (splices[at] as Splice).start) return false;
   return true;
 }
 

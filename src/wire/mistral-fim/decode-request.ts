@@ -35,6 +35,22 @@ export interface FimRequest extends RoutingParameters {
   readonly notice: string | null;
 }
 
+/** The fields of this format, for hosts that reject others (https://docs.mistral.ai/api, types of @mistralai/mistralai 2.7.0, 2026-11-28). */
+export const FIM_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "prompt",
+  "suffix",
+  "temperature",
+  "top_p",
+  "max_tokens",
+  "min_tokens",
+  "stop",
+  "random_seed",
+  "stream",
+  "metadata",
+  "prompt_cache_key",
+]);
+
 /** The maximum of `max_tokens`. */
 const MAX_TOKENS = 1_000;
 const MAX_TEMPERATURE = 2;
