@@ -30,7 +30,7 @@ describe("the role developer of a chat client", () => {
   test.each([
     ["mine/model", "mine"],
     ["deepseek/deepseek-v4-pro", "deepseek"],
-    ["openai/gpt-oss-120b", "groq"],
+    ["openai/gpt-oss-120b", "fireworks"],
   ])("is system at hosts that do not know it: %s at %s", async (model, provider) => {
     const asked = await site.ask(CHAT, model, { messages, ...at(provider) });
     expect(messagesIn(asked)[0]).toEqual({ role: "system", content: "RULES" });

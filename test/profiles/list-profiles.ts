@@ -26,7 +26,8 @@ const PARTS = [
   "maxCompletionTokens",
   "noMaxCompletionTokens",
   "randomSeed",
-  "noInstructions",
+  "noSchemas",
+  "marksPrefill",
   "noEncryptedReasoning",
 ] as const satisfies readonly (keyof ProviderQuirks)[];
 
@@ -54,14 +55,14 @@ function listHost(host: string, quirks: ProviderQuirks): readonly string[] {
   ];
 }
 
-function listFamily({ models, except = [], providers = [], parameters, reasonsByDefault }: FamilyProfile) {
+function listFamily({ models, except = [], providers = [], parameters, source: _, ...facts }: FamilyProfile) {
   const name = [
     models.join(" "),
     ...(except.length === 0 ? [] : [`except ${except.join(" ")}`]),
     ...(providers.length === 0 ? [] : [`at ${providers.join(" ")}`]),
   ].join(", ");
-  const reasons = reasonsByDefault === undefined ? [] : [`  reasonsByDefault ${reasonsByDefault}`];
-  return [name, ...listTaken(parameters).map((line) => `  takes ${line}`), ...reasons];
+  const others = Object.entries(facts).map(([fact, value]) => `  ${fact} ${value}`);
+  return [name, ...listTaken(parameters).map((line) => `  takes ${line}`), ...others];
 }
 
 function listTaken(taken: TakenParameters = {}): readonly string[] {

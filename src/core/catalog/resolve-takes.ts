@@ -64,7 +64,7 @@ export function resolveTurns({
   model,
   record,
   families,
-}: Omit<TakingEndpoint, "quirks">): Pick<
+}: Omit<TakingEndpoint, "format" | "quirks">): Pick<
   ModelTarget,
   "forcedTools" | "takesMidSystem" | "takesPrefill" | "takesUnsigned"
 > {
