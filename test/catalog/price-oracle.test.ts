@@ -93,6 +93,10 @@ const DIFFERENCES: Readonly<Record<string, Difference>> = {
     why: "DeepSeek has lowered its price here too.",
     theirs: { prompt: "0.00000027", completion: "0.0000011", cacheRead: "0.00000007" },
   },
+  "openai/gpt-5.6-sol": {
+    why: "OpenAI has lowered its price; the other list has that of the model's first months.",
+    theirs: { prompt: "0.000005", completion: "0.00003" },
+  },
   "perplexity/sonar": {
     why: "Perplexity also charges for searches by context size: the other list has the highest price, this catalog the one that was requested.",
     theirs: { prompt: "0.000001", completion: "0.000001", request: "0.012" },
