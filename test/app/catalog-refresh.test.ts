@@ -99,7 +99,7 @@ async function readCatalog({ gateway }: Pick<Place, "gateway">): Promise<string>
 }
 
 /** Nine refreshes in threads of their own, on a busy machine. */
-const SLOW_MS = 60_000;
+const SLOW_MS = 120_000;
 
 describe("scheduled refreshes", () => {
   /** Advances the clock to the next refresh and waits for its end. */
