@@ -19,7 +19,7 @@ const parameterRule = z
     "needs either values, or min and max, or notWith",
   );
 
-/** The schema of what is taken of parameters: in `catalog/providers.json`, `catalog/profiles.json` and the configuration. */
+/** The schema of what is taken of parameters: in `catalog/providers.json` and `catalog/profiles.json`. */
 export const takenParametersSchema = z.record(
   z.string().min(1),
   z.union([z.literal("yes"), z.literal("no"), parameterRule]),

@@ -160,10 +160,10 @@ class EncodedParameters implements ParameterView {
     let { body } = this;
     for (const { at, value } of changes) {
       const { container, field } = this.located[at] as Located;
-      if (container === null) body = setField(body, field, value);
+      if (container === null) body = withField(body, field, value);
       else {
-        const inner = setField(asFields(body[container]) ?? {}, field, value);
-        body = setField(body, container, isEmpty(inner) ? undefined : inner);
+        const inner = withField(asFields(body[container]) ?? {}, field, value);
+        body = withField(body, container, isEmpty(inner) ? undefined : inner);
       }
     }
     return body;
@@ -171,7 +171,7 @@ class EncodedParameters implements ParameterView {
 }
 
 /** Returns fields with another value of one of them, or without it if the value is undefined. */
-function setField(fields: Fields, name: string, value: unknown): Fields {
+function withField(fields: Fields, name: string, value: unknown): Fields {
   if (value !== undefined) return { ...fields, [name]: value };
   const { [name]: _, ...rest } = fields;
   return rest;

@@ -60,7 +60,7 @@ function hasCalls(message: JsonNode): boolean {
 }
 
 /** Whether a scanned part or tool has a cache mark. */
-export function isMarked(node: JsonNode): boolean {
+function isMarked(node: JsonNode): boolean {
   return memberOf(node, CACHE_MARK) !== undefined;
 }
 

@@ -4,11 +4,11 @@ import { tryParseFields } from "../../json/fields.ts";
 import { decodeUtf8, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import {
   addAll,
-  appendMember,
   applySplices,
   NO_SPLICES,
   removeMembers,
   type Splice,
+  setMember,
 } from "../../json/splice.ts";
 import { type ChatTraits, fitMessage, mustFit } from "../fit-messages.ts";
 import { joinAssistants } from "./join-assistants.ts";
@@ -129,13 +129,6 @@ function replaceCalls(
     return splice(request, call, [setMember(call, "id", JSON.stringify(id))]);
   });
   return [{ start: node.start, end: node.end, insert: `[${kept.join(",")}]` }];
-}
-
-function setMember(object: JsonNode, key: string, json: string): Splice {
-  const node = memberOf(object, key);
-  return node === undefined
-    ? appendMember(object, key, json)
-    : { start: node.start, end: node.end, insert: json };
 }
 
 /** Returns a part of the request with the splices applied. */
