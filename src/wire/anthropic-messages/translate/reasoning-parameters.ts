@@ -1,3 +1,4 @@
+import { effortOfBudget } from "../../canonical/effort-of-budget.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import type { ReasoningParameters } from "../../canonical/request.ts";
 import type { Warn } from "../../canonical/warn.ts";
@@ -126,18 +127,13 @@ function pickEffort(
   { efforts: known = [], budgetTokens: budgets }: NonNullable<ModelTarget["reasoning"]>,
   warn: Warn,
 ): string | null {
-  const wanted = effort ?? (budgets === undefined && budgetTokens !== null ? effortOf(budgetTokens) : null);
+  const wanted =
+    effort ?? (budgets === undefined && budgetTokens !== null ? effortOfBudget(budgetTokens) : null);
   if (wanted === null || known.length === 0) return null;
   const nearest = known.includes(wanted) ? wanted : findNearest(wanted, known);
   if (effort === null && nearest !== null)
     warn("reasoning", `This model takes efforts instead of a budget of tokens; "${nearest}" was sent.`);
   return nearest;
-}
-
-/** The largest budgets of the lower efforts, as other gateways count them. Tokens. */
-function effortOf(budget: number): string {
-  if (budget <= 4_096) return "low";
-  return budget <= 16_384 ? "medium" : "high";
 }
 
 function findNearest(wanted: string, known: readonly string[]): string | null {

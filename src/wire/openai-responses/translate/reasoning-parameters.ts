@@ -1,3 +1,4 @@
+import { effortOfBudget } from "../../canonical/effort-of-budget.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import type { ReasoningParameters } from "../../canonical/request.ts";
 import type { Warn } from "../../canonical/warn.ts";
@@ -87,17 +88,14 @@ function fitEffort(parameters: ReasoningParameters, target: ModelTarget, warn: W
 /** Chooses the effort. Enabled reasoning without an effort is sent as medium, because some models do not reason without one. */
 function chooseEffort({ enabled, effort, budgetTokens }: ReasoningParameters): string | null {
   if (enabled === false) return "none";
-  return effort ?? effortOfBudget(budgetTokens) ?? (enabled === true ? "medium" : null);
+  return effort ?? effortOf(budgetTokens) ?? (enabled === true ? "medium" : null);
 }
 
 function distance(effort: string, index: number): number {
   return Math.abs(EFFORTS.indexOf(effort) - index);
 }
 
-/** Returns the effort that spends about this budget. */
-function effortOfBudget(tokens: number | null): string | null {
-  if (tokens === null) return null;
-  if (tokens === 0) return "none";
-  if (tokens <= 4_096) return "low";
-  return tokens <= 16_384 ? "medium" : "high";
+function effortOf(budgetTokens: number | null): string | null {
+  if (budgetTokens === null) return null;
+  return budgetTokens === 0 ? "none" : effortOfBudget(budgetTokens);
 }
