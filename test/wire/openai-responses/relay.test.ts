@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AnswerRelay, RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import { RelayReader } from "../../../src/wire/canonical/relay-reader.ts";
-import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
+import { asFields, asObjects, type Fields } from "../../../src/wire/json/fields.ts";
 import { relayResponsesAnswer } from "../../../src/wire/openai-responses/passthrough/relay-response.ts";
 import { ResponsesRelay } from "../../../src/wire/openai-responses/passthrough/relay-stream.ts";
 import {
@@ -38,13 +38,60 @@ function relay(
 const streams = readRecordedStreams();
 const whole = streams.filter(({ events }) => events.at(-1)?.["type"] === "response.completed");
 
-/** Fields that the gateway writes itself. */
-function asGatewaySends(event: Fields, sequence: number): Fields {
-  const numbered = { sequence_number: sequence, ...event };
-  const response = asFields(event["response"]);
-  if (response === null) return numbered;
+/** The fields that published schemas require of each response, with the values of a request that does not set them. */
+const REQUIRED: Fields = {
+  completed_at: null,
+  error: null,
+  incomplete_details: null,
+  instructions: null,
+  previous_response_id: null,
+  tools: [],
+  tool_choice: "auto",
+  truncation: "disabled",
+  parallel_tool_calls: true,
+  text: { format: { type: "text" } },
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  top_logprobs: 0,
+  reasoning: null,
+  user: null,
+  usage: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  background: false,
+  service_tier: "default",
+  metadata: {},
+  safety_identifier: null,
+  prompt_cache_key: null,
+};
+
+/** Returns a vendor's response with the fields that the gateway writes itself, and those that the vendor left out or null. */
+function responseForClient(response: Fields): Fields {
   const { id, model, created: created_at } = IDENTITY;
-  return { ...numbered, response: { ...response, id, model, created_at, store: false } };
+  const given = Object.entries(response).filter(([, value]) => value !== null);
+  const own = { id, model, created_at, store: false };
+  const tools = asObjects(response["tools"]).map((tool) =>
+    tool["type"] === "function" ? { description: null, parameters: null, strict: null, ...tool } : tool,
+  );
+  const nulls = Object.keys(response).map((name) => [name, null]);
+  return { ...Object.fromEntries(nulls), ...REQUIRED, ...Object.fromEntries(given), ...own, tools };
+}
+
+/** Returns the vendor's events as the client gets them. Items are numbered in the order in which they are added. */
+function asGatewaySends(events: readonly Fields[]): readonly Fields[] {
+  const added = events.filter(({ type }) => type === "response.output_item.added");
+  const indexes = added.map((event) => event["output_index"]);
+  return events.map((event) => {
+    const response = asFields(event["response"]);
+    const index = event["output_index"];
+    return {
+      ...event,
+      ...(index === undefined ? {} : { output_index: indexes.indexOf(index) }),
+      ...(response === null ? {} : { response: responseForClient(response) }),
+    };
+  });
 }
 
 describe("relaying a text delta of a Responses stream", () => {
@@ -104,10 +151,9 @@ describe("relaying a recorded Responses stream", () => {
     const hasCalls = types.includes("function_call") || types.includes("custom_tool_call");
     expect(made.finish()).toEqual({ client: hasCalls ? "tool_calls" : "stop", native: "completed" });
     const last = sent.length - 1;
-    for (const [at, event] of sent.slice(0, last).entries()) {
-      // Fields that clients require are added to a response that lacks them.
-      expect(event).toMatchObject(asGatewaySends(events[at] as Fields, event["sequence_number"] as number));
-    }
+    const changed = asGatewaySends(events);
+    for (const [at, { sequence_number, ...event }] of sent.slice(0, last).entries())
+      expect({ sequence_number, ...event }).toEqual({ sequence_number, ...changed[at] });
     const expected = lastResponse(events);
     expect(lastResponse(sent)["output"]).toEqual(expected["output"]);
     expect(lastResponse(sent)["usage"]).toMatchObject({ cost: 0.25, input_tokens: 10 });
@@ -155,17 +201,14 @@ describe("relaying a recorded Responses stream", () => {
     const read = relayResponsesAnswer(JSON.stringify(body), identity);
     if (read.kind === "error") throw new Error(read.error.message);
     const sent = JSON.parse(read.encode({ ...END, metadata: { repairs: {} } })) as Fields;
-    const { id, model, created: created_at } = IDENTITY;
     const expected: Fields = {
-      ...body,
-      id,
-      model,
-      created_at,
-      store: false,
+      ...responseForClient(body),
+      // When the request came, because the end of this answer does not name a time.
+      completed_at: body["completed_at"] ?? (body["status"] === "completed" ? IDENTITY.created : null),
       usage: null,
       gateway_metadata: { repairs: {} },
     };
-    expect({ ...sent, usage: null } as Fields).toMatchObject(expected);
+    expect({ ...sent, usage: null } as Fields).toEqual(expected);
     expect(read.usage).toEqual(decodeWhole(body).usage);
   });
 });
