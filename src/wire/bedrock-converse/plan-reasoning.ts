@@ -1,3 +1,4 @@
+import { nearestEffort, withoutNone } from "../canonical/efforts.ts";
 import type { ModelTarget } from "../canonical/format.ts";
 import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
@@ -155,15 +156,9 @@ function lacksThinking({ messages }: ConversationRequest, { family }: Encoding):
   return first !== undefined && (first.kind !== "reasoning" || encodeReasoning(first, family) === null);
 }
 
-const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"];
-
 /** Returns the effort, or the nearest one that the model knows; the lesser of two that are equally near. */
 function fitEffort(effort: string, known: readonly string[]): string {
-  if (known.includes(effort)) return effort;
-  const index = EFFORTS.indexOf(effort);
-  const distance = (name: string) => Math.abs(EFFORTS.indexOf(name) - index);
-  const ranked = known.filter((name) => EFFORTS.includes(name)).sort((a, b) => distance(a) - distance(b));
-  return index < 0 ? effort : (ranked[0] ?? effort);
+  return known.includes(effort) ? effort : (nearestEffort(effort, withoutNone(known)) ?? effort);
 }
 
 function nameBudget(tokens: number): string {

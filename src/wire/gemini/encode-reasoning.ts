@@ -1,3 +1,4 @@
+import { nearestEffort, withoutNone } from "../canonical/efforts.ts";
 import type { ReasoningParameters } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { type Encoding, warn } from "./encoding.ts";
@@ -5,8 +6,6 @@ import { type Encoding, warn } from "./encoding.ts";
 /** The effort for clients that enable reasoning without choosing one. */
 const DEFAULT_EFFORT = "medium";
 
-/** In ascending order. */
-const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 /** The share of the largest budget that each effort stands for. */
 const SHARES: Readonly<Record<string, number>> = {
   minimal: 0.05,
@@ -60,14 +59,10 @@ function encodeLevel(parameters: ReasoningParameters, efforts: readonly string[]
   const requested =
     parameters.effort ?? (parameters.budgetTokens === null ? null : effortOf(parameters.budgetTokens));
   const level = requested ?? (parameters.enabled === true && !parameters.adaptive ? DEFAULT_EFFORT : null);
-  return level === null ? {} : { thinkingLevel: nearestEffort(level, efforts).toUpperCase() };
-}
-
-/** Returns the nearest effort that the model offers; the greater of two that are equally near. */
-function nearestEffort(requested: string, offered: readonly string[]): string {
-  const distance = (effort: string) => Math.abs(EFFORTS.indexOf(effort) - EFFORTS.indexOf(requested));
-  const levels = offered.filter((effort) => effort !== "none");
-  return levels.reduce((best, effort) => (distance(effort) <= distance(best) ? effort : best));
+  if (level === null) return {};
+  // A `medium` that the model lacks becomes `high` and not `low`.
+  const nearest = nearestEffort(level, withoutNone(efforts), "higher") ?? efforts[0] ?? level;
+  return { thinkingLevel: nearest.toUpperCase() };
 }
 
 function effortOf(budget: number): string {

@@ -1,4 +1,4 @@
-import { effortOfBudget } from "../../canonical/effort-of-budget.ts";
+import { effortOfBudget, nearestEffort, withoutNone } from "../../canonical/efforts.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import type { ReasoningParameters } from "../../canonical/request.ts";
 import type { Warn } from "../../canonical/warn.ts";
@@ -119,8 +119,6 @@ function omitForTool({ target, warn }: ThinkingContext): Fields | null {
   return target.reasoning?.canDisable ? { type: "disabled" } : null;
 }
 
-const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"];
-
 /** Returns the requested effort, or the nearest one that the target knows. A budget becomes an effort for a target without budgets. */
 function pickEffort(
   { effort, budgetTokens }: ReasoningParameters,
@@ -130,18 +128,10 @@ function pickEffort(
   const wanted =
     effort ?? (budgets === undefined && budgetTokens !== null ? effortOfBudget(budgetTokens) : null);
   if (wanted === null || known.length === 0) return null;
-  const nearest = known.includes(wanted) ? wanted : findNearest(wanted, known);
+  const nearest = known.includes(wanted) ? wanted : nearestEffort(wanted, withoutNone(known));
   if (effort === null && nearest !== null)
     warn("reasoning", `This model takes efforts instead of a budget of tokens; "${nearest}" was sent.`);
   return nearest;
-}
-
-function findNearest(wanted: string, known: readonly string[]): string | null {
-  const requested = EFFORTS.indexOf(wanted);
-  const ranked = known.filter((effort) => EFFORTS.includes(effort));
-  if (requested < 0 || ranked.length === 0) return null;
-  const distance = (effort: string) => Math.abs(EFFORTS.indexOf(effort) - requested);
-  return ranked.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best));
 }
 
 /** The smallest thinking budget that this API accepts. Tokens. */

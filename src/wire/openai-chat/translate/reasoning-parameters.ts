@@ -1,3 +1,4 @@
+import { effortOfBudget, nearestEffort } from "../../canonical/efforts.ts";
 import type { ModelTarget, ReasoningFields } from "../../canonical/format.ts";
 import type { ConversationRequest, ReasoningParameters } from "../../canonical/request.ts";
 import type { Warn } from "../../canonical/warn.ts";
@@ -111,7 +112,7 @@ function encodeOff({ control, fields, warn }: ControlContext): Fields {
     warn("reasoning", NO_SWITCH);
     return {};
   }
-  const least = findNearest("none", efforts);
+  const least = nearestEffort("none", efforts);
   if (least === null || fields.effort === undefined) {
     warn("reasoning", ALWAYS_REASONS);
     return {};
@@ -130,15 +131,15 @@ function encodeOn(
   const budgets = fields.budget === undefined ? undefined : control?.budgetTokens;
   if (budget !== null && budgets !== undefined)
     return { ...on, [fields.budget as string]: clamp(budget, budgets) };
-  const wanted = effort ?? (budget === null ? null : effortOf(budget));
+  const wanted = effort ?? (budget === null ? null : effortOfBudget(budget));
   if (wanted === null) {
     if (Object.keys(on).length > 0) return on;
-    if (takesEfforts) return { [fields.effort as string]: findNearest(USUAL_EFFORT, efforts) };
+    if (takesEfforts) return { [fields.effort as string]: fitEffort(USUAL_EFFORT, efforts) };
     if (control?.canDisable) warn("reasoning", NO_SWITCH);
     return {};
   }
   if (takesEfforts) {
-    const nearest = findNearest(wanted, efforts) as string;
+    const nearest = fitEffort(wanted, efforts);
     if (nearest !== wanted) warn("reasoning", `The model has no effort "${wanted}"; "${nearest}" was sent.`);
     return { ...on, [fields.effort as string]: nearest };
   }
@@ -149,8 +150,6 @@ function encodeOn(
   return on;
 }
 
-/** Efforts in ascending order. */
-const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 /** The efforts assumed for a model whose efforts are not listed. */
 const COMMON_EFFORTS = ["low", "medium", "high"];
 /** The effort for reasoning that is switched on without an amount, for models that only have efforts. */
@@ -171,11 +170,6 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: 131_072,
 };
 
-function effortOf(budget: number): string {
-  if (budget <= (BUDGETS["low"] as number)) return "low";
-  return budget <= (BUDGETS["medium"] as number) ? "medium" : "high";
-}
-
 function clamp(
   budget: number,
   { min = 1, max = budget }: { readonly min?: number; readonly max?: number },
@@ -183,13 +177,7 @@ function clamp(
   return Math.max(min, Math.min(budget, max));
 }
 
-/** Returns the nearest of the known efforts, the lower one if two are equally near; an unknown word is returned unchanged. */
-function findNearest(wanted: string, known: readonly string[]): string | null {
-  const rank = EFFORTS.indexOf(wanted);
-  if (known.includes(wanted) || rank < 0) return wanted;
-  const distance = (effort: string) => Math.abs(EFFORTS.indexOf(effort) - rank);
-  const ranked = EFFORTS.filter((effort) => known.includes(effort)).toSorted(
-    (a, b) => distance(a) - distance(b),
-  );
-  return ranked[0] ?? null;
+/** Returns the nearest of the known efforts; an unknown word is returned unchanged. */
+function fitEffort(wanted: string, known: readonly string[]): string {
+  return known.includes(wanted) ? wanted : (nearestEffort(wanted, known) ?? wanted);
 }

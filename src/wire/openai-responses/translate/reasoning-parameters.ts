@@ -1,4 +1,4 @@
-import { effortOfBudget } from "../../canonical/effort-of-budget.ts";
+import { effortOfBudget, nearestEffort } from "../../canonical/efforts.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import type { ReasoningParameters } from "../../canonical/request.ts";
 import type { Warn } from "../../canonical/warn.ts";
@@ -64,18 +64,14 @@ export function takesEffort({ reasoning }: ModelTarget, effort: string): boolean
   return !reasoning?.efforts?.length || reasoning.efforts.includes(effort);
 }
 
-/** Efforts in ascending order. */
-const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
-
 function fitEffort(parameters: ReasoningParameters, target: ModelTarget, warn: Warn): string | null {
   const wanted = chooseEffort(parameters);
   const offered = target.reasoning?.efforts;
   if (wanted === "none" && target.reasoning?.onlyWhenTold && !offered?.includes("none")) return null;
   if (wanted === null || offered === undefined || offered.length === 0 || offered.includes(wanted))
     return wanted;
-  const index = EFFORTS.indexOf(wanted);
-  if (index < 0) return wanted;
-  const nearest = offered.toSorted((a, b) => distance(a, index) - distance(b, index))[0] as string;
+  const nearest = nearestEffort(wanted, offered);
+  if (nearest === null) return wanted;
   const isAskedFor =
     parameters.enabled === false || parameters.effort !== null || parameters.budgetTokens !== null;
   if (isAskedFor) {
@@ -89,10 +85,6 @@ function fitEffort(parameters: ReasoningParameters, target: ModelTarget, warn: W
 function chooseEffort({ enabled, effort, budgetTokens }: ReasoningParameters): string | null {
   if (enabled === false) return "none";
   return effort ?? effortOf(budgetTokens) ?? (enabled === true ? "medium" : null);
-}
-
-function distance(effort: string, index: number): number {
-  return Math.abs(EFFORTS.indexOf(effort) - index);
 }
 
 function effortOf(budgetTokens: number | null): string | null {
