@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
+import { isTierName } from "../core/catalog/tier-name.ts";
 import { createFileCatalogStore } from "../storage/files/catalog-store.ts";
 import { type BuiltServing, buildServing } from "./build-serving.ts";
 import {
@@ -137,10 +138,8 @@ function storeOf({ data_dir, database }: Config): CatalogStore {
 function namesTier(config: Config, path: ConfigPath): boolean {
   let value: unknown = config;
   for (const part of path) value = (value as Readonly<Record<PropertyKey, unknown>> | undefined)?.[part];
-  return typeof value === "string" && value.toLowerCase().startsWith(TIER_PREFIX);
+  return typeof value === "string" && isTierName(value);
 }
-
-const TIER_PREFIX = "gateway-auto/";
 
 /** Finds providers that the configuration names and that no key is known for, so that only BYOK keys can use them. */
 function findKeylessProviders(config: Config, { catalog, servedModels }: BuiltServing): ConfigProblem[] {

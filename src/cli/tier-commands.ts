@@ -6,6 +6,7 @@ import type { Stores } from "../app/stores.ts";
 import { createTierManager } from "../app/tier-manager.ts";
 import { presentListedTier } from "../core/catalog/present-listed-tier.ts";
 import type { ListedTier } from "../core/catalog/tier-manager.ts";
+import { TIER_PREFIX } from "../core/catalog/tier-name.ts";
 import type { TierRecord } from "../core/catalog/tier-records.ts";
 import { tierSchema } from "../core/catalog/tier-schema.ts";
 import { listNamedModels } from "../core/catalog/tiers.ts";
@@ -17,7 +18,6 @@ import { withStores } from "./with-stores.ts";
 
 const ID_HELP = "ID of the tier, gateway-auto/…";
 const TIER_HELP = "Tier: ID, with or without gateway-auto/, or name";
-const PREFIX = "gateway-auto/";
 
 /** `gateway tiers list|show|set|delete`: the model ids that stand for a choice of models. A gateway may be running on the same stores. */
 export function declareTierCommands(tiers: Command): void {
@@ -86,12 +86,12 @@ async function find({ manager }: Scene, text: string): Promise<ListedTier> {
     listedBy: "gateway tiers list",
     find: async (id) => tiers.find(({ tier }) => tier.id === id) ?? null,
     findByText: async () =>
-      tiers.filter(({ tier }) => tier.id === PREFIX + wanted || tier.name.toLowerCase() === wanted),
+      tiers.filter(({ tier }) => tier.id === TIER_PREFIX + wanted || tier.name.toLowerCase() === wanted),
     listSome: async () => tiers,
     describe: ({ tier }) => ({
       id: tier.id,
       name: tier.name,
-      aliases: [tier.id, tier.id.slice(PREFIX.length)],
+      aliases: [tier.id, tier.id.slice(TIER_PREFIX.length)],
       isPreferred: true,
       details: "",
     }),

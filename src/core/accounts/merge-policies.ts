@@ -1,4 +1,5 @@
 import { matchPattern } from "../../base/match-pattern.ts";
+import { isTierName } from "../catalog/tier-name.ts";
 import { hyphenate, undatedId } from "../catalog/undated-id.ts";
 import type { InferencePrincipal } from "./principal.ts";
 import type { KeyRecord, Policy } from "./records.ts";
@@ -101,10 +102,8 @@ export function policyWithin(policy: EffectivePolicy, name: string): EffectivePo
 
 function isNameOf(pattern: string, name: string): boolean {
   if (!pattern.includes("*")) return pattern.toLowerCase() === name.toLowerCase();
-  return pattern.toLowerCase().startsWith(TIERS) && matchPattern(pattern, name);
+  return isTierName(pattern) && matchPattern(pattern, name);
 }
-
-const TIERS = "gateway-auto/";
 
 function deniesRelease(patterns: readonly string[], modelId: string): boolean {
   const model = undatedId(modelId);

@@ -2,6 +2,7 @@ import { fail } from "../../base/errors.ts";
 import { matchPattern } from "../../base/match-pattern.ts";
 import type { Catalog } from "./catalog.ts";
 import { createSuggester } from "./suggest-names.ts";
+import { isTierName } from "./tier-name.ts";
 import type { Tiers } from "./tiers.ts";
 
 /** The names that are valid: models and providers of the catalog in force, including those of the configuration, tiers, and the operator's named routes. */
@@ -84,7 +85,7 @@ function describeUnknownModel(known: KnownNames, name: string, isExact: boolean)
 }
 
 function suggestModels({ catalog, tiers }: KnownNames, name: string): string[] {
-  if (!name.toLowerCase().startsWith("gateway-auto/")) return catalog.suggest(name, NEAR);
+  if (!isTierName(name)) return catalog.suggest(name, NEAR);
   return createSuggester(tiers.list.map(({ id }) => id))(name, NEAR);
 }
 

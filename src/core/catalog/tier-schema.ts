@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isFreeId } from "./is-free-id.ts";
 import { MODEL_ID, MODEL_ID_CHARS } from "./is-sound-model.ts";
 import { PlainText } from "./plain-text-schema.ts";
+import { TIER_PREFIX } from "./tier-name.ts";
 
 /** The client APIs that accept tiers. */
 export const CLIENT_APIS_WITH_TIERS = ["chat.completions", "responses", "messages"] as const;
@@ -16,7 +17,7 @@ const modelId = z
   .string()
   .max(MODEL_ID_CHARS)
   .regex(MODEL_ID, "must have the form author/model, in lower case")
-  .refine((id) => !id.startsWith("gateway-auto/"), "must be a model: a tier cannot contain tiers");
+  .refine((id) => !id.startsWith(TIER_PREFIX), "must be a model: a tier cannot contain tiers");
 
 const pick = z.strictObject({
   models: z.array(modelId).min(1).max(MAX_MODELS),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { BOUNDS } from "../../base/bounds.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import { PlainText } from "../catalog/plain-text-schema.ts";
+import { TIER_PREFIX } from "../catalog/tier-name.ts";
 import { EFFORTS } from "../catalog/tier-schema.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
@@ -159,7 +160,7 @@ export const routeNameSchema = z
   .string()
   .max(BOUNDS.modelIdChars)
   .regex(NAME, "must consist of a-z, 0-9 and . _ : / + - and begin with a letter or digit")
-  .refine((name) => !name.startsWith("gateway-auto/"), "must not begin with gateway-auto/: these are tiers")
+  .refine((name) => !name.startsWith(TIER_PREFIX), "must not begin with gateway-auto/: these are tiers")
   .refine((name) => splitSortSuffix(name) === null, "must not end in :nitro or :floor, which sort providers")
   .refine((name) => !isFreeId(name), "must not end in :free: these are free models");
 

@@ -3,6 +3,7 @@ import { fail } from "../../base/errors.ts";
 import { presentListedTier } from "../../core/catalog/present-listed-tier.ts";
 import { presentTier } from "../../core/catalog/present-tier.ts";
 import { type ListedTier, TIER_SOURCES } from "../../core/catalog/tier-manager.ts";
+import { TIER_PREFIX } from "../../core/catalog/tier-name.ts";
 import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import { tierSchema } from "../../core/catalog/tier-schema.ts";
 import { listNamedModels } from "../../core/catalog/tiers.ts";
@@ -13,7 +14,6 @@ import { viewServed } from "./tier-views.ts";
 
 const TAG = "Tiers";
 const PATH = "/api/admin/tiers";
-const PREFIX = "gateway-auto/";
 
 const TierInput = tierSchema.omit({ id: true });
 
@@ -134,7 +134,7 @@ export const deleteTier = defineEndpoint({
 /** Returns a tier's whole id, in lower case. */
 function fullId(id: string): string {
   const lower = id.toLowerCase();
-  return lower.startsWith(PREFIX) ? lower : PREFIX + lower;
+  return lower.startsWith(TIER_PREFIX) ? lower : TIER_PREFIX + lower;
 }
 
 /** @throws GatewayError `invalid_request` for an id that no tier can have. */
