@@ -1,21 +1,10 @@
 import { compareText } from "./format-catalog.ts";
 import type { ImportRules } from "./import-rules.ts";
 import type { ModelRecord, ModelTakes, ReasoningControl } from "./records.ts";
+import { takesShape } from "./validate-catalog.ts";
 
-/** The order of members in files. */
-const MEMBERS: readonly (keyof ModelTakes)[] = [
-  "sampling",
-  "prefill",
-  "forcedTools",
-  "reasoning",
-  "adaptive",
-  "budgets",
-  "defaultEffort",
-  "midConversationSystem",
-  "cacheMinTokens",
-  "cacheBreakpoints",
-  "structuredOutput",
-];
+/** The members, in the order of files. */
+const MEMBERS = Object.keys(takesShape) as (keyof ModelTakes)[];
 
 /** What models take, from the rules, claims of a price map, and a catalog that had one. */
 export class TakesReader {

@@ -9,20 +9,35 @@ import type {
   ModelRecord,
   ModelTakes,
   ProviderQuirks,
-  ProviderRecord,
   TakenParameter,
   TakenParameters,
 } from "./records.ts";
+import { hasTemperature } from "./sampling-parameters.ts";
 
 /** A model endpoint, and what decides about the parameters that it takes. */
 export interface TakingEndpoint {
   readonly endpoint: ModelEndpoint;
   readonly model: ModelRecord;
-  readonly record: Pick<ProviderRecord, "slug">;
   readonly format: ProviderFormat;
   /** Those of the format in which it is called. */
   readonly quirks: ProviderQuirks;
+  /** The profiles of the model's families at its provider (`findFamilies`). */
   readonly families: readonly FamilyProfile[];
+}
+
+/** Returns the profiles of the families that a model belongs to at a provider, in their order. */
+export function findFamilies(
+  all: readonly FamilyProfile[],
+  modelId: string,
+  provider: string,
+): readonly FamilyProfile[] {
+  const matches = (pattern: string) => matchPattern(pattern, modelId);
+  return all.filter(
+    ({ models, except = [], providers }) =>
+      (providers === undefined || providers.includes(provider)) &&
+      models.some(matches) &&
+      !except.some(matches),
+  );
 }
 
 /**
@@ -33,22 +48,20 @@ export interface TakingEndpoint {
 export function resolveTakes({
   endpoint,
   model,
-  record,
   format,
   quirks,
   families,
 }: TakingEndpoint): ParameterRules | null {
-  const rows = families.filter((row) => isOfFamily(row, model.id, record.slug));
   const taken: Record<string, TakenParameter> = {
     ...TAKEN_BY_FORMAT[format],
     ...quirks.takes,
     ...takenByModel(model, endpoint),
   };
-  for (const { parameters } of rows) Object.assign(taken, parameters);
+  for (const { parameters } of families) Object.assign(taken, parameters);
   Object.assign(taken, refusalsOf(quirks.takes));
   const rules = new Map(Object.entries(taken).flatMap(([name, rule]) => toRule(name, rule)));
   if (rules.size === 0) return null;
-  const reasonsByDefault = rows.findLast((row) => row.reasonsByDefault !== undefined)?.reasonsByDefault;
+  const reasonsByDefault = lastOf(families, "reasonsByDefault");
   const habit = factsOf(model, endpoint).reasoning;
   return { rules, reasonsByDefault: reasonsByDefault ?? habit !== "when-told" };
 }
@@ -62,18 +75,15 @@ function factsOf(model: ModelRecord, endpoint: ModelEndpoint): ModelTakes {
 export function resolveTurns({
   endpoint,
   model,
-  record,
   families,
 }: Omit<TakingEndpoint, "format" | "quirks">): Pick<
   ModelTarget,
   "forcedTools" | "takesMidSystem" | "takesPrefill" | "takesUnsigned"
 > {
   const { forcedTools, reasoning, midConversationSystem, prefill } = factsOf(model, endpoint);
-  const rows = families.filter((row) => isOfFamily(row, model.id, record.slug));
-  const inFamily = rows.findLast((row) => row.forcedTools !== undefined)?.forcedTools;
-  const unsigned = rows.findLast((row) => row.unsignedThinking !== undefined)?.unsignedThinking;
+  const unsigned = lastOf(families, "unsignedThinking");
   const byFacts = reasoning === "always" ? "never" : "without-reasoning";
-  const forced = inFamily ?? (forcedTools === false ? byFacts : undefined);
+  const forced = lastOf(families, "forcedTools") ?? (forcedTools === false ? byFacts : undefined);
   return {
     ...(forced === undefined ? {} : { forcedTools: forced }),
     ...(midConversationSystem === undefined ? {} : { takesMidSystem: midConversationSystem }),
@@ -82,10 +92,12 @@ export function resolveTurns({
   };
 }
 
-function isOfFamily({ models, except = [], providers }: FamilyProfile, id: string, slug: string): boolean {
-  const matches = (pattern: string) => matchPattern(pattern, id);
-  if (providers !== undefined && !providers.includes(slug)) return false;
-  return models.some(matches) && !except.some(matches);
+/** Returns a member of the last profile that has it; undefined if none has. */
+function lastOf<K extends keyof FamilyProfile>(
+  families: readonly FamilyProfile[],
+  member: K,
+): FamilyProfile[K] | undefined {
+  return families.findLast((family) => family[member] !== undefined)?.[member];
 }
 
 /**
@@ -100,9 +112,7 @@ const TAKEN_BY_FORMAT: Readonly<Partial<Record<ProviderFormat, TakenParameters>>
 function takenByModel(model: ModelRecord, endpoint: ModelEndpoint): TakenParameters {
   if (model.isUndescribed === true || actionOf(model) !== "chat") return {};
   if (factsOf(model, endpoint).sampling === false) return { ...ONLY_DEFAULT_SAMPLING, top_k: "no" };
-  const hasTemperature =
-    model.supportedParameters.includes("temperature") && endpoint.lacks?.includes("temperature") !== true;
-  return hasTemperature ? {} : ONLY_DEFAULT_SAMPLING;
+  return hasTemperature(model, endpoint) ? {} : ONLY_DEFAULT_SAMPLING;
 }
 
 const ONLY_DEFAULT_SAMPLING: TakenParameters = { temperature: { values: [1] }, top_p: { values: [1] } };

@@ -51,9 +51,8 @@ export function addSamplingParameters(
     withFim.has(provider) && matchPattern(CODE_MODELS, id);
   return models.map((model) => {
     if (actionOf(model) !== "chat") return model;
-    const hasTemperature = model.supportedParameters.includes("temperature");
     const endpoints = model.endpoints.map((endpoint) => {
-      const takes = listOf(endpoint, hasTemperature && endpoint.lacks?.includes("temperature") !== true);
+      const takes = listOf(endpoint, hasTemperature(model, endpoint));
       return {
         ...endpoint,
         ...(withoutSchemas.has(endpoint.provider) ? { lacks: [...(endpoint.lacks ?? []), SCHEMAS] } : {}),
@@ -64,6 +63,13 @@ export function addSamplingParameters(
   });
 }
 
+/** Whether a model takes a temperature at an endpoint. */
+export function hasTemperature(model: ModelRecord, endpoint: ModelEndpoint): boolean {
+  return (
+    model.supportedParameters.includes("temperature") && endpoint.lacks?.includes("temperature") !== true
+  );
+}
+
 /** The models that fill in the middle, according to their author (https://docs.mistral.ai/capabilities/code_generation, 2026-11-28). */
 const CODE_MODELS = "mistralai/codestral*";
 const WITH_SUFFIX: readonly (SamplingParameter | "suffix")[] = ["suffix"];
@@ -72,14 +78,14 @@ const WITH_SUFFIX: readonly (SamplingParameter | "suffix")[] = ["suffix"];
 function createLister(providers: readonly ProviderRecord[]) {
   const bySlug = new Map(providers.map((provider) => [provider.slug, provider]));
   const known = new Map<string, readonly SamplingParameter[]>();
-  return (endpoint: ModelEndpoint, hasTemperature: boolean): readonly SamplingParameter[] => {
+  return (endpoint: ModelEndpoint, withTemperature: boolean): readonly SamplingParameter[] => {
     const provider = bySlug.get(endpoint.provider);
     const format = endpoint.format ?? provider?.format;
     if (format === undefined) return [];
-    const name = `${endpoint.provider} ${format} ${hasTemperature}`;
+    const name = `${endpoint.provider} ${format} ${withTemperature}`;
     let list = known.get(name);
     if (list === undefined) {
-      list = listParameters(format, provider?.parameters ?? DEFAULT_PARAMETERS, hasTemperature);
+      list = listParameters(format, provider?.parameters ?? DEFAULT_PARAMETERS, withTemperature);
       known.set(name, list);
     }
     return list;
@@ -89,10 +95,10 @@ function createLister(providers: readonly ProviderRecord[]) {
 function listParameters(
   format: ProviderFormat,
   taken: readonly SamplingParameter[],
-  hasTemperature: boolean,
+  withTemperature: boolean,
 ): readonly SamplingParameter[] {
   // OpenAI's models that reject a temperature also reject stop sequences; Anthropic's accept them.
   const isFixed = (parameter: SamplingParameter) =>
-    !hasTemperature && (FIXED.has(parameter) || (parameter === "stop" && format === "openai-chat"));
+    !withTemperature && (FIXED.has(parameter) || (parameter === "stop" && format === "openai-chat"));
   return EXPRESSIBLE[format].filter((parameter) => taken.includes(parameter) && !isFixed(parameter));
 }

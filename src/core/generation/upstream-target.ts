@@ -9,7 +9,7 @@ import { listStoringFields, type RetentionFacts } from "../../wire/conversation/
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { resolveProfile } from "../catalog/resolve-charges.ts";
-import { resolveTakes, resolveTurns } from "../catalog/resolve-takes.ts";
+import { findFamilies, resolveTakes, resolveTurns } from "../catalog/resolve-takes.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
 import { upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -148,6 +148,7 @@ function describe(
   const quirks = (isUsual ? record.quirks : record.formats?.[format]?.quirks) ?? NO_QUIRKS;
   // Hosts of the Messages format check tool-call ids as Anthropic does.
   const ids = !isUsual && format === "anthropic-messages" ? "anthropic" : record.toolCallIds;
+  const families = findFamilies(provider.families, model.id, record.slug);
   return {
     format,
     model: {
@@ -158,7 +159,7 @@ function describe(
       ...(model.isUndescribed === true ? {} : { reasons: model.supportedParameters.includes("reasoning") }),
       ...(quirks.reasoning === undefined ? {} : { reasoningFields: quirks.reasoning }),
       takesReasoningObject: quirks.takesReasoningObject === true,
-      ...resolveTurns({ endpoint, model, record, families: provider.families }),
+      ...resolveTurns({ endpoint, model, families }),
       noEncryptedReasoning: quirks.noEncryptedReasoning === true,
       isOwnHost: record.isOwnHost === true,
     },
@@ -183,7 +184,7 @@ function describe(
     noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
     takesReasoningDetails: quirks.takesReasoningDetails === true,
     bodyFields: record.body ?? {},
-    takes: resolveTakes({ endpoint, model, record, format, quirks, families: provider.families }),
+    takes: resolveTakes({ endpoint, model, format, quirks, families }),
     profile: resolveProfile({ endpoint, model, record, format, quirks }),
   };
 }
