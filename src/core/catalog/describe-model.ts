@@ -1,3 +1,4 @@
+import { joinWords } from "../../base/join-words.ts";
 import { actionOf, type ModelAction } from "./action-of.ts";
 import { mayReason } from "./may-reason.ts";
 import type { ModelRecord } from "./records.ts";
@@ -38,6 +39,8 @@ export function describeModel(model: ModelRecord, contextLength: number): string
 }
 
 function listNouns(modalities: readonly string[]): string {
-  const nouns = modalities.map((modality) => NOUNS[modality] ?? modality);
-  return nouns.length < 2 ? nouns.join() : `${nouns.slice(0, -1).join(", ")} and ${nouns.at(-1)}`;
+  return joinWords(
+    modalities.map((modality) => NOUNS[modality] ?? modality),
+    "and",
+  );
 }

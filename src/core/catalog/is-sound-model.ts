@@ -1,5 +1,5 @@
 import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
-import { asFields } from "../../wire/json/fields.ts";
+import { asFields, createTable } from "../../wire/json/fields.ts";
 import { type ModelEndpoint, type ModelRecord, REASONING_HABITS } from "./records.ts";
 
 /**
@@ -66,12 +66,12 @@ const isOutputs: Check = isListOf((value) => OUTPUTS.has(value as string), 1);
 const isFormats: Check = isListOf((value) => FORMATS.has(value as string), 1);
 const isSoleOutput: Check = (value) => Array.isArray(value) && value.length === 1 && SOLE.has(value[0]);
 
-const VARIANT: Readonly<Record<string, Check>> = noPrototype({
+const VARIANT: Readonly<Record<string, Check>> = createTable({
   quality: isText,
   size: (value) => typeof value === "string" && IMAGE_SIZE.test(value),
   price: isPrice,
 });
-const PRICES: Readonly<Record<string, Check>> = noPrototype({
+const PRICES: Readonly<Record<string, Check>> = createTable({
   prompt: isPrice,
   completion: isPrice,
   cacheRead: isPrice,
@@ -92,16 +92,16 @@ const PRICES: Readonly<Record<string, Check>> = noPrototype({
   generatedImage: isPrice,
   imageVariants: isListOf((value) => isRecordOf(value, VARIANT, ["price"]), 1),
 });
-const TIER: Readonly<Record<string, Check>> = noPrototype({ ...PRICES, minPromptTokens: isTokens });
+const TIER: Readonly<Record<string, Check>> = createTable({ ...PRICES, minPromptTokens: isTokens });
 const isTiers: Check = isListOf((value) => isRecordOf(value, TIER, TIER_NEEDS), 1);
-const CHANGE: Readonly<Record<string, Check>> = noPrototype({
+const CHANGE: Readonly<Record<string, Check>> = createTable({
   from: isDay,
   prices: (value) => isRecordOf(value, PRICES, PRICES_NEED),
   priceTiers: isTiers,
 });
 const HABITS = new Set<string>(REASONING_HABITS);
 const isFlag: Check = (value) => typeof value === "boolean";
-const TAKES: Readonly<Record<string, Check>> = noPrototype({
+const TAKES: Readonly<Record<string, Check>> = createTable({
   sampling: isFlag,
   prefill: isFlag,
   forcedTools: isFlag,
@@ -115,7 +115,7 @@ const TAKES: Readonly<Record<string, Check>> = noPrototype({
   structuredOutput: isFlag,
 });
 const isTakes: Check = (value) => isRecordOf(value, TAKES, []);
-const ENDPOINT: Readonly<Record<string, Check>> = noPrototype({
+const ENDPOINT: Readonly<Record<string, Check>> = createTable({
   provider: (value) => typeof value === "string" && SLUG.test(value),
   name: isText,
   format: (value) => FORMATS.has(value as string),
@@ -133,17 +133,17 @@ const ENDPOINT: Readonly<Record<string, Check>> = noPrototype({
   missingSince: isDay,
   expires: isDay,
 });
-const BUDGET: Readonly<Record<string, Check>> = noPrototype({
+const BUDGET: Readonly<Record<string, Check>> = createTable({
   min: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   max: isTokens,
 });
-const REASONING: Readonly<Record<string, Check>> = noPrototype({
+const REASONING: Readonly<Record<string, Check>> = createTable({
   efforts: isListOf(isText, 1),
   budgetTokens: (value) => isRecordOf(value, BUDGET, []),
   canDisable: (value) => value === true,
   onlyWhenTold: (value) => value === true,
 });
-const MODEL: Readonly<Record<string, Check>> = noPrototype({
+const MODEL: Readonly<Record<string, Check>> = createTable({
   id: (value) => typeof value === "string" && value.length <= MODEL_ID_CHARS && MODEL_ID.test(value),
   name: isText,
   description: isTextOrNull,
@@ -176,9 +176,4 @@ function isRecordOf(
     if (check === undefined || !check(fields[key])) return false;
   }
   return needs.every((key) => fields[key] !== undefined);
-}
-
-/** Copies a table without a prototype, so that a name such as `constructor` is not found in it. */
-function noPrototype<T extends object>(table: T): T {
-  return Object.assign(Object.create(null) as object, table) as T;
 }

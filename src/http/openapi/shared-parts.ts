@@ -1,4 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import { joinWords } from "../../base/join-words.ts";
 import { TAGS_HEADER } from "../../wire/client-apis/request-tags.ts";
 import type { OpenApiDocument, ParameterObject } from "./document.ts";
 import type { Callers, RequestHeader } from "./operation.ts";
@@ -136,10 +137,6 @@ const INFERENCE = [{ inferenceKey: [] }, { inferenceApiKey: [] }];
 const SESSION = [{ consoleSession: [] }];
 const MANAGEMENT = [{ managementKey: [] }, { managementApiKey: [] }, ...SESSION];
 
-function joinWords(words: readonly string[]): string {
-  return [words.slice(0, -1).join(", "), words.at(-1)].filter((part) => part !== "").join(" or ");
-}
-
 /** Returns who may call an operation: as security requirements, and as a sentence. */
 export function describeCallers(callers: Callers) {
   switch (callers.kind) {
@@ -160,7 +157,7 @@ export function describeCallers(callers: Callers) {
     case "account":
       return {
         security: MANAGEMENT,
-        who: `Management keys of the operator, and of the account; in an organization those with the role ${joinWords(callers.roles)}`,
+        who: `Management keys of the operator, and of the account; in an organization those with the role ${joinWords(callers.roles, "or")}`,
       };
     case "console_session":
       return { security: SESSION, who: "Sessions of the console" };

@@ -1,5 +1,5 @@
 import type { UsageReport } from "../canonical/format.ts";
-import { nameAnthropicTier } from "../canonical/service-tiers.ts";
+import { correctAnthropicTier } from "../canonical/service-tiers.ts";
 import {
   type AdvisorUsage,
   fitParts,
@@ -138,20 +138,12 @@ export function encodeUsage(report: UsageReport, raw: Fields, serviceTier: strin
   const counters = encodeCounters(report.usage);
   if (estimated) assignFields(encoded, raw, counters);
   else addCounted(assignFields(encoded, counters), raw);
-  correctTier(encoded);
+  correctAnthropicTier(encoded);
   encoded["cost"] = report.cost;
   encoded["cost_details"] = { upstream_inference_cost: report.upstreamInferenceCost };
   encoded["is_byok"] = report.isByok;
   if (estimated) encoded["estimated"] = true;
   return encoded;
-}
-
-/** Corrects the `service_tier` of a usage, which clients check against Anthropic's list. */
-export function correctTier(usage: MutableFields): void {
-  const tier = usage["service_tier"];
-  if (tier === undefined || tier === null) return;
-  const name = typeof tier === "string" ? nameAnthropicTier(tier) : undefined;
-  if (name !== tier) usage["service_tier"] = name;
 }
 
 /** Adds the vendor's fields. Clients add counters up, so none of them may be null. */

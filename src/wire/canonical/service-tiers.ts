@@ -40,15 +40,19 @@ export function nameOpenaiTier(tier: string): string | undefined {
   return OPENAI_ANSWERS[tier];
 }
 
-/** Returns the tier that served a request as Anthropic's API names it; undefined if it has no name for it. */
-export function nameAnthropicTier(tier: string): string | undefined {
-  return ANTHROPIC_ANSWERS[tier];
+/** Corrects the `service_tier` of an answer that is forwarded in OpenAI's formats. */
+export function correctOpenaiTier(answer: MutableFields): void {
+  correctTier(answer, OPENAI_ANSWERS);
 }
 
-/** Corrects the `service_tier` of an answer that is forwarded in OpenAI's formats. */
-export function correctOpenaiTier(fields: MutableFields): void {
+/** Corrects the `service_tier` of a usage of Anthropic's format. */
+export function correctAnthropicTier(usage: MutableFields): void {
+  correctTier(usage, ANTHROPIC_ANSWERS);
+}
+
+function correctTier(fields: MutableFields, names: Readonly<Record<string, string>>): void {
   const tier = fields["service_tier"];
   if (tier === undefined || tier === null) return;
-  const name = typeof tier === "string" ? nameOpenaiTier(tier) : undefined;
+  const name = typeof tier === "string" ? names[tier] : undefined;
   if (name !== tier) fields["service_tier"] = name;
 }

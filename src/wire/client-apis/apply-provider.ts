@@ -1,5 +1,5 @@
 import type { Warning } from "../conversation/warning.ts";
-import { type Fields, isEmpty, omit, setField } from "../json/fields.ts";
+import { type Fields, isEmpty, type MutableFields, omit, setField } from "../json/fields.ts";
 import type { JsonNode } from "../json/scan.ts";
 import type { ProviderTarget } from "./inference-request.ts";
 
@@ -44,11 +44,7 @@ export const LOST_REASONING: Warning = {
 export function applyProvider(body: Fields, target: ProviderTarget): Fields {
   if (isPlain(target)) return body;
   const applied: Record<string, unknown> = { ...body };
-  for (const [from, to] of target.renames) {
-    if (applied[from] === undefined) continue;
-    setField(applied, to, applied[to] ?? applied[from]);
-    delete applied[from];
-  }
+  renameFields(applied, target.renames);
   if (target.noStreamOptions) delete applied["stream_options"];
   for (const field of target.refusedFields) delete applied[field];
   if (target.sendsStoreFalse === true) applied["store"] = false;
@@ -57,6 +53,15 @@ export function applyProvider(body: Fields, target: ProviderTarget): Fields {
     else setField(applied, field, value);
   }
   return applied;
+}
+
+/** Gives fields the names that the provider has for them, such as `random_seed` for `seed`. A field that is present under both keeps the provider's. */
+export function renameFields(fields: MutableFields, renames: ProviderTarget["renames"]): void {
+  for (const [from, to] of renames) {
+    if (fields[from] === undefined) continue;
+    setField(fields, to, fields[to] ?? fields[from]);
+    delete fields[from];
+  }
 }
 
 /** Whether nothing of a body has to change for the provider. */

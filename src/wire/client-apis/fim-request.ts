@@ -11,7 +11,7 @@ import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { fitToProfile } from "./apply-profile.ts";
-import { limitFields, warnOfStoring } from "./apply-provider.ts";
+import { limitFields, renameFields, warnOfStoring } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { readTags } from "./request-tags.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
@@ -70,7 +70,8 @@ function encodeFim({ fields }: FimRequest, target: UpstreamTarget): EncodedForUp
   const bound = maxTokens ? { max_tokens: maxTokens } : {};
   const hidden = hideUser(fields, (user) => target.hashUser(user));
   const kept = provider.storingFields === undefined ? hidden : omit(hidden, provider.storingFields);
-  const named = rename({ model: provider.model.name, ...kept, ...bound }, provider.renames);
+  const named: Record<string, unknown> = { model: provider.model.name, ...kept, ...bound };
+  renameFields(named, provider.renames);
   const limited = limitFields(named, provider.knownFields === null ? null : FIM_FIELDS);
   const { body, warnings } = fitToProfile(limited.body, { ...provider, refusedFields: NONE });
   return {
@@ -81,17 +82,6 @@ function encodeFim({ fields }: FimRequest, target: UpstreamTarget): EncodedForUp
     carriesReasoning: false,
     warnings: [...warnOfStoring(Object.keys(fields), provider), ...limited.warnings, ...warnings],
   };
-}
-
-/** Names fields as the provider does: `random_seed` instead of `seed`. */
-function rename(fields: Fields, renames: readonly (readonly [string, string])[]): Fields {
-  const named: Record<string, unknown> = { ...fields };
-  for (const [from, to] of renames) {
-    if (named[from] === undefined) continue;
-    named[to] ??= named[from];
-    delete named[from];
-  }
-  return named;
 }
 
 function openTranslation(identity: RelayIdentity, isDocument: boolean): AnswerRelay {

@@ -3,6 +3,7 @@ import { parseEvent } from "../../canonical/event-reader.ts";
 import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
+import { correctAnthropicTier } from "../../canonical/service-tiers.ts";
 import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/broken-answers.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
 import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
@@ -10,7 +11,7 @@ import { asFields, asObjects, assignFields, asText, type Fields, setField } from
 import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
 import { correctStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
-import { correctTier, encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
+import { encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
 import { isCall, isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
 
 /** How an event with a delta begins. */
@@ -246,7 +247,7 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     const estimate = { ...NO_TOKENS, promptTokens: this.estimatedPromptTokens };
     const { usage } = this;
     const encoded = { ...encodeCounters(usage ?? estimate), ...(usage === null ? {} : this.counters) };
-    correctTier(encoded);
+    correctAnthropicTier(encoded);
     return encoded;
   }
 

@@ -6,11 +6,12 @@ import type {
   AskedFor,
   StreamError,
 } from "../../canonical/format.ts";
+import { correctAnthropicTier } from "../../canonical/service-tiers.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
 import { asFields, assignFields, type Fields, omit } from "../../json/fields.ts";
 import { encodeStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
-import { correctTier, encodeCounters, encodeUsage } from "../usage.ts";
+import { encodeCounters, encodeUsage } from "../usage.ts";
 import { isOwn, keptFields } from "./extras.ts";
 import { type PartEvent, PartInterleaver } from "./interleave-parts.ts";
 import { BlockWriter } from "./write-blocks.ts";
@@ -107,7 +108,7 @@ class MessageWriter implements AnswerWriter {
     this.sentExtras = extras;
     const estimate = { ...NO_TOKENS, promptTokens: this.asked.estimatedPromptTokens };
     const counters = { ...encodeCounters(usage ?? estimate), ...(usage === null ? {} : asFields(raw)) };
-    correctTier(counters);
+    correctAnthropicTier(counters);
     const message = {
       id: identity.id,
       type: "message",

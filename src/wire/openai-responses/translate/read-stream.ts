@@ -155,5 +155,5 @@ function asIndex(value: unknown): number | null {
 }
 
 function outputIndexOf(event: Fields): number {
-  return typeof event["output_index"] === "number" ? event["output_index"] : 0;
+  return asIndex(event["output_index"]) ?? 0;
 }
