@@ -26,7 +26,7 @@ function start(seed = 1) {
 
 const BODY = Buffer.from('{"model":"trial","messages":[{"role":"user","content":"Hi"}],"models":["b"]}');
 
-/** Returns a body of so many bytes. */
+/** Returns a body of exactly this many bytes. */
 function bodyOf(bytes: number): Buffer {
   const begin = '{"model":"trial","messages":[{"role":"user","content":"';
   const end = '"}]}';

@@ -82,7 +82,7 @@ describe("reasoning of an earlier turn", () => {
     },
   );
 
-  test("is kept as the client sent it at a host of which nothing is known", async () => {
+  test("is kept as the client sent it if nothing is known about the host", async () => {
     const turn = { role: "assistant", content: null, tool_calls: [CALL], ...SPELLINGS };
     const asked = await site.ask(CHAT, "mine/model", { tools: TOOLS, messages: [USER, turn, RESULT] });
     expect(messagesIn(asked)[1]).toEqual(turn);

@@ -18,7 +18,7 @@ export interface Asked {
   readonly named: readonly string[];
 }
 
-/** A gateway with keys of many providers, all of which are one recording vendor. */
+/** A gateway with keys of many providers. One simulated vendor answers for all of them and records their requests. */
 export interface ProfileSite {
   readonly gateway: TestGateway;
   readonly vendor: RecordingVendor;

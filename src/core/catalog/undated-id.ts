@@ -5,8 +5,8 @@
 const RELEASE = /-(?:20\d\d-?\d\d-?\d\d|\d\d-20\d\d|\d{4}|latest)$/;
 
 /**
- * Returns the id of the model of which an id is a release, with its variant such as `:free`, in the spelling with hyphens:
- * `anthropic/claude-sonnet-4-5` for `anthropic/claude-sonnet-4-5-20250929`. Null if the id names no release.
+ * Removes the release from an id: `anthropic/claude-sonnet-4-5` for `anthropic/claude-sonnet-4-5-20250929`. The result is in the spelling
+ * with hyphens and keeps a variant such as `:free`. Null if the id names no release.
  */
 export function undatedId(id: string): string | null {
   const [name = "", variant] = id.toLowerCase().split(":", 2);

@@ -428,7 +428,6 @@ export class CandidateLoop {
   }
 }
 
-/** The first attempt's encoding: with reasoning, in the best of the candidate's formats. */
 function warnOfRoom(maxTokens: number): Warning {
   return {
     field: "max_tokens",
@@ -436,6 +435,7 @@ function warnOfRoom(maxTokens: number): Warning {
   };
 }
 
+/** The first attempt's encoding: with reasoning, in the best of the candidate's formats. */
 const FIRST_ENCODING: Pick<Encoding, "withReasoning" | "formats"> = { withReasoning: true, formats: null };
 
 /** What was read from a smaller body is kept for a further attempt. Bytes. */

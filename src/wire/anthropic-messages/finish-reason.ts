@@ -31,7 +31,7 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
 
 /**
  * Returns the stop reason of this API that a vendor gave, corrected: `tool_use` without a call is `end_turn`, because an agent that
- * is told of calls and gets none asks again for ever.
+ * reads `tool_use` and finds no call repeats its request endlessly.
  */
 export function correctStopReason(native: string, hasCalls: boolean): string {
   return REASONS[native] === "tool-calls" && !hasCalls ? STOP_REASONS.stop : native;

@@ -117,7 +117,7 @@ function endPart(choice: ChoiceState, index: number, at: number): AnswerEvent[] 
 
 /**
  * Returns `tool-calls` if and only if there are calls, regardless of the vendor's reason, unless they may be incomplete. An agent that
- * is told of calls and gets none asks again for ever.
+ * reads `tool_calls` and finds no call repeats its request endlessly.
  */
 export function correctFinish(finish: Finish, hasCalls: boolean): Finish {
   if (!hasCalls && finish.reason === "tool-calls") return { ...finish, reason: "stop" };

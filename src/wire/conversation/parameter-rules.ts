@@ -46,7 +46,7 @@ export interface ParameterReview {
   readonly warnings: readonly Warning[];
 }
 
-/** The review of a request of which everything is taken, as usual. */
+/** The review of most requests: the endpoint takes all of their parameters. */
 export const ALL_TAKEN: ParameterReview = { changes: [], warnings: [] };
 
 /** Decides which parameters of a request are left out or limited for an endpoint, and names them. Pure. */

@@ -1,4 +1,5 @@
 import { createTable } from "../json/fields.ts";
+
 /** The finish reasons that a client may see. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
@@ -36,7 +37,7 @@ export function isFailedFinish(reason: string): boolean {
 
 /**
  * Maps a vendor's finish reason to the client's: `stop` for unknown reasons, and `tool_calls` if and only if there were calls. An
- * agent that reads `tool_calls` without a call asks again for ever.
+ * agent that reads `tool_calls` and finds no call repeats its request endlessly.
  */
 export function readFinishReason(reason: string, hasToolCalls: boolean): FinishReason {
   const known = lookUpFinishReason(reason);
