@@ -296,3 +296,154 @@ describe("namespaces and free-text tools of a Responses client", () => {
     expect(named).toContain("tools[0]");
   });
 });
+
+describe("a request without tools", () => {
+  const choices = [{}, { tool_choice: "auto" }, { tool_choice: "none" }];
+  test.each([
+    [CHAT, "openai/gpt-4.1"],
+    [CHAT, "own/chat"],
+    [CHAT, "deepseek/deepseek-v4-pro"],
+    [CHAT, "anthropic/claude-sonnet-4.5"],
+    [RESPONSES, "openai/gpt-5.1"],
+    [RESPONSES, "own/responses"],
+    [RESPONSES, "own/chat"],
+    [MESSAGES, "anthropic/claude-sonnet-4.5"],
+    [MESSAGES, "own/chat"],
+  ])("of $name to %s is sent without an empty list and without a choice", async (api, model) => {
+    for (const choice of choices) {
+      const given =
+        "tool_choice" in choice && api === MESSAGES ? { type: choice.tool_choice } : choice.tool_choice;
+      const more = { ...(given === undefined ? {} : { tool_choice: given }), parallel_tool_calls: true };
+      for (const tools of [{ tools: [] }, {}]) {
+        const { status, sent } = await site.ask(api, model, { ...tools, ...more });
+        expect(status).toBe(200);
+        expect(sent).not.toContainAnyKeys(["tools", "tool_choice"]);
+        if (api !== MESSAGES) expect(sent).not.toContainKey("parallel_tool_calls");
+      }
+    }
+  });
+
+  test("keeps what is said of tools that items of the input add", async () => {
+    const input = [
+      { type: "additional_tools", role: "developer", tools: [OPEN] },
+      { role: "user", content: "Go" },
+    ];
+    const more = { input, tool_choice: "required", parallel_tool_calls: false };
+    const { status, sent } = await site.ask(RESPONSES, "openai/gpt-5.1", {
+      ...more,
+      provider: { only: ["openai"] },
+    });
+    expect(status).toBe(200);
+    expect(sent).toMatchObject(more);
+  });
+
+  test.each([
+    [CHAT, "required"],
+    [CHAT, { type: "function", function: { name: "look" } }],
+    [CHAT, { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [] } }],
+    [RESPONSES, "required"],
+    [RESPONSES, { type: "function", name: "look" }],
+    [RESPONSES, { type: "web_search" }],
+    [MESSAGES, { type: "any" }],
+    [MESSAGES, { type: "tool", name: "look" }],
+  ])("of $name is a 400 before any call if it requires one: %j", async (api, tool_choice) => {
+    for (const tools of [{ tools: [] }, {}])
+      await expectRejected(api, { ...tools, tool_choice }, "tool_choice");
+  });
+});
+
+/** Expects a 400 that names the field, and no call of a provider. */
+async function expectRejected(api: AskableApi, more: Fields, field: string): Promise<void> {
+  const { status, text } = await site.ask(api, "own/chat", more);
+  expect([status, text]).toEqual([400, expect.stringContaining(`"field":"${field}"`)]);
+  expect(site.vendor.requests).toEqual([]);
+}
+
+describe("a choice of a tool that is not there", () => {
+  test.each([
+    [CHAT, { type: "function", function: { name: "gone" } }],
+    [CHAT, { type: "custom", custom: { name: "gone" } }],
+    [
+      CHAT,
+      {
+        type: "allowed_tools",
+        allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name: "gone" } }] },
+      },
+    ],
+    [RESPONSES, { type: "function", name: "gone" }],
+    [RESPONSES, { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "gone" }] }],
+    [RESPONSES, { type: "image_generation" }],
+    [MESSAGES, { type: "tool", name: "gone" }],
+  ])("of $name is a 400 before any call: %j", async (api, tool_choice) => {
+    await expectRejected(api, { tools: [tool(api, "look")], tool_choice }, "tool_choice");
+  });
+
+  test("is a 400 though an earlier call has its name", async () => {
+    const call = { id: "call_1", type: "function", function: { name: "gone", arguments: "{}" } };
+    const messages = [
+      { role: "user", content: "Go" },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "call_1", content: "done" },
+    ];
+    const tool_choice = { type: "function", function: { name: "gone" } };
+    await expectRejected(CHAT, { tools: [tool(CHAT, "look")], tool_choice, messages }, "tool_choice");
+  });
+
+  test("is accepted where servers or searches may add it, and in a namespace", async () => {
+    const choice = { tool_choice: { type: "function", name: "open" } };
+    const search = { type: "tool_search" };
+    for (const tools of [[search], [{ type: "mcp", server_label: "s", server_url: "https://s" }], [GROUP]])
+      expect((await site.ask(RESPONSES, "openai/gpt-5.1", { tools, ...choice })).status).toBe(200);
+    const { status } = await site.ask(MESSAGES, "anthropic/claude-sonnet-4.5", {
+      mcp_servers: [{ type: "url", name: "s", url: "https://s" }],
+      tool_choice: { type: "tool", name: "open" },
+    });
+    expect(status).toBe(200);
+  });
+});
+
+describe("a type that no provider knows", () => {
+  test.each([
+    [CHAT, { tools: [{ type: "functoin", function: { name: "look" } }] }, "tools[0].type"],
+    [CHAT, { tools: [tool(CHAT, "look")], tool_choice: { type: "tool", name: "look" } }, "tool_choice.type"],
+    [
+      CHAT,
+      {
+        messages: [
+          { role: "user", content: "Go" },
+          {
+            role: "assistant",
+            content: null,
+            tool_calls: [{ id: "c", type: "tool", function: { name: "look", arguments: "{}" } }],
+          },
+          { role: "tool", tool_call_id: "c", content: "done" },
+        ],
+      },
+      "messages[1].tool_calls[0].type",
+    ],
+    [RESPONSES, { tools: [{ type: "functoin", name: "look" }] }, "tools[0].type"],
+    [
+      RESPONSES,
+      { tools: [tool(RESPONSES, "look")], tool_choice: { type: "tool", name: "look" } },
+      "tool_choice.type",
+    ],
+    [MESSAGES, { tools: [{ type: "functoin", name: "look", input_schema: SCHEMA }] }, "tools[0].type"],
+    [
+      MESSAGES,
+      { tools: [tool(MESSAGES, "look")], tool_choice: { type: "function", name: "look" } },
+      "tool_choice.type",
+    ],
+  ])("is a 400 of $name that names the field, before any call: %j", async (api, more, field) => {
+    await expectRejected(api, more, field);
+  });
+
+  test.each([
+    [CHAT, [{ type: "builtin_function", function: { name: "$web_search" } }]],
+    [CHAT, [{ type: "openrouter:web_search" }]],
+    [RESPONSES, [{ type: "web_search_2025_08_26" }]],
+    [RESPONSES, [{ type: "x_search" }]],
+    [MESSAGES, [{ type: "bash_20250124", name: "bash" }]],
+  ])("is none that a provider has, nor a version or a host's own: %j of $name", async (api, tools) => {
+    expect((await site.ask(api, "own/chat", { tools })).status).toBe(200);
+  });
+});
