@@ -262,6 +262,14 @@ describe("namespaces and free-text tools of a Responses client", () => {
     expect(result).toMatchObject({ type: "function_call_output", call_id: "c2" });
   });
 
+  test("come back under their own name if a function has the same", async () => {
+    const { text } = await site.ask(RESPONSES, "own/responses", { tools: [OPEN, GROUP] }, (request) =>
+      answerCall(nameSent(request, "1"))(request),
+    );
+    const [call] = (JSON.parse(text) as { output: Fields[] }).output;
+    expect(call).toMatchObject({ name: "open", namespace: "mcp__app" });
+  });
+
   test("do not hide a function that has the name of both", async () => {
     const tools = [tool(RESPONSES, "mcp__app__open"), GROUP];
     const { sent, text } = await site.ask(
@@ -283,6 +291,36 @@ describe("namespaces and free-text tools of a Responses client", () => {
     });
     expect(sent["tools"]).toEqual([GROUP, PATCH]);
   });
+
+  test.each([["own/responses"], ["own/chat"], ["anthropic/claude-sonnet-4.5"]])(
+    "are offered to %s where an item of the input adds them",
+    async (model) => {
+      const exec = { type: "custom", name: "exec", description: "Runs code." };
+      const input = [
+        {
+          type: "additional_tools",
+          role: "developer",
+          tools: [{ ...GROUP, name: "functions", tools: [exec] }],
+        },
+        { role: "user", content: "Go" },
+      ];
+      const { text, sent } = await site.ask(RESPONSES, model, { input, tools: [OPEN] }, (request) =>
+        model.startsWith("own/")
+          ? answerCall("functions__exec", '{"input":"1+1"}')(request)
+          : answerAnyFormat(request),
+      );
+      expect(namesIn(sent)).toEqual(["open", "functions__exec"]);
+      expect(JSON.stringify(sent)).not.toContain("additional_tools");
+      if (!model.startsWith("own/")) return;
+      const [call] = (JSON.parse(text) as { output: Fields[] }).output;
+      expect(call).toMatchObject({
+        type: "custom_tool_call",
+        name: "exec",
+        namespace: "functions",
+        input: "1+1",
+      });
+    },
+  );
 
   test("are left out and named if a namespace holds no functions", async () => {
     const group = { ...GROUP, tools: [] };

@@ -25,6 +25,7 @@ import { asFields, type Fields, tryParseFields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
 import { fitChatBody } from "../openai-chat/fit-messages.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
+import { hoistTools } from "../openai-responses/translate/hoist-tools.ts";
 import { fitToProfile } from "./apply-profile.ts";
 import { applyProvider, LOST_REASONING, limitFields, warnOfStoring } from "./apply-provider.ts";
 import type {
@@ -200,7 +201,9 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   const { provider } = target;
   const { model } = provider;
   const format = conversationFormatOf(provider);
-  const adopted = adoptHostedCalls(request, format);
+  const takesAddedTools = format === "openai-responses" && provider.takesToolNamespaces === true;
+  const hoisted = takesAddedTools ? request : hoistTools(request);
+  const adopted = adoptHostedCalls(hoisted, format);
   const { request: repaired, repair } = repairConversation(adopted, provider.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
   const fitted = fitProvider(bounded, target);

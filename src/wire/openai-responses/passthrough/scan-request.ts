@@ -35,7 +35,7 @@ export interface ScannedResponsesRequest extends ScannedRequest {
   readonly hasPlainReasoning: boolean;
   /** It has tools or calls of type `custom`. */
   readonly hasCustomTools: boolean;
-  /** It has namespaces of tools, or calls in one. */
+  /** It has namespaces of tools, calls in one, or items that add tools: what only hosts with namespaces know. */
   readonly hasNamespaces: boolean;
   /** The vendors that encrypted the reasoning in it, see `REASONING_ORIGINS`. */
   readonly reasoningOrigins: ReadonlySet<string>;
@@ -88,7 +88,10 @@ function readRequest(
       input.some((item) => lookUp(text, memberOf(item, "type"), CUSTOM_ITEMS)),
     hasNamespaces:
       tools.some((tool) => isWord(text, memberOf(tool, "type"), "namespace")) ||
-      input.some((item) => isFilled(memberOf(item, "namespace"))),
+      input.some(
+        (item) =>
+          isFilled(memberOf(item, "namespace")) || isWord(text, memberOf(item, "type"), "additional_tools"),
+      ),
     reasoningOrigins: reasoning.origins,
   };
 }
