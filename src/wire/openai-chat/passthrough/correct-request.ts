@@ -1,5 +1,6 @@
 import { LONGEST_CHAT_NAME } from "../../canonical/flatten-tools.ts";
 import { wrapArguments } from "../../canonical/object-arguments.ts";
+import { correctDataUrl } from "../../conversation/media-types.ts";
 import { isObjectText } from "../../json/object-text.ts";
 import { type CountedScan, decodeUtf8, isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import { appendMember, type Splice } from "../../json/splice.ts";
@@ -23,7 +24,8 @@ const NONE: Corrections = { splices: [], hasCustomTools: false, hasLongNames: fa
  *
  * - tools without `type`, `tool_choice` "any", and a choice of one function without `type` (Mistral's client, TGI's);
  * - arguments that are not a JSON object, as some models write them; missing arguments become `{}`;
- * - an image's URL without the object around it (Mistral's client).
+ * - an image's URL without the object around it (Mistral's client);
+ * - media types of `data:` URLs that are not registered, in capitals or with parameters.
  *
  * All other errors are left to `checkChatRequest`. `text` is the body, bytes as Latin-1; `marks` are those of its scan.
  */
@@ -48,10 +50,7 @@ export function correctRequest(
       hasLongNames ||= isLong(memberOf(fn, "name"));
       correctArguments(text, memberOf(fn, "arguments"), splices);
     }
-    for (const part of itemsOf(message, "content")) {
-      const image = memberOf(part, "image_url");
-      if (image?.kind === "string") splices.push(replace(image, `{"url":${sliceOf(text, image)}}`));
-    }
+    for (const part of itemsOf(message, "content")) correctPart(text, part, splices);
   }
   return { splices, hasCustomTools, hasLongNames };
 }
@@ -59,6 +58,13 @@ export function correctRequest(
 /** Whether a name may be longer than chat hosts accept. Characters that take several bytes count as several. */
 function isLong(name: JsonNode | undefined): boolean {
   return name !== undefined && name.end - name.start > LONGEST_CHAT_NAME + 2;
+}
+
+function correctPart(text: string, part: JsonNode, splices: Splice[]): void {
+  const image = memberOf(part, "image_url");
+  if (image?.kind === "string") splices.push(replace(image, `{"url":${sliceOf(text, image)}}`));
+  else correctDataUrl(text, memberOf(image ?? memberOf(part, "video_url"), "url"), splices);
+  correctDataUrl(text, memberOf(memberOf(part, "file"), "file_data"), splices);
 }
 
 function replace({ start, end }: JsonNode, insert: string): Splice {

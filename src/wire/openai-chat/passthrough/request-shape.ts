@@ -20,7 +20,13 @@ const HINT = marked(MARKS.hints);
 
 const PART = marked(
   MARKS.parts,
-  allFields({ type: LEAF, text: LEAF, image_url: fields({ url: LEAF, detail: LEAF }) }),
+  allFields({
+    type: LEAF,
+    text: LEAF,
+    image_url: fields({ url: LEAF, detail: LEAF }),
+    video_url: fields({ url: LEAF }),
+    file: fields({ file_data: LEAF }),
+  }),
 );
 
 const TOOL_CALL = allFields({

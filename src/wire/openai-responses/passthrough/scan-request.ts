@@ -1,5 +1,6 @@
 import { ENVELOPE_START } from "../../canonical/reasoning-envelope.ts";
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
+import { correctDataUrl } from "../../conversation/media-types.ts";
 import type { OutlineAssistant, OutlineMessage } from "../../conversation/outline.ts";
 import { readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
@@ -20,6 +21,7 @@ import {
   wordTable,
 } from "../../json/scan.ts";
 import { scanBody } from "../../json/scan-body.ts";
+import { applySplices, type Splice } from "../../json/splice.ts";
 import { isHostedCall } from "../hosted-calls.ts";
 import { originOfItem } from "../reasoning-origin.ts";
 import { checkResponsesRequest } from "./check-request.ts";
@@ -54,8 +56,10 @@ function readRequest(
   { root, values, nodes }: CountedScan,
   bytes: Buffer,
 ): ScannedResponsesRequest {
-  checkResponsesRequest(text, root);
   const input = itemsOf(root, "input");
+  const corrections = correctMedia(text, input);
+  if (corrections.length > 0) return scanResponsesRequest(applySplices(bytes, corrections));
+  checkResponsesRequest(text, root);
   const reasoning = readReasoning(text, input);
   const prompt = findPrompt(root, input);
   const outline = outlineInput(text, input);
@@ -95,6 +99,20 @@ function readRequest(
     reasoningOrigins: reasoning.origins,
   };
 }
+
+/** Returns the edits that normalize the media types of images and files. After they are applied, there are none. */
+function correctMedia(text: string, input: readonly JsonNode[]): readonly Splice[] {
+  const splices: Splice[] = [];
+  for (const item of input)
+    for (const list of LISTS_OF_PARTS)
+      for (const part of itemsOf(item, list)) {
+        correctDataUrl(text, memberOf(part, "image_url"), splices);
+        correctDataUrl(text, memberOf(part, "file_data"), splices);
+      }
+  return splices;
+}
+
+const LISTS_OF_PARTS = ["content", "output"];
 
 function readReasoning(text: string, input: readonly JsonNode[]) {
   const origins = new Set<string>();
