@@ -485,3 +485,96 @@ describe("a type that no provider knows", () => {
     expect((await site.ask(api, "own/chat", { tools })).status).toBe(200);
   });
 });
+
+describe("a body at /chat/completions in the form of another API", () => {
+  const chat = { ...CHAT, body: (model: string, more: Fields = {}) => ({ model, ...more }) };
+
+  test("has flat tools, which reach the host in the form of the chat API", async () => {
+    const look = { name: "look", description: "Looks.", parameters: SCHEMA };
+    const flat = [
+      { type: "function", ...look, strict: true },
+      { type: "custom", name: "write", format: { type: "grammar", syntax: "lark", definition: "x" } },
+      { name: "find", input_schema: SCHEMA },
+    ];
+    const { status, sent } = await site.ask(CHAT, "openai/gpt-4.1", {
+      tools: flat,
+      tool_choice: { type: "function", name: "look" },
+    });
+    expect(status).toBe(200);
+    expect(sent["tools"]).toEqual([
+      { type: "function", function: { ...look, strict: true } },
+      {
+        type: "custom",
+        custom: { name: "write", format: { type: "grammar", grammar: { syntax: "lark", definition: "x" } } },
+      },
+      { type: "function", function: { name: "find", parameters: SCHEMA } },
+    ]);
+    expect(sent["tool_choice"]).toEqual({ type: "function", function: { name: "look" } });
+  });
+
+  const responses = {
+    instructions: "Be brief.",
+    input: [
+      { role: "user", content: [{ type: "input_text", text: "Go" }] },
+      { type: "function_call", id: "fc_1", call_id: "call_1", name: "look", arguments: '{"at":1}' },
+      { type: "function_call_output", call_id: "call_1", output: "seen" },
+    ],
+    tools: [{ type: "function", name: "look", parameters: SCHEMA, strict: false }],
+    tool_choice: "auto",
+    reasoning: { effort: "medium" },
+    max_output_tokens: 100,
+    store: false,
+    include: ["reasoning.encrypted_content"],
+    metadata: { a: "b" },
+    user: "someone",
+  };
+
+  test("is a request of Responses, which is answered as a chat", async () => {
+    const { status, text, sent } = await site.ask(chat, "own/chat", responses, answerCall("look"));
+    expect(status).toBe(200);
+    expect(sent).toMatchObject({
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user" },
+        {
+          role: "assistant",
+          tool_calls: [{ id: "call_1", function: { name: "look", arguments: '{"at":1}' } }],
+        },
+        { role: "tool", tool_call_id: "call_1", content: "seen" },
+      ],
+      tools: [{ type: "function", function: { name: "look", parameters: SCHEMA } }],
+      tool_choice: "auto",
+      max_tokens: 100,
+      metadata: { a: "b" },
+    });
+    expect(sent).not.toContainAnyKeys(["input", "instructions", "include", "stream_options"]);
+    expect(JSON.parse(text)).toMatchObject({
+      object: "chat.completion",
+      choices: [{ message: { tool_calls: [{ function: { name: "look" } }] } }],
+    });
+  });
+
+  test("is streamed as a chat, with its usage where it asks for it", async () => {
+    const more = { ...responses, stream_options: { include_usage: true } };
+    const text = await askStream(chat, "own/responses", more, "0");
+    expect(text).toContain('"object":"chat.completion.chunk"');
+    expect(text).toContain('"choices":[]');
+    expect(text.trimEnd()).toEndWith("data: [DONE]");
+    expect(await askStream(chat, "own/responses", responses, "0")).not.toContain('"choices":[]');
+  });
+
+  test("is rejected in the words of Responses where it is not valid", async () => {
+    const { status, text } = await site.ask(chat, "own/chat", { input: 5 });
+    expect([status, text]).toEqual([400, expect.stringContaining('"field":"input"')]);
+  });
+
+  test("is a chat if it has messages, whatever its tools are called", async () => {
+    const parameters = { type: "object", properties: { input: {}, messages: { type: "array" } } };
+    const more = { tools: [{ type: "function", function: { name: "send", parameters } }] };
+    const { sent } = await site.ask(chat, "own/chat", {
+      ...more,
+      messages: [{ role: "user", content: "Go" }],
+    });
+    expect(sent).toMatchObject(more);
+  });
+});

@@ -73,7 +73,7 @@ export const CHAT_REQUEST_SHAPE: Shape = allFields({
   tools: marked(MARKS.tools, items(TOOL)),
   functions: marked(MARKS.functions, items(fields({ name: LEAF }))),
   function_call: marked(MARKS.functions),
-  tool_choice: marked(MARKS.tools, fields({ type: LEAF, function: fields({ name: LEAF }) })),
+  tool_choice: marked(MARKS.tools, allFields({ type: LEAF, name: LEAF, function: fields({ name: LEAF }) })),
   response_format: fields({ type: LEAF }),
   user: HINT,
   safety_identifier: HINT,
