@@ -205,9 +205,13 @@ describe("a history that is valid for its vendor", () => {
     expect(sent.messages).toEqual(IN_TWO_MESSAGES["/messages"].messages);
   });
 
-  test("is passed through Responses unchanged if results are far from their calls", async () => {
-    const { sent } = await send("/responses", WITH_TEXT_BETWEEN["/responses"], "openai-responses");
-    expect(sent.input).toEqual(WITH_TEXT_BETWEEN["/responses"].input);
+  test("is passed through Responses unchanged if results directly follow their turn", async () => {
+    const history = input(item("c1"), item("c2"), itemResult("c2"), itemResult("c1"), {
+      role: "user",
+      content: "And?",
+    });
+    const { sent } = await send("/responses", history, "openai-responses");
+    expect(sent.input).toEqual(history.input);
   });
 
   test("is passed through chat completions unchanged if each turn numbers its ids anew", async () => {

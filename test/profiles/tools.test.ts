@@ -578,3 +578,33 @@ describe("a body at /chat/completions in the form of another API", () => {
     expect(sent).toMatchObject(more);
   });
 });
+
+describe("a message between a call and its result of a Responses client", () => {
+  const call = { type: "function_call", call_id: "c1", name: "look", arguments: "{}" };
+  const result = { type: "function_call_output", call_id: "c1", output: "1" };
+  const hook = { type: "message", role: "developer", content: "A hook." };
+  const history = {
+    tools: [tool(RESPONSES, "look")],
+    input: [{ role: "user", content: "Go" }, call, hook, result],
+  };
+  const orderOf = (sent: Fields) => (sent["input"] as Fields[]).map(({ type, role }) => role ?? type);
+
+  test("follows the result at hosts that pair both by their order", async () => {
+    const { status, sent } = await site.ask(RESPONSES, "own/responses", history);
+    expect(status).toBe(200);
+    expect(orderOf(sent)).toEqual(["user", "function_call", "function_call_output", "developer"]);
+  });
+
+  test("stays where it is at OpenAI, which pairs both by their id", async () => {
+    const { sent } = await site.ask(RESPONSES, "openai/gpt-5.1", {
+      ...history,
+      provider: { only: ["openai"] },
+    });
+    expect(sent["input"]).toEqual(history.input);
+  });
+
+  test("is forwarded as it is to every host if it follows the result", async () => {
+    const input = [{ role: "user", content: "Go" }, call, result, hook];
+    expect((await site.ask(RESPONSES, "own/responses", { ...history, input })).sent["input"]).toEqual(input);
+  });
+});

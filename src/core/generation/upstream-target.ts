@@ -161,7 +161,7 @@ function describe(
       noInstructions: quirks.noInstructions === true,
       noEncryptedReasoning: quirks.noEncryptedReasoning === true,
     },
-    toolCalls: toolCallRulesOf(format, ids),
+    toolCalls: { ...toolCallRulesOf(format, ids), ...(wantsOrder(format, quirks) ? RESULTS_IN_ORDER : {}) },
     noStreamOptions: quirks.noStreamOptions === true,
     renames: renamesOf(quirks),
     knownFields: setOf(quirks.knownFields),
@@ -185,6 +185,13 @@ function describe(
     profile: resolveProfile({ endpoint, model, record, format, quirks }),
   };
 }
+
+/** Most Responses hosts make a chat of the request, in which nothing may stand between a call and its result. */
+function wantsOrder(format: ProviderFormat, { resultsAnywhere }: ProviderQuirks): boolean {
+  return format === "openai-responses" && resultsAnywhere !== true;
+}
+
+const RESULTS_IN_ORDER = { results: "after-turn" } as const;
 
 const NO_QUIRKS: ProviderQuirks = {};
 const NONE: ReadonlySet<string> = new Set();
