@@ -229,7 +229,7 @@ describe("a path or method that does not exist", () => {
     "/api",
     "/api/gateway/nothing",
     "/v1/chat",
-    "/v1/chat/completions/",
+    "/v1/chat/completions//",
     "/v1/chat/completions/x",
     "/v2/models",
     "/api/admin",

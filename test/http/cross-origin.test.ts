@@ -68,6 +68,15 @@ describe("with server.cors.origins, a page of a listed origin", () => {
     expect(answers[0]?.headers.get("x-gateway-generation-id")).toMatch(/^gen_/);
   });
 
+  test("may read that a path is not served", async () => {
+    const asked = await preflight(some, "/v1/chat/completion");
+    expect([asked.status, asked.headers.get(ALLOW)]).toEqual([204, APP]);
+    const headers = { origin: APP, "content-type": "application/json" };
+    const answer = await fetch(`${some.url}/v1/chat/completion`, { method: "POST", headers, body: "{}" });
+    expect([answer.status, answer.headers.get(ALLOW)]).toEqual([404, APP]);
+    expect(await answer.text()).toContain("POST /v1/chat/completions");
+  });
+
   test("may not call the management API, the console or its sign-in, and reads none of their answers", async () => {
     const session = await signIn(some, { key: some.adminKey });
     for (const path of ["/api/admin/users", "/api/console/session", "/console", "/metrics"]) {

@@ -205,9 +205,13 @@ describe("a history that is valid for its vendor", () => {
     expect(sent.messages).toEqual(IN_TWO_MESSAGES["/messages"].messages);
   });
 
-  test("is passed through Responses unchanged if results are far from their calls", async () => {
-    const { sent } = await send("/responses", WITH_TEXT_BETWEEN["/responses"], "openai-responses");
-    expect(sent.input).toEqual(WITH_TEXT_BETWEEN["/responses"].input);
+  test("is passed through Responses unchanged if results directly follow their turn", async () => {
+    const history = input(item("c1"), item("c2"), itemResult("c2"), itemResult("c1"), {
+      role: "user",
+      content: "And?",
+    });
+    const { sent } = await send("/responses", history, "openai-responses");
+    expect(sent.input).toEqual(history.input);
   });
 
   test("is passed through chat completions unchanged if each turn numbers its ids anew", async () => {
@@ -443,7 +447,7 @@ describe("the result of a call that only one format supports", () => {
   });
 
   test("is not an orphan in chat completions either, for any type of call", async () => {
-    const call = { id: "u1", type: "lookup", lookup: { query: "weather" } };
+    const call = { id: "u1", type: "retrieval", retrieval: { query: "weather" } };
     const body = chat({ role: "assistant", content: null, tool_calls: [call] }, chatResult("u1"));
     for (const format of FORMAT_NAMES) {
       const { sent } = await send("/chat/completions", body, format);

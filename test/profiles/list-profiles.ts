@@ -22,6 +22,8 @@ const PARTS = [
   "knownMessageFields",
   "thinkingParts",
   "customTools",
+  "toolNamespaces",
+  "resultsAnywhere",
   "noStreamOptions",
   "maxCompletionTokens",
   "noMaxCompletionTokens",

@@ -395,6 +395,7 @@ export interface Schemas {
     | "conflict"
     | "payload_too_large"
     | "unsupported_media_type"
+    | "upgrade_required"
     | "rate_limit_exceeded"
     | "internal"
     | "upstream_error"

@@ -163,13 +163,14 @@ function describe(
       noEncryptedReasoning: quirks.noEncryptedReasoning === true,
       isOwnHost: record.isOwnHost === true,
     },
-    toolCalls: toolCallRulesOf(format, ids),
+    toolCalls: { ...toolCallRulesOf(format, ids), ...(wantsOrder(format, quirks) ? RESULTS_IN_ORDER : {}) },
     noStreamOptions: quirks.noStreamOptions === true,
     renames: renamesOf(quirks),
     knownFields: setOf(quirks.knownFields),
     knownMessageFields: setOf(quirks.knownMessageFields) ?? NONE,
     takesThinkingParts: quirks.thinkingParts === true,
     takesCustomTools: quirks.customTools === true,
+    takesToolNamespaces: quirks.toolNamespaces === true,
     refusedFields: setOf(quirks.refusedFields) ?? NONE,
     storesChats: quirks.storesChats === true,
     takesSchemas: quirks.noSchemas !== true,
@@ -188,6 +189,13 @@ function describe(
     profile: resolveProfile({ endpoint, model, record, format, quirks }),
   };
 }
+
+/** Most Responses hosts make a chat of the request, in which nothing may stand between a call and its result. */
+function wantsOrder(format: ProviderFormat, { resultsAnywhere }: ProviderQuirks): boolean {
+  return format === "openai-responses" && resultsAnywhere !== true;
+}
+
+const RESULTS_IN_ORDER = { results: "after-turn" } as const;
 
 const NO_QUIRKS: ProviderQuirks = {};
 const NONE: ReadonlySet<string> = new Set();

@@ -29,6 +29,8 @@ export interface ClientApiOptions {
   /** @throws GatewayError `invalid_request` and others for an invalid request. */
   parse(body: Buffer, rename: (id: string) => string, headers: Headers): InferenceRequest;
   readonly renderError: ErrorRenderer;
+  /** Returns the body in the form of this API, which some clients send in that of another. Absent: bodies are read as they are. */
+  readonly convert?: (body: Buffer) => Buffer;
   /** An additional response header with the id of the request. */
   readonly requestIdHeader?: string;
   /** Its body is a form (`multipart/form-data`) instead of JSON. */
@@ -51,8 +53,9 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       const admitted = admitCaller(request, context, options.access);
       const principal = admitted instanceof Promise ? await admitted : admitted;
       const waitingFrom = context.stopwatch.beginWait();
-      const body = await readRequestBody(request, context, principal);
+      const sent = await readRequestBody(request, context, principal);
       context.stopwatch.endWait(waitingFrom);
+      const body = options.convert === undefined ? sent : options.convert(sent);
       const parser = new ClientParser(options, context.deps.renameModel, request.headers);
       const large = body.length > LARGE_BYTES;
       if (large) await context.deps.ownTurn();

@@ -61,6 +61,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
     "the change conflicts with the current state, or the Idempotency-Key was used for another request",
   payload_too_large: "the body exceeds the size limit",
   unsupported_media_type: "the body's media type or encoding is not supported",
+  upgrade_required: "the endpoint takes no WebSocket; send the request over HTTP",
   rate_limit_exceeded: "a rate limit is exceeded; `Retry-After` is when to retry",
   internal: "internal error of the gateway",
   upstream_error: "the provider failed or returned an invalid response",

@@ -9,9 +9,10 @@ import { tariffsOf } from "../../core/generation/apply-tariffs.ts";
 import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
 import { type PublicNamedRoute, presentNamedRoute } from "../../core/named-routes/present-named-route.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
-import { jsonList } from "../context/prepared-response.ts";
+import { jsonList, type PreparedResponse } from "../context/prepared-response.ts";
 import { urlOf } from "../context/url-of.ts";
 import { admit } from "../middleware/admit.ts";
+import { pageAnthropicModels, readsAnthropicModels, toModelInfo } from "./anthropic-models.ts";
 import { modelListsOf } from "./model-lists.ts";
 import { presentEndpointHealth } from "./present-health.ts";
 import { viewCatalog, viewServed } from "./tier-views.ts";
@@ -25,14 +26,20 @@ export async function listModels(request: Request, context: RequestContext): Pro
   const { principal } = await admit(request, context, { kind: "optional_key" });
   const lists = modelListsOf(generation.serving(), clock.now());
   if (request.url.includes("?") && urlOf(request).searchParams.get("all") === "true")
-    return jsonList(request, await lists.all());
+    return sendModels(request, await lists.all());
   const policy =
     principal.kind === "key" && isRestricted(principal)
       ? policyOf(generation.policy, principal)
       : anonymousPolicy(generation);
   const own = principal.kind === "key" ? await generation.accountRoutes.of(principal.account.id) : null;
   const tariffs = tariffsOf(principal, { pricing: generation.pricing, now: clock.now() });
-  return jsonList(request, await lists.allowed(policy, { tariffs, own }));
+  return sendModels(request, await lists.allowed(policy, { tariffs, own }));
+}
+
+/** Sends a list in the shape that the client's library reads. */
+async function sendModels(request: Request, list: PreparedResponse): Promise<Response> {
+  if (!readsAnthropicModels(request)) return jsonList(request, list);
+  return Response.json(await pageAnthropicModels(list, urlOf(request).searchParams));
 }
 
 /** Prepares the lists for requests without a key: after a start, after a refresh and at the beginning of a day. */
@@ -60,15 +67,20 @@ function presentTierAnywhere(serving: Serving, tier: TierRecord, now: number): P
 }
 
 /** `GET models/{author}/{model}`: one model of the catalog, an auto tier, or a named route of the operator. */
-export function getModel(_request: Request, context: RequestContext): Response {
+export function getModel(request: Request, context: RequestContext): Response {
+  const record = findPublicModel(context);
+  return Response.json(readsAnthropicModels(request) ? toModelInfo(record)[0] : record);
+}
+
+function findPublicModel(context: RequestContext): PublicModel | PublicNamedRoute {
   const serving = context.deps.generation.serving();
   const tier = serving.tiers.find(idOf(context));
   if (tier !== undefined) {
     const record = presentTierAnywhere(serving, tier, context.deps.clock.now());
-    return record === null ? unknownModel(tier.id) : Response.json(record);
+    return record ?? unknownModel(tier.id);
   }
   const route = findNamedRoute(serving, context);
-  if (route !== null) return Response.json(route);
+  if (route !== null) return route;
   const model = findModel(serving, idOf(context));
   const deployments = serving.servedModels.deploymentsOf(model.id).map((deployment) => deployment.endpoint);
   const record = presentModel(
@@ -76,7 +88,7 @@ export function getModel(_request: Request, context: RequestContext): Response {
     deployments.length > 0 ? deployments : model.endpoints,
     context.deps.clock.now(),
   );
-  return record === null ? unknownModel(model.id) : Response.json(record);
+  return record ?? unknownModel(model.id);
 }
 
 /** `GET models/{author}/{model}/endpoints`: the endpoints of a model or of a tier's models, with prices and recent health. */

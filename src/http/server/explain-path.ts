@@ -36,7 +36,7 @@ export function explainUnknownPath(pathname: string): string {
   const unserved = findUnserved(pathname);
   if (unserved !== null) return `There is no endpoint at this path. ${unserved.hint}`;
   const meant = findByEnd(pathname);
-  if (meant !== null) return `There is no endpoint at this path. ${explainMeant(pathname, meant)}`;
+  if (meant !== null) return `There is no endpoint at this path. ${explainMeant(meant)}`;
   const near = findNear(pathname);
   if (near !== null)
     return `There is no endpoint at this path. Did you mean ${near.method} ${near.path}? GET /docs lists all endpoints.`;
@@ -53,9 +53,8 @@ function findByEnd(pathname: string): Meant | null {
   return null;
 }
 
-function explainMeant(pathname: string, { method, path }: Meant): string {
+function explainMeant({ method, path }: Meant): string {
   const use = `Use ${method} ${path}`;
-  if (pathname.endsWith("/")) return `${use}, without a slash at the end.`;
   if (path.startsWith("/v1/messages"))
     return `${use}: the base URL of an Anthropic client is the address of the gateway, without /v1.`;
   if (path.startsWith("/v1/"))

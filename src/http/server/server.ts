@@ -70,7 +70,7 @@ function serveAll(
     reusePort: sharesPort,
     routes: buildRoutes(deps, extraPrefixes),
     fetch: (request, server) =>
-      serve({ deps, route: "unknown", methods: NO_METHODS, isOpen: false }, request, server),
+      serve({ deps, route: "unknown", methods: NO_METHODS, isOpen: true }, request, server),
     error: (error) => renderUnexpected(deps().log, error),
   });
 }
@@ -82,6 +82,8 @@ function buildRoutes(deps: Route["deps"], extraPrefixes: readonly string[]): Rec
   const add = (path: string, name: string, methods: Methods, isOpen: boolean): void => {
     const route: HandledRoute = { deps, route: name, methods, isOpen };
     routes[path] = (request, server) => serve(route, request, server);
+    // Clients that join a base URL and a path may add a slash.
+    if (!/[/*]$/.test(path)) routes[`${path}/`] ??= routes[path];
   };
   for (const [path, methods] of Object.entries(FIXED_ROUTES)) add(path, path, methods, false);
   for (const [path, methods] of Object.entries(OPEN_FIXED_ROUTES)) add(path, path, methods, true);
@@ -92,6 +94,8 @@ function buildRoutes(deps: Route["deps"], extraPrefixes: readonly string[]): Rec
 }
 
 const NO_METHODS: Methods = {};
+/** What a page may send to a path that is not served, so that it can read why not. */
+const ANY_METHOD: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Copies headers that clients of other gateways send to the gateway's own names. A header with the own name takes precedence. */
 function renameHeaders(headers: Headers, aliases: HttpDeps["headerAliases"]): void {
@@ -161,7 +165,8 @@ function requireOneHost(host: string | null): void {
 
 function findHandler(methods: Methods, request: Request, origins: AllowedOrigins): Handler {
   if (origins !== null && isPreflight(request))
-    return () => answerPreflight(request, origins, listMethods(methods));
+    return () =>
+      answerPreflight(request, origins, methods === NO_METHODS ? ANY_METHOD : listMethods(methods));
   const handler = methods[request.method] ?? (request.method === "HEAD" ? methods["GET"] : undefined);
   return handler ?? (methods === NO_METHODS ? rejectUnknownPath : rejectMethod(methods));
 }
@@ -178,6 +183,7 @@ function listMethods(methods: Methods): readonly string[] {
 function rejectMethod(methods: Methods): Handler {
   const allow = listMethods(methods).join(", ");
   return (request) => {
+    if (request.headers.get("upgrade")?.toLowerCase() === "websocket") rejectWebSocket();
     // Actions of Gemini's API stand at the paths of models.
     const hint = findUnserved(urlOf(request).pathname)?.hint;
     throw new GatewayError({
@@ -186,4 +192,15 @@ function rejectMethod(methods: Methods): Handler {
       headers: { allow },
     });
   };
+}
+
+/** Clients that try a WebSocket first use HTTP at once after this status, and only after a pause after others. */
+function rejectWebSocket(): never {
+  throw new GatewayError({
+    code: "upgrade_required",
+    message:
+      "This endpoint takes no WebSocket. Send the request over HTTP, and stream answers as server-sent events.",
+    // Required by RFC 9110, section 15.5.22.
+    headers: { upgrade: "HTTP/1.1" },
+  });
 }

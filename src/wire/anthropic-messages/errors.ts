@@ -20,6 +20,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   content_blocked: "permission_error",
   not_found: "not_found_error",
   method_not_allowed: "invalid_request_error",
+  upgrade_required: "invalid_request_error",
   client_timeout: "timeout_error",
   conflict: "invalid_request_error",
   payload_too_large: "request_too_large",

@@ -23,6 +23,7 @@ const OPENAI_ERRORS: Readonly<Record<string, { readonly type: string; readonly c
   content_blocked: { type: "permission_error", code: "content_blocked" },
   not_found: { type: "invalid_request_error", code: "not_found" },
   method_not_allowed: { type: "invalid_request_error", code: "method_not_allowed" },
+  upgrade_required: { type: "invalid_request_error", code: "upgrade_required" },
   client_timeout: { type: "invalid_request_error", code: "client_timeout" },
   payload_too_large: { type: "invalid_request_error", code: "payload_too_large" },
   unsupported_media_type: { type: "invalid_request_error", code: "unsupported_media_type" },

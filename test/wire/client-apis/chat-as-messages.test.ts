@@ -144,41 +144,53 @@ const tool = fc
   })
   .map((fn) => ({ type: "function", function: fn }));
 
-const request = fc.record(
-  {
-    model: fc.constant("acme/model"),
-    messages: fc
-      .tuple(
-        fc.array(instructed, { maxLength: 2 }),
-        asked,
-        fc.array(
-          fc.oneof(
-            { weight: 12, arbitrary: turn },
-            { weight: 6, arbitrary: asked },
-            { weight: 1, arbitrary: instructed },
+/** A choice that requires a tool which is not there is rejected before anything is translated. */
+function withPossibleChoice<T extends { tools?: unknown; tool_choice?: unknown }>(body: T): T {
+  const { tools, tool_choice: choice } = body;
+  const names = ((tools ?? []) as { function: { name: string } }[]).map(({ function: fn }) => fn.name);
+  const isPossible = typeof choice === "string" ? choice !== "required" : names.includes("look");
+  return choice === undefined || isPossible || (choice === "required" && names.length > 0)
+    ? body
+    : { ...body, tool_choice: "auto" };
+}
+
+const request = fc
+  .record(
+    {
+      model: fc.constant("acme/model"),
+      messages: fc
+        .tuple(
+          fc.array(instructed, { maxLength: 2 }),
+          asked,
+          fc.array(
+            fc.oneof(
+              { weight: 12, arbitrary: turn },
+              { weight: 6, arbitrary: asked },
+              { weight: 1, arbitrary: instructed },
+            ),
+            { maxLength: 5 },
           ),
-          { maxLength: 5 },
-        ),
-        mostly<unknown[]>(asked, []),
-      )
-      .map(([first, begin, rest, end]) => [...first.flat(), ...begin, ...rest.flat(), ...end]),
-    tools: fc.uniqueArray(tool, { selector: ({ function: fn }) => fn.name, minLength: 1, maxLength: 3 }),
-    tool_choice: fc.constantFrom<unknown>("auto", "none", "required", {
-      type: "function",
-      function: { name: "look" },
-    }),
-    parallel_tool_calls: fc.boolean(),
-    stream: fc.boolean(),
-    max_tokens: fc.constantFrom(1, 100),
-    temperature: fc.constantFrom(0, 1.5),
-    stop: fc.constantFrom<unknown>("x", ["a", " "]),
-    reasoning_effort: mostly<unknown>(fc.constant(undefined), "low"),
-    response_format: mostly<unknown>(fc.constant(undefined), { type: "json_object" }),
-    seed: fc.constant(1),
-    unknown: fc.constant({ a: [1] }),
-  },
-  { requiredKeys: ["model", "messages"] },
-);
+          mostly<unknown[]>(asked, []),
+        )
+        .map(([first, begin, rest, end]) => [...first.flat(), ...begin, ...rest.flat(), ...end]),
+      tools: fc.uniqueArray(tool, { selector: ({ function: fn }) => fn.name, minLength: 1, maxLength: 3 }),
+      tool_choice: fc.constantFrom<unknown>("auto", "none", "required", {
+        type: "function",
+        function: { name: "look" },
+      }),
+      parallel_tool_calls: fc.boolean(),
+      stream: fc.boolean(),
+      max_tokens: fc.constantFrom(1, 100),
+      temperature: fc.constantFrom(0, 1.5),
+      stop: fc.constantFrom<unknown>("x", ["a", " "]),
+      reasoning_effort: mostly<unknown>(fc.constant(undefined), "low"),
+      response_format: mostly<unknown>(fc.constant(undefined), { type: "json_object" }),
+      seed: fc.constant(1),
+      unknown: fc.constant({ a: [1] }),
+    },
+    { requiredKeys: ["model", "messages"] },
+  )
+  .map(withPossibleChoice);
 
 describe("a chat request whose messages are written for Anthropic's API without decoding them", () => {
   test("becomes what the translation of the whole request becomes, with the same warnings", () => {

@@ -4,7 +4,7 @@ import { allFields, fields, items, LEAF, type Shape } from "../../json/scan.ts";
 const RESULT_PART = allFields({
   type: LEAF,
   text: LEAF,
-  source: fields({ type: LEAF }),
+  source: fields({ type: LEAF, media_type: LEAF }),
   content: items(fields({ text: LEAF })),
 });
 
@@ -18,7 +18,7 @@ const BLOCK = allFields({
   input: LEAF,
   tool_use_id: LEAF,
   content: items(RESULT_PART),
-  source: fields({ type: LEAF, data: LEAF }),
+  source: fields({ type: LEAF, data: LEAF, media_type: LEAF }),
 });
 
 const TOOL = fields({ type: LEAF, name: LEAF, description: LEAF, input_schema: LEAF });

@@ -1,5 +1,6 @@
 import { ENVELOPE_START } from "../../canonical/reasoning-envelope.ts";
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
+import { correctMediaType } from "../../conversation/media-types.ts";
 import type { OutlineMessage, OutlineResult } from "../../conversation/outline.ts";
 import { readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
@@ -20,6 +21,7 @@ import {
   wordTable,
 } from "../../json/scan.ts";
 import { scanBody } from "../../json/scan-body.ts";
+import { applySplices, type Splice } from "../../json/splice.ts";
 import { checkMessagesRequest } from "./check-request.ts";
 import { MESSAGES_REQUEST_SHAPE } from "./request-shape.ts";
 
@@ -49,8 +51,10 @@ function readScanned(
   { root, values, nodes }: CountedScan,
   bytes: Buffer,
 ): ScannedMessagesRequest {
-  checkMessagesRequest(text, root);
   const messages = itemsOf(root, "messages");
+  const corrections = correctMedia(text, messages);
+  if (corrections.length > 0) return scanMessagesRequest(applySplices(bytes, corrections));
+  checkMessagesRequest(text, root);
   const prompt = findPrompt(text, root, messages);
   const outline = messages.flatMap((message, at) => outlineMessage(text, message, at));
   checkResultIds(outline);
@@ -75,6 +79,18 @@ function readScanned(
     // Searched in the bytes, which is many times faster than in the text.
     mayCarryReasoning: bytes.includes(ENVELOPE_START),
   };
+}
+
+/** Returns the edits that normalize the media types of images and documents. After they are applied, there are none. */
+function correctMedia(text: string, messages: readonly JsonNode[]): readonly Splice[] {
+  const splices: Splice[] = [];
+  for (const message of messages)
+    for (const block of itemsOf(message, "content")) {
+      correctMediaType(text, memberOf(memberOf(block, "source"), "media_type"), splices);
+      for (const part of itemsOf(block, "content"))
+        correctMediaType(text, memberOf(memberOf(part, "source"), "media_type"), splices);
+    }
+  return splices;
 }
 
 /**

@@ -1,5 +1,4 @@
 import { fail } from "../../../base/errors.ts";
-import { normalizeMediaType } from "../../canonical/media-type.ts";
 import type { MediaPart, MediaSource } from "../../canonical/parts.ts";
 import { asFields, createTable, type Fields } from "../../json/fields.ts";
 import { encodeCache, takeCache } from "./cache-mark.ts";
@@ -40,7 +39,7 @@ const SOURCES: Readonly<Record<string, (take: FieldTaker, raw: Fields) => MediaS
   base64(take) {
     const [mediaType, data] = [take.text("media_type"), take.text("data")];
     if (mediaType === null || data === null) return null;
-    return { kind: "base64", mediaType: normalizeMediaType(mediaType), data };
+    return { kind: "base64", mediaType, data };
   },
   url(take) {
     const url = take.text("url");

@@ -1,4 +1,7 @@
+import { LONGEST_CHAT_NAME } from "../../canonical/flatten-tools.ts";
 import { wrapArguments } from "../../canonical/object-arguments.ts";
+import { correctDataUrl } from "../../conversation/media-types.ts";
+import { tryParseFields } from "../../json/fields.ts";
 import { isObjectText } from "../../json/object-text.ts";
 import { type CountedScan, decodeUtf8, isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import { appendMember, type Splice } from "../../json/splice.ts";
@@ -10,17 +13,21 @@ export interface Corrections {
   readonly splices: readonly Splice[];
   /** The request has tools or calls of type `custom`. */
   readonly hasCustomTools: boolean;
+  /** A tool or a call has a name that is longer than chat hosts accept. */
+  readonly hasLongNames: boolean;
 }
 
 /** The corrections of a request that needs none. */
-const NONE: Corrections = { splices: [], hasCustomTools: false };
+const NONE: Corrections = { splices: [], hasCustomTools: false, hasLongNames: false };
 
 /**
  * Corrects tools, calls and images that clients of single vendors send and other hosts reject:
  *
  * - tools without `type`, `tool_choice` "any", and a choice of one function without `type` (Mistral's client, TGI's);
+ * - tools and choices with the name beside the type, as in Responses, and tools with `input_schema`, as in Messages (Cursor);
  * - arguments that are not a JSON object, as some models write them; missing arguments become `{}`;
- * - an image's URL without the object around it (Mistral's client).
+ * - an image's URL without the object around it (Mistral's client);
+ * - media types of `data:` URLs that are not registered, in capitals or with parameters.
  *
  * All other errors are left to `checkChatRequest`. `text` is the body, bytes as Latin-1; `marks` are those of its scan.
  */
@@ -31,22 +38,36 @@ export function correctRequest(
   if ((marks & (MARKS.tools | MARKS.parts)) === 0) return NONE;
   const splices: Splice[] = [];
   let hasCustomTools = false;
+  let hasLongNames = false;
   for (const tool of itemsOf(root, "tools")) {
     hasCustomTools ||= isWord(text, memberOf(tool, "type"), "custom");
-    addType(tool, splices);
+    hasLongNames ||= isLong(memberOf(memberOf(tool, "function"), "name"));
+    if (isFlat(text, tool)) splices.push(nestTool(text, tool));
+    else addType(tool, splices);
   }
   correctChoice(text, memberOf(root, "tool_choice"), splices);
   for (const message of itemsOf(root, "messages")) {
     for (const call of itemsOf(message, "tool_calls")) {
+      const fn = memberOf(call, "function");
       hasCustomTools ||= isWord(text, memberOf(call, "type"), "custom");
-      correctArguments(text, memberOf(memberOf(call, "function"), "arguments"), splices);
+      hasLongNames ||= isLong(memberOf(fn, "name"));
+      correctArguments(text, memberOf(fn, "arguments"), splices);
     }
-    for (const part of itemsOf(message, "content")) {
-      const image = memberOf(part, "image_url");
-      if (image?.kind === "string") splices.push(replace(image, `{"url":${sliceOf(text, image)}}`));
-    }
+    for (const part of itemsOf(message, "content")) correctPart(text, part, splices);
   }
-  return { splices, hasCustomTools };
+  return { splices, hasCustomTools, hasLongNames };
+}
+
+/** Whether a name may be longer than chat hosts accept. Characters that take several bytes count as several. */
+function isLong(name: JsonNode | undefined): boolean {
+  return name !== undefined && name.end - name.start > LONGEST_CHAT_NAME + 2;
+}
+
+function correctPart(text: string, part: JsonNode, splices: Splice[]): void {
+  const image = memberOf(part, "image_url");
+  if (image?.kind === "string") splices.push(replace(image, `{"url":${sliceOf(text, image)}}`));
+  else correctDataUrl(text, memberOf(image ?? memberOf(part, "video_url"), "url"), splices);
+  correctDataUrl(text, memberOf(memberOf(part, "file"), "file_data"), splices);
 }
 
 function replace({ start, end }: JsonNode, insert: string): Splice {
@@ -70,7 +91,47 @@ function addType(tool: JsonNode, splices: Splice[]): void {
 function correctChoice(text: string, choice: JsonNode | undefined, splices: Splice[]): void {
   if (choice === undefined) return;
   if (isWord(text, choice, "any")) splices.push(replace(choice, '"required"'));
+  else if (isFlat(text, choice)) splices.push(nestTool(text, choice));
   else addType(choice, splices);
+}
+
+/** Whether a tool or a choice has its name beside its type. */
+function isFlat(text: string, tool: JsonNode): boolean {
+  if (memberOf(tool, "name")?.kind !== "string") return false;
+  if (memberOf(tool, "function") !== undefined || memberOf(tool, "custom") !== undefined) return false;
+  const type = memberOf(tool, "type");
+  if (type === undefined) return memberOf(tool, "parameters") !== undefined || isOfMessages(tool);
+  return isWord(text, type, "function") || isWord(text, type, "custom");
+}
+
+function isOfMessages(tool: JsonNode): boolean {
+  return memberOf(tool, "input_schema") !== undefined;
+}
+
+/** Members of a flat tool that stay beside its type. */
+const OUTER = new Set(["type", "cache_control"]);
+/** Names of members in a chat tool, by their names in others. */
+const INNER: Readonly<Record<string, string>> = { input_schema: "parameters" };
+
+/** Returns the edit that puts the members of a flat tool into an object of its type. */
+function nestTool(text: string, tool: JsonNode): Splice {
+  const isCustom = isWord(text, memberOf(tool, "type"), "custom") && !isOfMessages(tool);
+  const kind = isCustom ? "custom" : "function";
+  const [outer, inner]: [string[], string[]] = [[`"type":"${kind}"`], []];
+  for (const member of tool.members ?? []) {
+    const { key } = member;
+    if (key === "type") continue;
+    const isFormat = isCustom && key === "format";
+    const value = isFormat ? nestFormat(sliceOf(text, member)) : sliceOf(text, member);
+    (OUTER.has(key) ? outer : inner).push(`${JSON.stringify(INNER[key] ?? key)}:${value}`);
+  }
+  return replace(tool, `{${outer.join(",")},"${kind}":{${inner.join(",")}}}`);
+}
+
+/** A grammar has an object of its own in chat tools. */
+function nestFormat(json: string): string {
+  const { type, ...grammar } = tryParseFields(json) ?? {};
+  return type === "grammar" && !("grammar" in grammar) ? JSON.stringify({ type, grammar }) : json;
 }
 
 function correctArguments(text: string, args: JsonNode | undefined, splices: Splice[]): void {

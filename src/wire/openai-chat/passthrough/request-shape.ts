@@ -20,7 +20,13 @@ const HINT = marked(MARKS.hints);
 
 const PART = marked(
   MARKS.parts,
-  allFields({ type: LEAF, text: LEAF, image_url: fields({ url: LEAF, detail: LEAF }) }),
+  allFields({
+    type: LEAF,
+    text: LEAF,
+    image_url: fields({ url: LEAF, detail: LEAF }),
+    video_url: fields({ url: LEAF }),
+    file: fields({ file_data: LEAF }),
+  }),
 );
 
 const TOOL_CALL = allFields({
@@ -67,7 +73,7 @@ export const CHAT_REQUEST_SHAPE: Shape = allFields({
   tools: marked(MARKS.tools, items(TOOL)),
   functions: marked(MARKS.functions, items(fields({ name: LEAF }))),
   function_call: marked(MARKS.functions),
-  tool_choice: marked(MARKS.tools, fields({ type: LEAF, function: fields({ name: LEAF }) })),
+  tool_choice: marked(MARKS.tools, allFields({ type: LEAF, name: LEAF, function: fields({ name: LEAF }) })),
   response_format: fields({ type: LEAF }),
   user: HINT,
   safety_identifier: HINT,

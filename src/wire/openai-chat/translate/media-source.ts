@@ -1,4 +1,3 @@
-import { normalizeMediaType } from "../../canonical/media-type.ts";
 import type { MediaSource } from "../../canonical/parts.ts";
 import type { Fields } from "../../json/fields.ts";
 
@@ -8,12 +7,14 @@ export interface ReadSource {
   readonly spelling: Fields;
 }
 
+const BASE64 = ";base64";
+
 /** Decodes a URL: a `data:` URL holds the media themselves, any other URL is kept. */
 export function readSource(url: string): ReadSource {
   const comma = url.startsWith("data:") ? url.indexOf(",") : -1;
   const head = url.slice(0, Math.max(comma, 0));
-  if (!head.endsWith(";base64")) return { source: { kind: "url", url, mediaType: null }, spelling: {} };
-  const mediaType = normalizeMediaType(head.slice("data:".length)) || "application/octet-stream";
+  if (!head.endsWith(BASE64)) return { source: { kind: "url", url, mediaType: null }, spelling: {} };
+  const mediaType = head.slice("data:".length, -BASE64.length) || "application/octet-stream";
   const source: MediaSource = { kind: "base64", mediaType, data: url.slice(comma + 1) };
   return { source, spelling: head === headOf(mediaType) ? {} : { head } };
 }
@@ -27,5 +28,5 @@ export function writeSource(source: MediaSource, spelling: Fields): string | nul
 }
 
 function headOf(mediaType: string): string {
-  return `data:${mediaType};base64`;
+  return `data:${mediaType}${BASE64}`;
 }

@@ -1,5 +1,6 @@
 import { ENVELOPE_START } from "../../canonical/reasoning-envelope.ts";
 import { checkResultIds } from "../../conversation/check-result-ids.ts";
+import { correctDataUrl } from "../../conversation/media-types.ts";
 import type { OutlineAssistant, OutlineMessage } from "../../conversation/outline.ts";
 import { readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
@@ -20,6 +21,7 @@ import {
   wordTable,
 } from "../../json/scan.ts";
 import { scanBody } from "../../json/scan-body.ts";
+import { applySplices, type Splice } from "../../json/splice.ts";
 import { isHostedCall } from "../hosted-calls.ts";
 import { OPENAI_START, originOfItem } from "../reasoning-origin.ts";
 import { checkResponsesRequest } from "./check-request.ts";
@@ -33,6 +35,10 @@ export interface ScannedResponsesRequest extends ScannedRequest {
   readonly needsHub: boolean;
   /** It contains reasoning items that are not encrypted. */
   readonly hasPlainReasoning: boolean;
+  /** It has tools or calls of type `custom`. */
+  readonly hasCustomTools: boolean;
+  /** It has namespaces of tools, calls in one, or items that add tools: what only hosts with namespaces know. */
+  readonly hasNamespaces: boolean;
   /** The vendors that encrypted the reasoning in it, see `REASONING_ORIGINS`. */
   readonly reasoningOrigins: ReadonlySet<string>;
 }
@@ -50,13 +56,16 @@ function readRequest(
   { root, values, nodes }: CountedScan,
   bytes: Buffer,
 ): ScannedResponsesRequest {
-  checkResponsesRequest(text, root);
   const input = itemsOf(root, "input");
+  const corrections = correctMedia(text, input);
+  if (corrections.length > 0) return scanResponsesRequest(applySplices(bytes, corrections));
+  checkResponsesRequest(text, root);
   const reasoning = readReasoning(text, input);
   const prompt = findPrompt(root, input);
   const outline = outlineInput(text, input);
   checkResultIds(outline);
   const { fallbackModels, preferences, preset } = readRoutingMembers(text, root);
+  const tools = itemsOf(root, "tools");
   return {
     fallbackModels,
     preferences,
@@ -78,9 +87,32 @@ function readRequest(
     needsHub:
       reasoning.isForeign || input.some((item) => isWord(text, memberOf(item, "type"), "item_reference")),
     hasPlainReasoning: reasoning.isPlain,
+    hasCustomTools:
+      tools.some((tool) => isWord(text, memberOf(tool, "type"), "custom")) ||
+      input.some((item) => lookUp(text, memberOf(item, "type"), CUSTOM_ITEMS)),
+    hasNamespaces:
+      tools.some((tool) => isWord(text, memberOf(tool, "type"), "namespace")) ||
+      input.some(
+        (item) =>
+          isFilled(memberOf(item, "namespace")) || isWord(text, memberOf(item, "type"), "additional_tools"),
+      ),
     reasoningOrigins: reasoning.origins,
   };
 }
+
+/** Returns the edits that normalize the media types of images and files. After they are applied, there are none. */
+function correctMedia(text: string, input: readonly JsonNode[]): readonly Splice[] {
+  const splices: Splice[] = [];
+  for (const item of input)
+    for (const list of LISTS_OF_PARTS)
+      for (const part of itemsOf(item, list)) {
+        correctDataUrl(text, memberOf(part, "image_url"), splices);
+        correctDataUrl(text, memberOf(part, "file_data"), splices);
+      }
+  return splices;
+}
+
+const LISTS_OF_PARTS = ["content", "output"];
 
 function readReasoning(text: string, input: readonly JsonNode[]) {
   const origins = new Set<string>();
@@ -160,6 +192,9 @@ function outlineResult(text: string, item: JsonNode, at: number): OutlineMessage
 function callIdOf(text: string, item: JsonNode): string {
   return stringViewOf(text, memberOf(item, "call_id")) ?? "";
 }
+
+/** Calls of free-text tools, and their results. */
+const CUSTOM_ITEMS = wordTable<true>({ custom_tool_call: true, custom_tool_call_output: true });
 
 type ItemKind = "prompt" | "turn" | "call" | "hosted-call" | "result" | "native";
 

@@ -1,4 +1,3 @@
-import { normalizeMediaType } from "../../canonical/media-type.ts";
 import type { MediaSource, Part } from "../../canonical/parts.ts";
 import { asFields, createTable, type Fields, omit } from "../../json/fields.ts";
 import { decodeCitation } from "./citations.ts";
@@ -84,7 +83,7 @@ function readSource(value: unknown): MediaSource | null {
   if (mediaType === undefined) return { kind: "url", url: value, mediaType: null };
   return {
     kind: "base64",
-    mediaType: normalizeMediaType(mediaType),
+    mediaType,
     data: value.slice(value.indexOf(",") + 1),
   };
 }
