@@ -55,6 +55,7 @@ export function makeTarget(format: FormatName): UpstreamTarget {
       knownMessageFields: new Set(),
       takesThinkingParts: false,
       takesCustomTools: true,
+      takesToolNamespaces: true,
       refusedFields: new Set(),
       traits: OPENAI_TRAITS,
       bodyFields: {},

@@ -443,7 +443,7 @@ describe("the result of a call that only one format supports", () => {
   });
 
   test("is not an orphan in chat completions either, for any type of call", async () => {
-    const call = { id: "u1", type: "lookup", lookup: { query: "weather" } };
+    const call = { id: "u1", type: "retrieval", retrieval: { query: "weather" } };
     const body = chat({ role: "assistant", content: null, tool_calls: [call] }, chatResult("u1"));
     for (const format of FORMAT_NAMES) {
       const { sent } = await send("/chat/completions", body, format);

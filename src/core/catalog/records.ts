@@ -205,8 +205,10 @@ export interface ProviderQuirks {
   readonly knownMessageFields?: readonly string[];
   /** Accepts the reasoning of earlier turns as `thinking` content parts. */
   readonly thinkingParts?: true;
-  /** Accepts tools of type `custom`. Without it each is replaced by a function with one string. */
+  /** OpenAI's formats: accepts tools of type `custom`. Without it each is replaced by a function with one string. */
   readonly customTools?: true;
+  /** Responses format: accepts tools of type `namespace`. Without it their functions are sent on their own, under names of both. */
+  readonly toolNamespaces?: true;
   /** What it takes of the parameters of a request, by the names of the chat API. Others are taken. */
   readonly takes?: TakenParameters;
   /** Rejects these fields, which clients of other gateways send. */

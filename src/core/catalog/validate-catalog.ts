@@ -179,6 +179,7 @@ const quirks = z.strictObject({
   knownMessageFields: z.array(z.string().min(1)).min(1).optional(),
   thinkingParts: z.literal(true).optional(),
   customTools: z.literal(true).optional(),
+  toolNamespaces: z.literal(true).optional(),
   takes: takenParametersSchema.optional(),
   refusedFields: z.array(z.string().min(1)).min(1).optional(),
   storesChats: z.literal(true).optional(),

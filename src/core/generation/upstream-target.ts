@@ -169,6 +169,7 @@ function describe(
     knownMessageFields: setOf(quirks.knownMessageFields) ?? NONE,
     takesThinkingParts: quirks.thinkingParts === true,
     takesCustomTools: quirks.customTools === true,
+    takesToolNamespaces: quirks.toolNamespaces === true,
     refusedFields: setOf(quirks.refusedFields) ?? NONE,
     storesChats: quirks.storesChats === true,
     takesSchemas: quirks.noSchemas !== true,

@@ -6,7 +6,15 @@ import { parseJson } from "../json/parse-json.ts";
 import type { AnswerEvent, PartDelta } from "./answer.ts";
 import { mapSame } from "./map-same.ts";
 import type { Part, ToolCallPart } from "./parts.ts";
-import type { ConversationRequest, CustomTool, FunctionTool, Message, Tool, ToolChoice } from "./request.ts";
+import type {
+  ConversationRequest,
+  CustomTool,
+  FunctionTool,
+  Message,
+  NativeTool,
+  Tool,
+  ToolChoice,
+} from "./request.ts";
 
 /** A tool under the client's name. */
 interface ClientTool {
@@ -26,33 +34,46 @@ export interface FlatRequest {
 }
 
 /** The properties of a target that decide how tools are flattened. */
-interface ToolTarget {
+export interface ToolTarget {
   readonly format: ProviderFormat;
-  /** A chat host that supports tools of type `custom`. */
+  /** A host of one of OpenAI's formats that supports tools of type `custom`. */
   readonly takesCustomTools: boolean;
+  /** A Responses host that supports namespaces of tools. Absent: it does not. */
+  readonly takesToolNamespaces?: boolean;
 }
 
 /** The tool names that every format accepts. */
 const COMMON_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-/** Formats with namespaces of tools and free-text tools. */
-const TAKES_GROUPS: ReadonlySet<ProviderFormat> = new Set(["openai-responses"]);
-/** Formats without restrictions on tool names. */
-const TAKES_ANY_NAME: ReadonlySet<ProviderFormat> = new Set(["openai-responses", "openai-chat"]);
+/** Formats that have tools of type `custom` at some hosts. */
+const HAS_CUSTOM_TOOLS: ReadonlySet<ProviderFormat> = new Set(["openai-responses", "openai-chat"]);
+/**
+ * The longest names of formats that restrict only the length, in characters: 64 in OpenAI's chat API, whose hosts check it, 128 in
+ * its Responses API (`FunctionObject.name` and `FunctionToolParam.name` of https://github.com/openai/openai-openapi, 2026-11-28).
+ */
+const LONGEST_NAMES: Readonly<Partial<Record<ProviderFormat, number>>> = {
+  "openai-chat": 64,
+  "openai-responses": 128,
+};
+
+/** The longest name of a tool that chat hosts accept, in characters. */
+export const LONGEST_CHAT_NAME = LONGEST_NAMES["openai-chat"] as number;
 
 /**
  * Brings tools into a form that the target supports: without namespaces, with a valid name, and as functions where it has no free-
  * text tools. Calls in earlier turns are changed in the same way. Requests without such tools are returned unchanged.
  */
 export function flattenTools(request: ConversationRequest, target: ToolTarget): FlatRequest {
-  if (TAKES_GROUPS.has(target.format) || !usesTools(request)) return { request, ...NONE_RENAMED };
-  const naming = createNaming(target);
+  if (!usesTools(request)) return { request, ...NONE_RENAMED };
+  const naming = createNaming(request.tools, target);
   const { warnings } = naming;
-  const tools = request.tools.map((tool, at) => flattenTool(tool, `tools[${at}]`, naming));
+  const tools = request.tools.flatMap((tool, at) => flattenTool(tool, `tools[${at}]`, naming) ?? []);
   const flatten = (part: Part): Part => flattenPart(part, naming);
   const messages = mapSame(request.messages, (message) => flattenMessage(message, flatten));
-  if (naming.renamed.size === 0) return { request, renamed: naming.renamed, warnings };
+  const renamed = target.format === "gemini" ? withPrefixes(naming.renamed, tools) : naming.renamed;
+  if (naming.renamed.size === 0 && tools.length === request.tools.length)
+    return { request, renamed, warnings };
   const toolChoice = flattenChoice(request.toolChoice, naming);
-  return { request: { ...request, tools, messages, toolChoice }, renamed: naming.renamed, warnings };
+  return { request: { ...request, tools, messages, toolChoice }, renamed, warnings };
 }
 
 const NONE_RENAMED: Omit<FlatRequest, "request"> = { renamed: new Map(), warnings: [] };
@@ -69,27 +90,54 @@ function isOfTool({ kind }: Part): boolean {
 interface Naming {
   readonly warnings: Warning[];
   readonly takesFreeText: boolean;
+  readonly takesNamespaces: boolean;
   readonly renamed: Map<string, ClientTool>;
   /** Returns the tool's name in the target's format. */
   nameOf(name: string, namespace: string | undefined, tool: ClientTool["tool"]): string;
 }
 
-function createNaming({ format, takesCustomTools }: ToolTarget): Naming {
-  const takesFreeText = format === "openai-chat" && takesCustomTools;
+function createNaming(
+  tools: readonly Tool[],
+  { format, takesCustomTools, takesToolNamespaces = false }: ToolTarget,
+): Naming {
+  const takesFreeText = HAS_CUSTOM_TOOLS.has(format) && takesCustomTools;
+  const takesNamespaces = format === "openai-responses" && takesToolNamespaces;
+  const longest = LONGEST_NAMES[format];
   const renamed = new Map<string, ClientTool>();
+  const ungrouped = new Set(
+    tools.flatMap((tool) => (tool.kind === "native" || tool.namespace !== undefined ? [] : [tool.name])),
+  );
+  const fits = (name: string): boolean =>
+    longest === undefined ? COMMON_NAME.test(name) : name.length <= longest;
   return {
     warnings: [],
     takesFreeText,
+    takesNamespaces,
     renamed,
-    nameOf(name, namespace, tool) {
+    nameOf(name, given, tool) {
+      const namespace = takesNamespaces ? undefined : given;
       const full = namespace === undefined ? name : `${namespace}__${name}`;
-      const fits = (namespace === undefined && TAKES_ANY_NAME.has(format)) || COMMON_NAME.test(full);
-      const flat = fits ? full : shortenName(full);
+      const isFree = namespace === undefined ? fits(full) : COMMON_NAME.test(full) && !ungrouped.has(full);
+      const flat = isFree ? full : shortenName(full);
       if (flat !== name || (tool === "custom" && !takesFreeText))
-        renamed.set(flat, { name, namespace: namespace ?? null, tool });
+        renamed.set(flat, { name, namespace: given ?? null, tool });
       return flat;
     },
   };
+}
+
+/** What Gemini 3 sometimes writes before the name of a function, as in the code that it was trained on. */
+const GEMINI_PREFIXES = ["default_api:", "default_api."];
+
+/** Adds the names with which Gemini may call tools, unless a tool has such a name itself. */
+function withPrefixes(renamed: ReadonlyMap<string, ClientTool>, tools: readonly Tool[]): RenamedTools {
+  const all = new Map(renamed);
+  const own = new Set(tools.flatMap((tool) => (tool.kind === "native" ? [] : [tool.name])));
+  for (const name of own)
+    for (const prefix of GEMINI_PREFIXES)
+      if (!own.has(`${prefix}${name}`))
+        all.set(`${prefix}${name}`, renamed.get(name) ?? { name, namespace: null, tool: "function" });
+  return all;
 }
 
 /** Returns a valid name that is the same for the same tool in every request. */
@@ -99,17 +147,37 @@ function shortenName(name: string): string {
   return `${plain.slice(0, 64 - 9)}_${digest}`;
 }
 
-function flattenTool(tool: Tool, field: string, naming: Naming): Tool {
-  if (tool.kind === "native") return tool;
+/** Returns null for a tool that is left out. */
+function flattenTool(tool: Tool, field: string, naming: Naming): Tool | null {
+  if (tool.kind === "native") return flattenNative(tool, field, naming);
   const name = naming.nameOf(tool.name, tool.namespace, tool.kind);
-  if (tool.kind === "function" && tool.namespace === undefined && name === tool.name) return tool;
-  const { namespace: _, ...rest } = tool;
+  const keepsKind = tool.kind === "function" || naming.takesFreeText;
+  if (keepsKind && keepsGroup(tool, naming) && name === tool.name) return tool;
+  const rest = naming.takesNamespaces ? tool : withoutNamespace(tool);
   if (rest.kind === "function" || naming.takesFreeText) return { ...rest, name };
   if (rest.inputFormat !== null && rest.inputFormat["type"] !== "text") {
     const message = "The model is not bound to the tool's grammar; its text may break it.";
     naming.warnings.push({ field: `${field}.format`, message });
   }
   return toFunction(rest, name);
+}
+
+function keepsGroup({ namespace }: { readonly namespace?: string }, { takesNamespaces }: Naming): boolean {
+  return namespace === undefined || takesNamespaces;
+}
+
+function withoutNamespace(tool: FunctionTool | CustomTool): FunctionTool | CustomTool {
+  const { namespace: _, ...rest } = tool;
+  return rest;
+}
+
+/** Leaves out a namespace that holds no tool which can be flattened. */
+function flattenNative(tool: NativeTool, field: string, naming: Naming): Tool | null {
+  if (tool.format !== "openai-responses" || tool.type !== "namespace" || naming.takesNamespaces) return tool;
+  const message =
+    "The provider has no namespaces, and what this one holds are no functions; it was left out.";
+  naming.warnings.push({ field, message });
+  return null;
 }
 
 const FREE_TEXT: Fields = {
@@ -149,10 +217,13 @@ function flattenPart(part: Part, naming: Naming): Part {
   if (part.kind !== "tool-call") return part;
   const name = naming.nameOf(part.name, part.namespace, part.tool);
   const keepsKind = part.tool === "function" || naming.takesFreeText;
-  if (keepsKind && part.namespace === undefined && name === part.name) return part;
-  const { namespace: _, ...call } = part;
-  if (keepsKind) return { ...call, name };
-  return { ...call, name, tool: "function", arguments: JSON.stringify({ input: part.arguments }) };
+  if (keepsKind && keepsGroup(part, naming) && name === part.name) return part;
+  const { namespace, ...call } = part;
+  const home = naming.takesNamespaces && namespace !== undefined ? { namespace } : {};
+  if (keepsKind) return { ...call, name, ...home };
+  // What else its format says of it belongs to a call of a free-text tool, such as the beginning of its id.
+  const { extras: _, ...rest } = call;
+  return { ...rest, name, ...home, tool: "function", arguments: JSON.stringify({ input: part.arguments }) };
 }
 
 function flattenChoice(choice: ToolChoice | null, { takesFreeText, renamed }: Naming): ToolChoice | null {

@@ -2,7 +2,8 @@ import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { ParameterRules } from "../conversation/parameter-rules.ts";
 import type { ProfileReview, RequestProfile, RequestView } from "../conversation/request-profile.ts";
 import { NOTHING_LEFT_OUT, reviewRequest } from "../conversation/request-profile.ts";
-import { asFields, asList, type Fields } from "../json/fields.ts";
+import { listUnusedToolFields } from "../conversation/unused-tool-fields.ts";
+import { asFields, asList, type Fields, omit } from "../json/fields.ts";
 import {
   isWord,
   itemsOf,
@@ -40,10 +41,34 @@ interface ProfileTarget {
  */
 export function reviewScanned(body: ScannedBody, target: ProfileTarget): ProfileReview {
   const { format, takes = null, profile = null, refusedFields } = target;
-  const fitted = takes === null ? ALL_FITS : fitScanned(takes, format, body);
+  const unused = listUnusedToolFields((field) => readToolField(body.root, field));
+  const reviewed = takes === null ? ALL_FITS : fitScanned(takes, format, body);
+  const fitted =
+    unused.size === 0 || offersToolsElsewhere(body.root) ? reviewed : withoutFields(reviewed, unused);
   const skipped = fitted.removed.size === 0 ? refusedFields : refusedFields.union(fitted.removed);
   const review = profile === null ? NOTHING_LEFT_OUT : reviewRequest(profile, new ScannedView(body), skipped);
   return fitted === ALL_FITS ? review : joinReviews(fitted, review);
+}
+
+/** Whether a field about tools is there. Null asks for nothing, and vendors take it. */
+function readToolField(root: JsonNode, field: string): "absent" | "empty" | "filled" {
+  const member = memberOf(root, field);
+  if (member === undefined || member.kind === "null") return "absent";
+  return member.items?.length === 0 ? "empty" : "filled";
+}
+
+/** Whether a request names tools in another field: MCP servers of Messages, and items of Responses that add tools. */
+function offersToolsElsewhere(root: JsonNode): boolean {
+  return (
+    (memberOf(root, "mcp_servers") ?? NULL).kind !== "null" ||
+    itemsOf(root, "input").some((item) => memberOf(item, "tools") !== undefined)
+  );
+}
+
+const NULL = { kind: "null" };
+
+function withoutFields(fitted: FittedMembers, unused: ReadonlySet<string>): FittedMembers {
+  return { ...fitted, removed: fitted.removed.union(unused) };
 }
 
 function joinReviews(fitted: FittedMembers, review: ProfileReview): ProfileReview {
@@ -74,12 +99,27 @@ export function fitToProfile(
   target: ProfileTarget,
 ): { readonly body: Fields; readonly warnings: ProfileReview["warnings"] } {
   const { takes = null } = target;
-  const fitted = takes === null ? { body, warnings: [] } : fitEncoded(takes, target.format, body);
+  const used = withoutUnusedTools(body);
+  const fitted = takes === null ? { body: used, warnings: [] } : fitEncoded(takes, target.format, used);
   const review = reviewFields(fitted.body, target);
   return {
     body: review === NOTHING_LEFT_OUT ? fitted.body : applyReview(fitted.body, review),
     warnings: [...fitted.warnings, ...review.warnings],
   };
+}
+
+function withoutUnusedTools(body: Fields): Fields {
+  const unused = listUnusedToolFields((field) => {
+    const value = body[field];
+    if (value === undefined || value === null) return "absent";
+    return Array.isArray(value) && value.length === 0 ? "empty" : "filled";
+  });
+  const isSent = unused.size === 0 || (body["mcp_servers"] ?? null) !== null || addsTools(body["input"]);
+  return isSent ? body : omit(body, unused);
+}
+
+function addsTools(input: unknown): boolean {
+  return asList(input).some((item) => asFields(item)?.["tools"] !== undefined);
 }
 
 /**

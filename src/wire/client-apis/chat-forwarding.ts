@@ -34,7 +34,8 @@ export class ChatForwarding implements Forwarding {
   mayForward(target: UpstreamTarget): boolean {
     const { scanned } = this;
     const { provider } = target;
-    if (scanned.usesFunctions || (scanned.hasCustomTools && !provider.takesCustomTools)) return false;
+    if (scanned.usesFunctions || scanned.hasLongNames) return false;
+    if (scanned.hasCustomTools && !provider.takesCustomTools) return false;
     return mayForward(scanned, provider, this.respellFor(provider.model));
   }
 

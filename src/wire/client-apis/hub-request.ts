@@ -28,6 +28,7 @@ import { asFields, type Fields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
 import { fitChatBody, prefillOf } from "../openai-chat/fit-messages.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
+import { hoistTools } from "../openai-responses/translate/hoist-tools.ts";
 import { fitToProfile } from "./apply-profile.ts";
 import { applyProvider, LOST_REASONING, limitFields, warnOfStoring } from "./apply-provider.ts";
 import { fitForcedTool, NO_REASONING } from "./fit-forced-tool.ts";
@@ -222,7 +223,9 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   const { provider } = target;
   const { model } = provider;
   const format = conversationFormatOf(provider);
-  const adopted = adoptHostedCalls(request, format);
+  const takesAddedTools = format === "openai-responses" && provider.takesToolNamespaces === true;
+  const hoisted = takesAddedTools ? request : hoistTools(request);
+  const adopted = adoptHostedCalls(hoisted, format);
   const { request: repaired, repair } = repairConversation(adopted, provider.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
   const fitted = fitProvider(bounded, target);

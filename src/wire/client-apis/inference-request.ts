@@ -181,8 +181,10 @@ export interface ProviderTarget {
   readonly knownMessageFields: ReadonlySet<string>;
   /** The provider accepts `thinking` parts in contents. */
   readonly takesThinkingParts: boolean;
-  /** The provider supports tools of type `custom`. Only used for chat hosts. */
+  /** The provider supports tools of type `custom`. Only used for OpenAI's formats. */
   readonly takesCustomTools: boolean;
+  /** The provider supports tools of type `namespace`. Only used for Responses hosts; absent: it does not. */
+  readonly takesToolNamespaces?: boolean;
   /** Fields that the provider does not get: those that it rejects, and most of `storingFields`. */
   readonly refusedFields: ReadonlySet<string>;
   /** Under zero data retention: fields that ask for storage. Absent: they are sent. */

@@ -121,6 +121,10 @@ class ResponsesParts implements ClientRequestParts {
 
   mayForward({ provider }: UpstreamTarget): boolean {
     const { scanned } = this;
+    const { takesCustomTools, takesToolNamespaces = false } = provider;
+    if (scanned.hasCustomTools && !takesCustomTools) return false;
+    // Tools of a namespace may be free-text tools too.
+    if (scanned.hasNamespaces && !(takesToolNamespaces && takesCustomTools)) return false;
     return (
       canForwardResponses(scanned, provider.model) &&
       isValidHistory(scanned.outline.read(), provider.toolCalls)

@@ -114,7 +114,7 @@ describe("scanning a valid Responses request", () => {
     {
       model: "m",
       input: [],
-      tools: [{ type: "web_search" }, { type: "hologram", name: 5 }],
+      tools: [{ type: "web_search" }, { type: "acme:hologram", name: 5 }],
       tool_choice: { type: "web_search" },
     },
     { model: "m", input: [{ type: "hologram" }, { type: "message", role: "user", content: [] }], x: 1 },
@@ -236,10 +236,10 @@ describe("forwarding a Responses request", () => {
     const tools = [
       { type: "function", name: "f" },
       { type: "function", name: "g", parameters: null },
-      { type: "x" },
+      { type: "web_search" },
     ];
     expect(forward({ model: "m", input: "x", tools })).toMatchObject({
-      tools: [{ parameters: schema }, { parameters: schema }, { type: "x" }],
+      tools: [{ parameters: schema }, { parameters: schema }, { type: "web_search" }],
     });
   });
 

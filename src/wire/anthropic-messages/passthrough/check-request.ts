@@ -17,10 +17,13 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
+import { checkWantedTools, type OfferedTool } from "../../conversation/check-tool-choice.ts";
+import { checkToolType, MESSAGES_TOOL_TYPES } from "../../conversation/tool-types.ts";
 import type { Tally } from "../../json/reject-excess.ts";
 import {
   isFilled,
   isWord,
+  itemsOf,
   type JsonNode,
   lookUp,
   memberOf,
@@ -43,6 +46,7 @@ export function checkMessagesRequest(text: string, root: JsonNode): void {
   checkModel(memberOf(root, "model"), "anthropic/claude-sonnet-4.5");
   checkMessages(text, memberOf(root, "messages"));
   checkNodes(text, root, CHECKS);
+  checkChosenTools(text, root);
 }
 
 /** The checks of the optional fields. */
@@ -181,7 +185,10 @@ function checkTool(text: string, tool: JsonNode, field: string): void {
   if (isOtherKind(memberOf(tool, "type"), "string"))
     rejectField(`${field}.type`, 'must be a string, "custom" for a tool of your own');
   const type = memberOf(tool, "type");
-  if (type?.kind === "string" && !isWord(text, type, "custom")) return;
+  if (type?.kind === "string" && !isWord(text, type, "custom")) {
+    checkToolType(stringOf(text, type) ?? "", MESSAGES_TOOL_TYPES, `${field}.type`);
+    return;
+  }
   if (!isFilled(memberOf(tool, "name"))) rejectField(`${field}.name`, "must be a string that is not empty");
   if (isOtherKind(memberOf(tool, "description"), "string"))
     rejectField(`${field}.description`, "must be a string");
@@ -196,6 +203,26 @@ function checkToolChoice(text: string, node: JsonNode): void {
   if (type === "tool" && !stringOf(text, memberOf(node, "name"))) {
     rejectField("tool_choice.name", "must be the name of one of the tools");
   }
+  if (!CHOICES.has(type)) rejectField("tool_choice.type", 'must be "auto", "any", "tool" or "none"');
+}
+
+const CHOICES: ReadonlySet<string> = new Set(["auto", "any", "tool", "none"]);
+
+/** Checks that the tools are there which `tool_choice` requires. Tools of MCP servers have names that the request does not have. */
+function checkChosenTools(text: string, root: JsonNode): void {
+  const choice = memberOf(root, "tool_choice");
+  const isAny = isWord(text, memberOf(choice, "type"), "any");
+  if (!isAny && !isWord(text, memberOf(choice, "type"), "tool")) return;
+  const name = stringOf(text, memberOf(choice, "name"));
+  const tools = itemsOf(root, "tools").map((tool) => readOffered(text, tool));
+  const hasMore =
+    !isAbsent(memberOf(root, "mcp_servers")) || tools.some(({ type }) => type === "mcp_toolset");
+  checkWantedTools(isAny || name === undefined ? { any: true } : { names: [name] }, { tools, hasMore });
+}
+
+function readOffered(text: string, tool: JsonNode): OfferedTool {
+  const name = stringOf(text, memberOf(tool, "name"));
+  return { type: stringOf(text, memberOf(tool, "type")), names: name === undefined ? [] : [name] };
 }
 
 function checkThinking(text: string, node: JsonNode): void {

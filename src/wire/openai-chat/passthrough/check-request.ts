@@ -19,8 +19,24 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
+import {
+  checkWantedTools,
+  type OfferedTool,
+  type WantedTools,
+} from "../../conversation/check-tool-choice.ts";
+import { CHAT_TOOL_TYPES, checkToolType, isToolType } from "../../conversation/tool-types.ts";
+import { asFields, asList, asText, type Fields } from "../../json/fields.ts";
 import type { Tally } from "../../json/reject-excess.ts";
-import { isFilled, isWord, itemsOf, type JsonNode, memberOf, numberOf, stringOf } from "../../json/scan.ts";
+import {
+  isFilled,
+  isWord,
+  itemsOf,
+  type JsonNode,
+  memberOf,
+  numberOf,
+  stringOf,
+  tryParseNode,
+} from "../../json/scan.ts";
 import { AnsweredCalls } from "./answered-calls.ts";
 import { readRole } from "./role.ts";
 
@@ -36,6 +52,7 @@ export function checkChatRequest(text: string, root: JsonNode): CheckedCalls {
   const checker = new MessageChecker(text);
   checker.check(memberOf(root, "messages"));
   checkNodes(text, root, CHECKS);
+  checkChosenTools(text, root);
   return checker;
 }
 
@@ -90,7 +107,10 @@ function checkTools(text: string, node: JsonNode): void {
 function checkTool(text: string, tool: JsonNode, field: string): void {
   const type = memberOf(tool, "type");
   if (type?.kind !== "string") rejectField(`${field}.type`, 'must be a string, "function" for a function');
-  if (!isWord(text, type, "function")) return;
+  if (!isWord(text, type, "function")) {
+    checkToolType(stringOf(text, type) ?? "", CHAT_TOOL_TYPES, `${field}.type`);
+    return;
+  }
   const fn = memberOf(tool, "function");
   if (!isFilled(memberOf(fn, "name"))) {
     rejectField(`${field}.function.name`, "must be a string that is not empty");
@@ -114,6 +134,53 @@ function checkToolChoice(text: string, node: JsonNode, field: string): void {
       'must be "none", "auto", "required" or {"type": "function", "function": {"name": "…"}}',
     );
   }
+  if (type !== ALLOWED_TOOLS) checkToolType(type, CHAT_TOOL_TYPES, `${field}.type`);
+}
+
+const ALLOWED_TOOLS = "allowed_tools";
+
+/** Checks that the tools are there which `tool_choice` requires. Read only where it requires any. */
+function checkChosenTools(text: string, root: JsonNode): void {
+  const wanted = readWanted(text, root);
+  if (wanted === null) return;
+  const tools = itemsOf(root, "tools").map((tool) => readOffered(text, tool));
+  checkWantedTools(wanted, { tools, hasMore: false });
+}
+
+function readWanted(text: string, root: JsonNode): WantedTools | null {
+  const choice = memberOf(root, "tool_choice");
+  if (choice === undefined) return null;
+  if (choice.kind === "string") return isWord(text, choice, "required") ? { any: true } : null;
+  const fields = asFields(tryParseNode(text, choice));
+  if (fields === null) return null;
+  const { type } = fields;
+  if (type !== ALLOWED_TOOLS) return readNamed(fields);
+  const list = asList(asFields(fields[ALLOWED_TOOLS])?.["tools"]).map((one) =>
+    readNamed(asFields(one) ?? {}),
+  );
+  return { any: true, names: list.flatMap(({ names = [] }) => names) };
+}
+
+/** Returns the tool that a choice names; for a tool that the host runs, its type. */
+function readNamed(choice: Fields): WantedTools {
+  const type = asText(choice["type"]) ?? "";
+  const name = asText(asFields(choice[type])?.["name"]);
+  return name === null ? { type } : { names: [name] };
+}
+
+function readOffered(text: string, tool: JsonNode): OfferedTool {
+  const type = stringOf(text, memberOf(tool, "type"));
+  const name = stringOf(text, memberOf(memberOf(tool, type ?? ""), "name"));
+  const own = type === "custom" ? readCustomName(text, tool) : name;
+  return { type, names: own === undefined ? [] : [own] };
+}
+
+/** The scan does not look into free-text tools, which are rare. */
+function readCustomName(text: string, tool: JsonNode): string | undefined {
+  const custom = memberOf(tool, "custom");
+  return custom === undefined
+    ? undefined
+    : (asText(asFields(tryParseNode(text, custom))?.["name"]) ?? undefined);
 }
 
 function checkResponseFormat(text: string, node: JsonNode, field: string): void {
@@ -226,10 +293,16 @@ class MessageChecker implements CheckedCalls {
     if (isOtherKind(memberOf(call, "id"), "string")) return [".id", "must be a string"];
     const type = memberOf(call, "type");
     if (isOtherKind(type, "string")) return [".type", "must be a string"];
-    if (!isAbsent(type) && !isWord(this.text, type, "function")) return null;
+    if (!isAbsent(type) && !isWord(this.text, type, "function")) return this.problemOfType(type);
     const fn = memberOf(call, "function");
     if (memberOf(fn, "name")?.kind !== "string") return [".function.name", "must be a string"];
     const isBad = isOtherKind(memberOf(fn, "arguments"), "string");
     return isBad ? [".function.arguments", "must be a string of JSON"] : null;
+  }
+
+  /** Calls of tools that the host runs have their type. */
+  private problemOfType(type: JsonNode): readonly [string, string] | null {
+    const isKnown = isToolType(stringOf(this.text, type) ?? "", CHAT_TOOL_TYPES);
+    return isKnown ? null : [".type", 'must be "function", or the type of a tool that a provider knows'];
   }
 }

@@ -1,3 +1,4 @@
+import { LONGEST_CHAT_NAME } from "../../canonical/flatten-tools.ts";
 import { wrapArguments } from "../../canonical/object-arguments.ts";
 import { isObjectText } from "../../json/object-text.ts";
 import { type CountedScan, decodeUtf8, isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
@@ -10,10 +11,12 @@ export interface Corrections {
   readonly splices: readonly Splice[];
   /** The request has tools or calls of type `custom`. */
   readonly hasCustomTools: boolean;
+  /** A tool or a call has a name that is longer than chat hosts accept. */
+  readonly hasLongNames: boolean;
 }
 
 /** The corrections of a request that needs none. */
-const NONE: Corrections = { splices: [], hasCustomTools: false };
+const NONE: Corrections = { splices: [], hasCustomTools: false, hasLongNames: false };
 
 /**
  * Corrects tools, calls and images that clients of single vendors send and other hosts reject:
@@ -31,22 +34,31 @@ export function correctRequest(
   if ((marks & (MARKS.tools | MARKS.parts)) === 0) return NONE;
   const splices: Splice[] = [];
   let hasCustomTools = false;
+  let hasLongNames = false;
   for (const tool of itemsOf(root, "tools")) {
     hasCustomTools ||= isWord(text, memberOf(tool, "type"), "custom");
+    hasLongNames ||= isLong(memberOf(memberOf(tool, "function"), "name"));
     addType(tool, splices);
   }
   correctChoice(text, memberOf(root, "tool_choice"), splices);
   for (const message of itemsOf(root, "messages")) {
     for (const call of itemsOf(message, "tool_calls")) {
+      const fn = memberOf(call, "function");
       hasCustomTools ||= isWord(text, memberOf(call, "type"), "custom");
-      correctArguments(text, memberOf(memberOf(call, "function"), "arguments"), splices);
+      hasLongNames ||= isLong(memberOf(fn, "name"));
+      correctArguments(text, memberOf(fn, "arguments"), splices);
     }
     for (const part of itemsOf(message, "content")) {
       const image = memberOf(part, "image_url");
       if (image?.kind === "string") splices.push(replace(image, `{"url":${sliceOf(text, image)}}`));
     }
   }
-  return { splices, hasCustomTools };
+  return { splices, hasCustomTools, hasLongNames };
+}
+
+/** Whether a name may be longer than chat hosts accept. Characters that take several bytes count as several. */
+function isLong(name: JsonNode | undefined): boolean {
+  return name !== undefined && name.end - name.start > LONGEST_CHAT_NAME + 2;
 }
 
 function replace({ start, end }: JsonNode, insert: string): Splice {

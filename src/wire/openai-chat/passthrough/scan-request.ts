@@ -36,6 +36,8 @@ export interface ScannedChatRequest extends ScannedRequest {
   readonly wantsUsageChunk: boolean;
   /** The request has tools or calls of type `custom`. */
   readonly hasCustomTools: boolean;
+  /** A tool or a call has a name that is longer than chat hosts accept. */
+  readonly hasLongNames: boolean;
   /** It uses the deprecated function fields, so its answer must use `function_call`. */
   readonly usesFunctions: boolean;
 }
@@ -60,7 +62,7 @@ export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer):
     const { splices, usesFunctions } = legacy;
     return { ...scanChatRequest(applySplices(bytes, splices)), usesFunctions };
   }
-  const { splices, hasCustomTools } = correctRequest(text, scan);
+  const { splices, hasCustomTools, hasLongNames } = correctRequest(text, scan);
   if (splices.length > 0) return scanChatRequest(applySplices(bytes, splices));
   const { hasResults, areInOrder } = checkChatRequest(text, root);
   const messages = itemsOf(root, "messages");
@@ -92,6 +94,7 @@ export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer):
     promptTextBytes: countPromptBytes(prompt),
     prompt,
     hasCustomTools,
+    hasLongNames,
     usesFunctions: false,
   };
 }

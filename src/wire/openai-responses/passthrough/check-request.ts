@@ -18,13 +18,22 @@ import {
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
 import {
+  checkWantedTools,
+  type OfferedTool,
+  type WantedTools,
+} from "../../conversation/check-tool-choice.ts";
+import { checkToolType, RESPONSES_TOOL_TYPES } from "../../conversation/tool-types.ts";
+import { asFields, asList, asText, type Fields } from "../../json/fields.ts";
+import {
   isFilled,
   isTrue,
   isWord,
+  itemsOf,
   type JsonNode,
   lookUp,
   memberOf,
   stringOf,
+  tryParseNode,
   wordTable,
 } from "../../json/scan.ts";
 import { rejectState, STATE_FIELDS } from "../state-fields.ts";
@@ -41,6 +50,7 @@ export function checkResponsesRequest(text: string, root: JsonNode): void {
   for (const field of STATE_FIELDS) if (isWanted(text, memberOf(root, field))) rejectState(field);
   checkInput(text, memberOf(root, "input"));
   checkNodes(text, root, CHECKS);
+  checkChosenTools(text, root);
 }
 
 /** Returns whether a field has a value other than null and false. */
@@ -175,7 +185,11 @@ function checkTool(text: string, tool: JsonNode, field: string): void {
   if (lookUp(text, type, NAMED) && !isFilled(memberOf(tool, "name"))) {
     rejectField(`${field}.name`, "must be a string that is not empty");
   }
-  if (isWord(text, type, "function") && isOtherKind(memberOf(tool, "parameters"), "object")) {
+  if (!isWord(text, type, "function")) {
+    checkToolType(stringOf(text, type) ?? "", RESPONSES_TOOL_TYPES, `${field}.type`);
+    return;
+  }
+  if (isOtherKind(memberOf(tool, "parameters"), "object")) {
     rejectField(`${field}.parameters`, "must be a JSON Schema object");
   }
 }
@@ -189,4 +203,47 @@ function checkToolChoice(text: string, node: JsonNode): void {
   if (type === undefined || (needsName && memberOf(node, "name")?.kind !== "string")) {
     rejectField("tool_choice", 'must be "none", "auto", "required" or {"type": "function", "name": "…"}');
   }
+  if (type !== ALLOWED_TOOLS) checkToolType(type, RESPONSES_TOOL_TYPES, "tool_choice.type");
+}
+
+const ALLOWED_TOOLS = "allowed_tools";
+
+/** Checks that the tools are there which `tool_choice` requires. Read only where it requires any. */
+function checkChosenTools(text: string, root: JsonNode): void {
+  const wanted = readWanted(text, root);
+  if (wanted === null) return;
+  const tools = itemsOf(root, "tools").map((tool) => readOffered(text, tool));
+  const hasMore =
+    tools.some(({ type = "" }) => FURTHER_TOOLS.has(type)) ||
+    itemsOf(root, "input").some((item) => memberOf(item, "tools") !== undefined);
+  checkWantedTools(wanted, { tools, hasMore });
+}
+
+/** Types of tools that stand for tools which the request does not name. */
+const FURTHER_TOOLS: ReadonlySet<string> = new Set(["mcp", "tool_search"]);
+
+function readWanted(text: string, root: JsonNode): WantedTools | null {
+  const choice = memberOf(root, "tool_choice");
+  if (choice === undefined) return null;
+  if (choice.kind === "string") return isWord(text, choice, "required") ? { any: true } : null;
+  const fields = asFields(tryParseNode(text, choice));
+  if (fields === null) return null;
+  if (fields["type"] !== ALLOWED_TOOLS) return readNamed(fields);
+  const list = asList(fields["tools"]).map((one) => readNamed(asFields(one) ?? {}));
+  return { any: true, names: list.flatMap(({ names = [] }) => names) };
+}
+
+/** Returns the tool that a choice names; for a tool that the host runs, its type. */
+function readNamed({ type, name }: Fields): WantedTools {
+  const isNamed = (type === "function" || type === "custom") && typeof name === "string";
+  return isNamed ? { names: [name] } : { type: asText(type) ?? "" };
+}
+
+function readOffered(text: string, tool: JsonNode): OfferedTool {
+  const type = stringOf(text, memberOf(tool, "type"));
+  const name = stringOf(text, memberOf(tool, "name"));
+  if (type !== "namespace") return { type, names: name === undefined ? [] : [name] };
+  // The scan does not look into namespaces.
+  const nested = asList(asFields(tryParseNode(text, tool))?.["tools"]);
+  return { type, names: nested.flatMap((one) => asText(asFields(one)?.["name"]) ?? []) };
 }

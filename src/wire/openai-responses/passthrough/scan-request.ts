@@ -33,6 +33,10 @@ export interface ScannedResponsesRequest extends ScannedRequest {
   readonly needsHub: boolean;
   /** It contains reasoning items that are not encrypted. */
   readonly hasPlainReasoning: boolean;
+  /** It has tools or calls of type `custom`. */
+  readonly hasCustomTools: boolean;
+  /** It has namespaces of tools, calls in one, or items that add tools: what only hosts with namespaces know. */
+  readonly hasNamespaces: boolean;
   /** The vendors that encrypted the reasoning in it, see `REASONING_ORIGINS`. */
   readonly reasoningOrigins: ReadonlySet<string>;
 }
@@ -57,6 +61,7 @@ function readRequest(
   const outline = outlineInput(text, input);
   checkResultIds(outline);
   const { fallbackModels, preferences, preset } = readRoutingMembers(text, root);
+  const tools = itemsOf(root, "tools");
   return {
     fallbackModels,
     preferences,
@@ -78,6 +83,15 @@ function readRequest(
     needsHub:
       reasoning.isForeign || input.some((item) => isWord(text, memberOf(item, "type"), "item_reference")),
     hasPlainReasoning: reasoning.isPlain,
+    hasCustomTools:
+      tools.some((tool) => isWord(text, memberOf(tool, "type"), "custom")) ||
+      input.some((item) => lookUp(text, memberOf(item, "type"), CUSTOM_ITEMS)),
+    hasNamespaces:
+      tools.some((tool) => isWord(text, memberOf(tool, "type"), "namespace")) ||
+      input.some(
+        (item) =>
+          isFilled(memberOf(item, "namespace")) || isWord(text, memberOf(item, "type"), "additional_tools"),
+      ),
     reasoningOrigins: reasoning.origins,
   };
 }
@@ -160,6 +174,9 @@ function outlineResult(text: string, item: JsonNode, at: number): OutlineMessage
 function callIdOf(text: string, item: JsonNode): string {
   return stringViewOf(text, memberOf(item, "call_id")) ?? "";
 }
+
+/** Calls of free-text tools, and their results. */
+const CUSTOM_ITEMS = wordTable<true>({ custom_tool_call: true, custom_tool_call_output: true });
 
 type ItemKind = "prompt" | "turn" | "call" | "hosted-call" | "result" | "native";
 

@@ -45,9 +45,9 @@ function separate<T extends NamedTool | ToolCallPart>(one: T, shared: ReadonlySe
   return { ...one, name: `${namespace}__${name}`, extras };
 }
 
-/** Returns the name of a tool or a call in this format. */
+/** Returns the name of a tool or a call in this format: its own in its namespace, if it has one at this host. */
 export function ownNameOf(one: NamedTool | ToolCallPart): string {
-  return readSpelling(one)?.name ?? one.name;
+  return one.namespace === undefined ? one.name : (readSpelling(one)?.name ?? one.name);
 }
 
 /** A tool's namespace, and its own name in it. */

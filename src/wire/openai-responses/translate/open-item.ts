@@ -94,8 +94,9 @@ export class OpenItem {
         return isOwnReasoning(group.parts) ? encoded : encodeForeignReasoning(group.parts);
       case "call": {
         const [call] = group.parts;
-        const home = call?.namespace === undefined ? this.context.homes.get(call?.name ?? "") : undefined;
-        return { ...encoded, ...home };
+        const home = this.context.homes.get(call?.name ?? "");
+        const isAtHome = call?.namespace === undefined || call.namespace === home?.namespace;
+        return { ...encoded, ...(isAtHome ? home : {}) };
       }
       default:
         return encoded;
