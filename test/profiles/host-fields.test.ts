@@ -76,7 +76,6 @@ const TAKEN: Table = {
     prompt_cache_key: "k",
     service_tier: "flex",
     logit_bias: { "1": 2 },
-    parallel_tool_calls: true,
     seed: 7,
   },
   fireworks: {
@@ -86,7 +85,7 @@ const TAKEN: Table = {
     logit_bias: { "1": 2 },
     n: 2,
   },
-  groq: { service_tier: "flex", n: 1, logprobs: false, seed: 7, parallel_tool_calls: false },
+  groq: { service_tier: "flex", n: 1, logprobs: false, seed: 7 },
   minimax: { temperature: 1, top_p: 0.9, n: 1 },
   moonshotai: { temperature: 0.6, n: 5, prompt_cache_key: "k" },
   nvidia: { temperature: 0.6, seed: 7, logit_bias: { "1": 2 } },
@@ -94,7 +93,7 @@ const TAKEN: Table = {
   upstage: { prompt_cache_key: "k", temperature: 1.5 },
   venice: { prompt_cache_key: "k", prompt_cache_retention: "24h", store: false, metadata: { a: "b" }, n: 2 },
   vultr: { temperature: 1.5, seed: 7 },
-  xai: { seed: 7, parallel_tool_calls: true },
+  xai: { seed: 7 },
   zai: { temperature: 1, top_p: 0.01 },
 };
 
