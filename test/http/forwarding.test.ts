@@ -52,7 +52,7 @@ describe("the request body that the vendor receives", () => {
     ],
     [
       "with other common fields",
-      `{"model":"acme/model","messages":[${USER}],"max_completion_tokens":5,"parallel_tool_calls":true,"reasoning":{"effort":"low"},"reasoning_effort":"low","verbosity":"low","prompt_cache_key":"k","logprobs":true,"n":1,"logit_bias":{"5":1},"metadata":{"a":"b"}}`,
+      `{"model":"acme/model","messages":[${USER}],"max_completion_tokens":5,"reasoning":{"effort":"low"},"reasoning_effort":"low","verbosity":"low","prompt_cache_key":"k","logprobs":true,"n":1,"logit_bias":{"5":1},"metadata":{"a":"b"}}`,
     ],
     [
       "in other scripts",

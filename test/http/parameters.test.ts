@@ -42,8 +42,14 @@ interface Field {
 }
 
 /** A top-level field. Optional by default. */
-function top(field: string, good: readonly unknown[], bad: readonly unknown[], nullIsAbsent = true): Field {
-  return { field, put: (value) => ({ ...BASE, [field]: value }), good, bad, nullIsAbsent };
+function top(
+  field: string,
+  good: readonly unknown[],
+  bad: readonly unknown[],
+  nullIsAbsent = true,
+  base: object = BASE,
+): Field {
+  return { field, put: (value) => ({ ...base, [field]: value }), good, bad, nullIsAbsent };
 }
 
 /** A field of the only message. */
@@ -140,6 +146,8 @@ const FIELDS: readonly Field[] = [
       { type: "function", function: { name: 1 } },
       { type: 1, function: { name: "f" } },
     ],
+    true,
+    { ...BASE, tools: [TOOL] },
   ),
   top(
     "response_format",

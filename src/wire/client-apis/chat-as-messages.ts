@@ -1,4 +1,5 @@
 import { ComposedBytes, enclose } from "../../base/composed-bytes.ts";
+import { hasManyMarks } from "../canonical/limit-cache-marks.ts";
 import type { ConversationRequest, FunctionTool } from "../canonical/request.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { type Fields, isEmpty, type MutableFields, setField } from "../json/fields.ts";
@@ -15,7 +16,7 @@ import { MessagesWriter, type WrittenRequest } from "./messages-writer.ts";
  * prints (test/wire/client-apis/chat-as-messages.test.ts), if nothing is stored of the conversation's turns.
  */
 export function writeAsMessages(scanned: ScannedChatRequest): Decoded | null {
-  if (!scanned.hasCallsInOrder || scanned.hasCustomTools) return null;
+  if (!scanned.hasCallsInOrder || scanned.hasCustomTools || hasManyMarks(scanned.bytes)) return null;
   const written = new MessagesWriter(scanned).write();
   if (written === null) return null;
   const request = decodeSettings(scanned, written.tools);

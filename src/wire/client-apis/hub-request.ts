@@ -9,6 +9,7 @@ import { fitTurns } from "../canonical/fit-turns.ts";
 import { createToolRestorer, flattenTools, type RenamedTools } from "../canonical/flatten-tools.ts";
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec } from "../canonical/format.ts";
 import { hideUser } from "../canonical/hide-user.ts";
+import { limitCacheMarks } from "../canonical/limit-cache-marks.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
 import { type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
 import { placeMadeImages } from "../canonical/place-made-images.ts";
@@ -235,7 +236,8 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   rejectForcedTools(expressed.request, format);
   const placed = placeMadeImages(expressed.request, format, model.takesImages !== false);
   const hidden = hideUser(placed.request, (user) => target.hashUser(user));
-  const flat = flattenTools(hidden, provider);
+  const marked = limitCacheMarks(hidden, format);
+  const flat = flattenTools(marked.request, provider);
   const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, model);
   const applied = applyProvider(fields, provider);
   const spoken = format === "openai-chat" ? fitChatBody(applied, provider.traits) : unchanged(applied);
@@ -255,6 +257,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
         ...(schemed === forced ? [] : schemed.warnings),
         ...expressed.warnings,
         ...placed.warnings,
+        ...marked.warnings,
         ...flat.warnings,
         ...warnings,
         ...warnOfStoring(Object.keys(fields), provider),

@@ -16,6 +16,7 @@ import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
 import { type AskedThinking, takesThinking } from "../anthropic-messages/translate/reasoning-parameters.ts";
 import type { AskedFor, ModelTarget } from "../canonical/format.ts";
+import { hasManyMarks } from "../canonical/limit-cache-marks.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
@@ -127,7 +128,7 @@ class MessagesParts implements ClientRequestParts {
     const { scanned } = this;
     if (scanned.mayCarryReasoning || scanned.maxTokens === null || hasGeneratedImages(scanned)) return false;
     if (maxTokens && scanned.thinkingBudget >= maxTokens) return false;
-    if (!takesTurns(scanned, provider.model)) return false;
+    if (hasManyMarks(scanned.bytes) || !takesTurns(scanned, provider.model)) return false;
     if (!takesThinking(readAskedThinking(scanned), provider.model)) return false;
     return isValidHistory(scanned.outline.read(), provider.toolCalls);
   }

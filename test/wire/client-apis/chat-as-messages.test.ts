@@ -201,7 +201,8 @@ describe("a chat request whose messages are written for Anthropic's API without 
       }),
       { numRuns: shareOf(2_000, 1 / 5) },
     );
-    expect(written).toBeGreaterThan(shareOf(400, 1 / 5));
+    // Marks whose lifetimes may not follow each other are corrected in the decoded request.
+    expect(written).toBeGreaterThan(shareOf(150, 1 / 5));
   });
 
   test("becomes what the translation of the whole request becomes in each case of the fidelity table", () => {
