@@ -217,6 +217,8 @@ export interface ProviderQuirks {
   readonly developerRole?: true;
   /** Chat format: rejects these fields of messages. */
   readonly refusedMessageFields?: readonly string[];
+  /** Chat format: rejects a `name` of messages that are not the user's. */
+  readonly namesUsersOnly?: true;
   /** Chat format: rejects `cache_control` in parts and tools. */
   readonly noCacheMarks?: true;
   /** Chat format: fields that control reasoning instead of `reasoning_effort` or in addition to it. */

@@ -176,6 +176,7 @@ function describe(
       reasoningField: quirks.reasoningField ?? null,
       needsReasoning: quirks.needsReasoning === true,
       refusesCacheMarks: quirks.noCacheMarks === true,
+      namesUsersOnly: quirks.namesUsersOnly === true,
     },
     noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
     takesReasoningDetails: quirks.takesReasoningDetails === true,

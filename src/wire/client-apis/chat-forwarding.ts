@@ -42,7 +42,7 @@ export class ChatForwarding implements Forwarding {
     const { scanned } = this;
     const respelled = this.respellFor(provider.model);
     const refused = listRejectedFields(scanned.root, provider);
-    const losses = listMessageLosses(scanned.root, provider.dialect);
+    const losses = listMessageLosses(scanned.text, scanned.root, provider.dialect);
     const rejected = losses.length === 0 ? refused : [...refused, ...losses];
     return respelled === null
       ? rejected

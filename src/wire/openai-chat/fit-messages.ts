@@ -14,6 +14,8 @@ export interface ChatDialect {
   readonly needsReasoning: boolean;
   /** The host rejects `cache_control` in parts and tools. */
   readonly refusesCacheMarks: boolean;
+  /** The host rejects a `name` of messages that are not the user's. */
+  readonly namesUsersOnly: boolean;
 }
 
 /** That of OpenAI, from which nothing of a message has to be changed. */
@@ -23,6 +25,7 @@ export const OPENAI_DIALECT: ChatDialect = {
   reasoningField: null,
   needsReasoning: false,
   refusesCacheMarks: false,
+  namesUsersOnly: false,
 };
 
 /** A field of a message in which hosts have reasoning as text. */
@@ -31,16 +34,22 @@ export type ReasoningField = "reasoning" | "reasoning_content";
 /** What hosts accept as reasoning where there was none; they reject an empty text. */
 const NO_REASONING = " ";
 const CACHE_MARK = "cache_control";
+const NAME = "name";
 
 /** Whether a scanned message has anything that a host does not take. Reads only names. */
 export function mustFit(text: string, message: JsonNode, dialect: ChatDialect): boolean {
   const isOfModel = isWord(text, memberOf(message, "role"), "assistant");
   if (!dialect.takesDeveloper && isWord(text, memberOf(message, "role"), "developer")) return true;
+  if (dialect.namesUsersOnly && isMisnamed(text, message)) return true;
   for (const { key } of message.members ?? [])
     if (dialect.refusedFields.has(key) || isOtherSpelling(key, dialect)) return true;
   if (isOfModel && dialect.needsReasoning && hasCalls(message))
     return memberOf(message, dialect.reasoningField ?? "reasoning_content")?.kind !== "string";
   return dialect.refusesCacheMarks && itemsOf(message, "content").some(isMarked);
+}
+
+function isMisnamed(text: string, message: JsonNode): boolean {
+  return memberOf(message, NAME) !== undefined && !isWord(text, memberOf(message, "role"), "user");
 }
 
 function isOtherSpelling(field: string, { reasoningField }: ChatDialect): boolean {
@@ -63,6 +72,7 @@ export function fitMessage(message: Fields, dialect: ChatDialect): Fields {
   const fitted: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(message)) {
     if (dialect.refusedFields.has(field) || isOtherSpelling(field, dialect)) continue;
+    if (field === NAME && dialect.namesUsersOnly && message["role"] !== "user") continue;
     fitted[field] = dialect.refusesCacheMarks && field === "content" ? withoutMarks(value) : value;
   }
   if (!dialect.takesDeveloper && fitted["role"] === "developer") fitted["role"] = "system";
@@ -106,14 +116,16 @@ export function fitChatBody(
     warnings: nameLosses(
       given.map((message) => Object.keys(message)),
       marked(tools) || given.some(({ content }) => marked(content)),
+      given.findIndex(({ role, name }) => name !== undefined && role !== "user"),
       dialect,
     ),
   };
 }
 
 /** Returns warnings about what a host does not take of the messages and tools of a scanned body. */
-export function listMessageLosses(root: JsonNode, dialect: ChatDialect): readonly Warning[] {
-  if (dialect.refusedFields.size === 0 && !dialect.refusesCacheMarks) return NO_WARNINGS;
+export function listMessageLosses(text: string, root: JsonNode, dialect: ChatDialect): readonly Warning[] {
+  const { refusedFields, refusesCacheMarks, namesUsersOnly } = dialect;
+  if (refusedFields.size === 0 && !refusesCacheMarks && !namesUsersOnly) return NO_WARNINGS;
   const messages = itemsOf(root, "messages");
   const hasMarks =
     itemsOf(root, "tools").some(isMarked) ||
@@ -121,6 +133,7 @@ export function listMessageLosses(root: JsonNode, dialect: ChatDialect): readonl
   return nameLosses(
     messages.map(({ members }) => (members ?? []).map(({ key }) => key)),
     hasMarks,
+    messages.findIndex((message) => isMisnamed(text, message)),
     dialect,
   );
 }
@@ -131,13 +144,16 @@ const NO_WARNINGS: readonly Warning[] = [];
 function nameLosses(
   fieldsOf: readonly (readonly string[])[],
   hasMarks: boolean,
-  { refusedFields, refusesCacheMarks }: ChatDialect,
+  misnamed: number,
+  { refusedFields, refusesCacheMarks, namesUsersOnly }: ChatDialect,
 ): readonly Warning[] {
   const warnings: Warning[] = [];
   for (const field of refusedFields) {
     const at = REASONING.has(field) ? -1 : fieldsOf.findIndex((fields) => fields.includes(field));
     if (at >= 0) warnings.push({ field: `messages[${at}].${field}`, message: NOT_TAKEN });
   }
+  if (misnamed >= 0 && namesUsersOnly)
+    warnings.push({ field: `messages[${misnamed}].${NAME}`, message: NOT_TAKEN });
   if (hasMarks && refusesCacheMarks) warnings.push({ field: CACHE_MARK, message: NOT_TAKEN });
   return warnings;
 }
