@@ -14,6 +14,7 @@ const MODELS: Readonly<Record<string, string>> = {
   minimax: "minimax/minimax-m2.5",
   moonshotai: "moonshotai/kimi-k2",
   nvidia: "nvidia/nemotron-3-super-120b-a12b",
+  perplexity: "perplexity/sonar",
   scaleway: "meta-llama/llama-3.3-70b-instruct",
   upstage: "upstage/solar-pro-2",
   venice: "z-ai/glm-4.7",
@@ -93,6 +94,7 @@ const TAKEN: Table = {
   minimax: { temperature: 1, top_p: 0.9, n: 1 },
   moonshotai: { temperature: 0.6, n: 5, prompt_cache_key: "k" },
   nvidia: { temperature: 0.6, seed: 7, logit_bias: { "1": 2 } },
+  perplexity: { max_tokens: 16, temperature: 1.9 },
   scaleway: { presence_penalty: 0.5, seed: 7, frequency_penalty: 0, n: 1 },
   upstage: { prompt_cache_key: "k", temperature: 1.5 },
   venice: { prompt_cache_key: "k", prompt_cache_retention: "24h", store: false, metadata: { a: "b" }, n: 2 },
@@ -112,6 +114,7 @@ const LIMITED: readonly (readonly [host: string, field: string, sent: number, ar
   ["minimax", "top_p", 0, 0.01],
   ["moonshotai", "temperature", 1.4, 1],
   ["moonshotai", "n", 7, 5],
+  ["perplexity", "max_tokens", 1, 16],
   ["zai", "temperature", 1.4, 1],
   ["zai", "top_p", 0, 0.01],
 ];
