@@ -65,7 +65,9 @@ describe("the user of a client's request", () => {
     expect(await hashOf("bob")).not.toBe(hash);
   });
 
-  test.each(CLIENT_APIS.map((api) => [api.name, api] as const))(
+  // Mistral rejects a user in its API for code.
+  const withUsers = CLIENT_APIS.filter(({ name }) => name !== "fill in the middle");
+  test.each(withUsers.map((api) => [api.name, api] as const))(
     "has the same hash in %s",
     async (name, { path, model, body }) => {
       const hash = await hashOf(USER);

@@ -146,7 +146,7 @@ describe("a search result", () => {
       const content = [{ type: "text", text: "Look:" }, found, reference("mcp__weather__now")];
       const { sent, answer } = await send(
         "/messages",
-        { max_tokens: 9, messages: [{ role: "user", content }] },
+        { max_tokens: 20, messages: [{ role: "user", content }] },
         format,
       );
       const text = JSON.stringify(sent);
