@@ -5,6 +5,7 @@ import { CHAT, type Fields, type ProfileSite, RESPONSES, startProfileSite } from
 /** A model that each host serves, and that restricts none of the parameters itself. */
 const MODELS: Readonly<Record<string, string>> = {
   alibaba: "qwen/qwen-flash",
+  azure: "deepseek/deepseek-v3.2",
   baseten: "z-ai/glm-5.1",
   cerebras: "openai/gpt-oss-120b",
   cohere: "cohere/command-r-08-2024",
@@ -13,6 +14,7 @@ const MODELS: Readonly<Record<string, string>> = {
   minimax: "minimax/minimax-m2.5",
   moonshotai: "moonshotai/kimi-k2",
   nvidia: "nvidia/nemotron-3-super-120b-a12b",
+  perplexity: "perplexity/sonar",
   scaleway: "meta-llama/llama-3.3-70b-instruct",
   upstage: "upstage/solar-pro-2",
   venice: "z-ai/glm-4.7",
@@ -42,6 +44,7 @@ const LONG_CACHE = { prompt_cache_retention: "24h", prompt_cache_options: { ttl:
 
 /** What each host rejects in a chat, from its documents (catalog/README.md). */
 const REJECTED: Table = {
+  azure: { prompt_cache_key: "k" },
   baseten: CACHE,
   cerebras: { ...LONG_CACHE, store: false, metadata: { a: "b" }, safety_identifier: "u", verbosity: "low" },
   fireworks: { ...LONG_CACHE, store: false, safety_identifier: "u", verbosity: "low" },
@@ -71,6 +74,7 @@ const REJECTED: Table = {
 /** What each host documents, which arrives as the client sent it. */
 const TAKEN: Table = {
   alibaba: { temperature: 1.9, top_p: 1, seed: 7, n: 2 },
+  azure: { temperature: 1.5, seed: 7, store: false, metadata: { a: "b" } },
   baseten: { temperature: 1.5, seed: 7 },
   cerebras: {
     prompt_cache_key: "k",
@@ -89,6 +93,7 @@ const TAKEN: Table = {
   minimax: { temperature: 1, top_p: 0.9, n: 1 },
   moonshotai: { temperature: 0.6, n: 5, prompt_cache_key: "k" },
   nvidia: { temperature: 0.6, seed: 7, logit_bias: { "1": 2 } },
+  perplexity: { max_tokens: 16, temperature: 1.9 },
   scaleway: { presence_penalty: 0.5, seed: 7, frequency_penalty: 0, n: 1 },
   upstage: { prompt_cache_key: "k", temperature: 1.5 },
   venice: { prompt_cache_key: "k", prompt_cache_retention: "24h", store: false, metadata: { a: "b" }, n: 2 },
@@ -108,6 +113,7 @@ const LIMITED: readonly (readonly [host: string, field: string, sent: number, ar
   ["minimax", "top_p", 0, 0.01],
   ["moonshotai", "temperature", 1.4, 1],
   ["moonshotai", "n", 7, 5],
+  ["perplexity", "max_tokens", 1, 16],
   ["zai", "temperature", 1.4, 1],
   ["zai", "top_p", 0, 0.01],
 ];
@@ -186,6 +192,42 @@ test.each([["groq"], ["venice"]])(
     expect(sent["messages"]).toEqual(messages);
   },
 );
+
+describe("names of messages", () => {
+  const system = { role: "system", content: "Be brief.", name: "rules" };
+  const user = { role: "user", content: "Hello!", name: "ada" };
+  const answer = { role: "assistant", content: "Yes?", name: "grok" };
+
+  test.each([
+    ["in a body that is forwarded", {}],
+    [
+      "in a body that is translated",
+      { functions: [{ name: "look", parameters: { type: "object", properties: {} } }] },
+    ],
+  ])("arrive at xAI only with the user's, %s", async (_, more) => {
+    const { status, sent, named } = await askAt("xai", { ...more, messages: [system, user, answer, user] });
+    const [{ name: _rules, ...rules }, { name: _grok, ...grok }] = [system, answer];
+    expect([status, sent["messages"]]).toEqual([200, [rules, user, grok, user]]);
+    expect(named).toContain("messages[0].name");
+  });
+
+  test("of users alone arrive without a warning", async () => {
+    const { sent, named } = await askAt("xai", { messages: [user] });
+    expect([sent["messages"], named]).toEqual([[user], []]);
+  });
+});
+
+test.each([
+  ["24h", "openai/gpt-5.5", true],
+  ["in_memory", "openai/gpt-5.5", false],
+  ["in_memory", "openai/gpt-5.4", true],
+])("a cache of %s is asked for of %s if it has that", async (retention, model, isTaken) => {
+  const more = { prompt_cache_retention: retention, provider: { only: ["openai"] } };
+  const { status, sent, named } = await site.ask(CHAT, model, more);
+  expect(status).toBe(200);
+  expect(sent["prompt_cache_retention"]).toBe(isTaken ? retention : undefined);
+  expect(named.includes("prompt_cache_retention")).toBe(!isTaken);
+});
 
 test.each([
   [{ prompt_cache_retention: "24h" }],

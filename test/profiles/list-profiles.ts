@@ -16,6 +16,7 @@ const PARTS = [
   "reasoningField",
   "needsReasoning",
   "refusedMessageFields",
+  "namesUsersOnly",
   "noCacheMarks",
   "refusedFields",
   "knownFields",

@@ -232,6 +232,8 @@ export interface ProviderQuirks {
    * behind an answer or a result. Needs `knownFields`.
    */
   readonly marksPrefill?: true;
+  /** Chat format: rejects a `name` of messages that are not the user's. */
+  readonly namesUsersOnly?: true;
   /** Chat format: rejects `cache_control` in parts and tools. */
   readonly noCacheMarks?: true;
   /** Chat format: fields that control reasoning instead of `reasoning_effort` or in addition to it. */

@@ -181,6 +181,7 @@ function describe(
       needsReasoning: quirks.needsReasoning === true,
       refusesCacheMarks: quirks.noCacheMarks === true,
       marksPrefill: quirks.marksPrefill === true,
+      namesUsersOnly: quirks.namesUsersOnly === true,
     },
     noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
     takesReasoningDetails: quirks.takesReasoningDetails === true,

@@ -43,7 +43,7 @@ export class ChatForwarding implements Forwarding {
     const { scanned } = this;
     const respelled = this.respellFor(provider.model);
     const refused = listRejectedFields(scanned.root, provider);
-    const losses = listMessageLosses(scanned.root, provider.traits);
+    const losses = listMessageLosses(scanned.text, scanned.root, provider.traits);
     const rejected = losses.length === 0 ? refused : [...refused, ...losses];
     return respelled === null
       ? rejected

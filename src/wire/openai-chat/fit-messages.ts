@@ -19,6 +19,8 @@ export interface ChatTraits {
    * behind an answer or a result. Only for hosts whose requests are always translated.
    */
   readonly marksPrefill: boolean;
+  /** The host rejects a `name` of messages that are not the user's. */
+  readonly namesUsersOnly: boolean;
 }
 
 /** That of OpenAI, from which nothing of a message has to be changed. */
@@ -29,6 +31,7 @@ export const OPENAI_TRAITS: ChatTraits = {
   needsReasoning: false,
   refusesCacheMarks: false,
   marksPrefill: false,
+  namesUsersOnly: false,
 };
 
 /** A field of a message in which hosts have reasoning as text. */
@@ -37,16 +40,22 @@ export type ReasoningField = "reasoning" | "reasoning_content";
 /** What hosts accept as reasoning where there was none; they reject an empty text. */
 const NO_REASONING = " ";
 const CACHE_MARK = "cache_control";
+const NAME = "name";
 
 /** Whether a scanned message has anything that a host does not take. Reads only names. */
 export function mustFit(text: string, message: JsonNode, traits: ChatTraits): boolean {
   const isOfModel = isWord(text, memberOf(message, "role"), "assistant");
   if (!traits.takesDeveloper && isWord(text, memberOf(message, "role"), "developer")) return true;
+  if (traits.namesUsersOnly && isMisnamed(text, message)) return true;
   for (const { key } of message.members ?? [])
     if (traits.refusedFields.has(key) || isOtherSpelling(key, traits)) return true;
   if (isOfModel && traits.needsReasoning && hasCalls(message))
     return memberOf(message, traits.reasoningField ?? "reasoning_content")?.kind !== "string";
   return traits.refusesCacheMarks && itemsOf(message, "content").some(isMarked);
+}
+
+function isMisnamed(text: string, message: JsonNode): boolean {
+  return memberOf(message, NAME) !== undefined && !isWord(text, memberOf(message, "role"), "user");
 }
 
 function isOtherSpelling(field: string, { reasoningField }: ChatTraits): boolean {
@@ -69,6 +78,7 @@ export function fitMessage(message: Fields, traits: ChatTraits): Fields {
   const fitted: MutableFields = {};
   for (const [field, value] of Object.entries(message)) {
     if (traits.refusedFields.has(field) || isOtherSpelling(field, traits)) continue;
+    if (field === NAME && traits.namesUsersOnly && message["role"] !== "user") continue;
     setField(fitted, field, traits.refusesCacheMarks && field === "content" ? withoutMarks(value) : value);
   }
   if (!traits.takesDeveloper && fitted["role"] === "developer") fitted["role"] = "system";
@@ -111,14 +121,16 @@ export function fitChatBody(
     warnings: nameLosses(
       given.map((message) => Object.keys(message)),
       marked(tools) || given.some(({ content }) => marked(content)),
+      given.findIndex(({ role, name }) => name !== undefined && role !== "user"),
       traits,
     ),
   };
 }
 
 /** Returns warnings about what a host does not take of the messages and tools of a scanned body. */
-export function listMessageLosses(root: JsonNode, traits: ChatTraits): readonly Warning[] {
-  if (traits.refusedFields.size === 0 && !traits.refusesCacheMarks) return NO_WARNINGS;
+export function listMessageLosses(text: string, root: JsonNode, traits: ChatTraits): readonly Warning[] {
+  const { refusedFields, refusesCacheMarks, namesUsersOnly } = traits;
+  if (refusedFields.size === 0 && !refusesCacheMarks && !namesUsersOnly) return NO_WARNINGS;
   const messages = itemsOf(root, "messages");
   const hasMarks =
     itemsOf(root, "tools").some(isMarked) ||
@@ -126,6 +138,7 @@ export function listMessageLosses(root: JsonNode, traits: ChatTraits): readonly 
   return nameLosses(
     messages.map(({ members }) => (members ?? []).map(({ key }) => key)),
     hasMarks,
+    messages.findIndex((message) => isMisnamed(text, message)),
     traits,
   );
 }
@@ -163,13 +176,16 @@ const NO_WARNINGS: readonly Warning[] = [];
 function nameLosses(
   fieldsOf: readonly (readonly string[])[],
   hasMarks: boolean,
-  { refusedFields, refusesCacheMarks }: ChatTraits,
+  misnamed: number,
+  { refusedFields, refusesCacheMarks, namesUsersOnly }: ChatTraits,
 ): readonly Warning[] {
   const warnings: Warning[] = [];
   for (const field of refusedFields) {
     const at = REASONING.has(field) ? -1 : fieldsOf.findIndex((fields) => fields.includes(field));
     if (at >= 0) warnings.push({ field: `messages[${at}].${field}`, message: NOT_TAKEN });
   }
+  if (misnamed >= 0 && namesUsersOnly)
+    warnings.push({ field: `messages[${misnamed}].${NAME}`, message: NOT_TAKEN });
   if (hasMarks && refusesCacheMarks) warnings.push({ field: CACHE_MARK, message: NOT_TAKEN });
   return warnings;
 }
