@@ -14,6 +14,7 @@ import { DatabaseUrlError, parseDatabaseUrl } from "../storage/postgres/database
 import { parseRedisAddress, RedisAddressError } from "../storage/redis/address.ts";
 import { WEBHOOK_FORMATS } from "../telemetry/webhooks/render-event.ts";
 import { PROVIDER_FORMATS } from "../wire/conversation/format-name.ts";
+import { PROMPT_CACHING } from "../wire/conversation/preferences.ts";
 import { guardrailsSchema } from "./guardrail-schema.ts";
 import { overridesSchema } from "./override-schema.ts";
 import { pricingSchema } from "./pricing-schema.ts";
@@ -692,6 +693,12 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe("Use only providers that are known to store nothing of requests."),
+      prompt_caching: z
+        .enum(PROMPT_CACHING)
+        .default("auto")
+        .describe(
+          "Whether the gateway marks prompts for vendors that cache by marks: `auto` where it pays, `off` never.",
+        ),
     })
     .prefault({})
     .describe("Policy for all requests. Accounts and keys can only restrict it further."),

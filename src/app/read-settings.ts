@@ -32,6 +32,7 @@ export function readPolicy({ policy }: Config): Policy {
     zeroRetention: policy.zero_retention,
     // Only accounts can require BYOK keys.
     ownKeysOnly: false,
+    promptCaching: policy.prompt_caching,
   };
 }
 

@@ -32,6 +32,7 @@ import { NamedRouteManager } from "../core/named-routes/route-manager.ts";
 import { createProviderKeyCache, type ProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
 import { createVault, type Vault } from "../core/provider-keys/vault.ts";
 import { createAffinityMemory } from "../core/routing/affinity.ts";
+import { createCacheMemory } from "../core/routing/cache-memory.ts";
 import { Drains } from "../core/routing/drains.ts";
 import type { Health } from "../core/routing/health.ts";
 import { createRetryBudget } from "../core/routing/retry-budget.ts";
@@ -482,6 +483,7 @@ function buildGeneration(
     recentFailures: createRecentFailures(),
     retryBudget: createRetryBudget(),
     affinity: createAffinityMemory(),
+    cacheMemory: createCacheMemory(),
     byokKeys,
     accountRoutes,
     conversations,

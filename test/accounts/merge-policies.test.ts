@@ -28,6 +28,7 @@ const policy: fc.Arbitrary<Policy> = fc.record({
   denyDataCollection: fc.boolean(),
   zeroRetention: fc.boolean(),
   ownKeysOnly: fc.boolean(),
+  promptCaching: fc.constantFrom("auto" as const, "off" as const),
 });
 const levels: fc.Arbitrary<LevelPolicy[]> = fc.array(
   fc.record({ level: fc.constantFrom("gateway", "account", "key"), policy }),

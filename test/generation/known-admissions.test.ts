@@ -27,6 +27,7 @@ const OPEN: Policy = {
   denyDataCollection: false,
   zeroRetention: false,
   ownKeysOnly: false,
+  promptCaching: "auto",
 };
 
 describe("a remembered admission", () => {

@@ -349,6 +349,8 @@ export interface Schemas {
     tokens_reasoning: number;
     cost: number;
     cost_nanodollars: number;
+    cache_saved: number;
+    cache_saved_nanodollars: number;
     upstream_cost: number;
     upstream_cost_nanodollars: number;
   };
@@ -503,6 +505,7 @@ export interface Schemas {
     estimated: boolean;
     total_cost: number;
     total_cost_nanodollars: number;
+    cache_discount: number;
     upstream_inference_cost: number;
     is_byok: boolean;
     prices: Record<string, unknown> | null;
@@ -523,6 +526,7 @@ export interface Schemas {
       ids_mapped: number;
     } | null;
     warnings: { field: string; message: string | null }[];
+    cache_marks: ("shared" | "turns")[];
     advisors: {
       model: string;
       tokens_prompt: number;
@@ -603,6 +607,7 @@ export interface Schemas {
     estimated: boolean;
     total_cost: number;
     total_cost_nanodollars: number;
+    cache_discount: number;
     upstream_inference_cost: number;
     is_byok: boolean;
     prices: Record<string, unknown> | null;
@@ -623,6 +628,7 @@ export interface Schemas {
       ids_mapped: number;
     } | null;
     warnings: { field: string; message: string | null }[];
+    cache_marks: ("shared" | "turns")[];
     advisors: {
       model: string;
       tokens_prompt: number;
@@ -849,6 +855,7 @@ export interface Schemas {
               image?: number | string;
             };
             sort?: "price" | "throughput" | "latency";
+            prompt_caching?: "auto" | "off";
           };
           parameters?: {
             temperature?: number;
@@ -901,6 +908,7 @@ export interface Schemas {
             image?: number | string;
           };
           sort?: "price" | "throughput" | "latency";
+          prompt_caching?: "auto" | "off";
         };
         parameters?: {
           temperature?: number;
@@ -935,6 +943,7 @@ export interface Schemas {
     deny_data_collection: boolean;
     zero_retention: boolean;
     own_keys_only: boolean;
+    prompt_caching: "auto" | "off";
   };
   PolicyChange: {
     allowed_models?: string[] | null;
@@ -944,6 +953,7 @@ export interface Schemas {
     deny_data_collection?: boolean;
     zero_retention?: boolean;
     own_keys_only?: boolean;
+    prompt_caching?: "auto" | "off";
   };
   PriceTerms: {
     prices: Record<string, string> | null;
@@ -1071,6 +1081,7 @@ export interface Schemas {
       image?: number | string;
     } | null;
     sort?: "price" | "throughput" | "latency" | { by: string } | null;
+    prompt_caching?: "auto" | "off" | null;
   };
   RateLimit: {
     requests_per_minute: number | null;
@@ -1397,6 +1408,8 @@ export interface Schemas {
     tokens_reasoning: number;
     cost: number;
     cost_nanodollars: number;
+    cache_saved: number;
+    cache_saved_nanodollars: number;
     upstream_cost: number;
     upstream_cost_nanodollars: number;
     provider_cost: number | null;
@@ -1769,6 +1782,7 @@ export interface Operations {
                   image?: number | string;
                 };
                 sort?: "price" | "throughput" | "latency";
+                prompt_caching?: "auto" | "off";
               };
               parameters?: {
                 temperature?: number;
@@ -2381,6 +2395,7 @@ export interface Operations {
                   image?: number | string;
                 };
                 sort?: "price" | "throughput" | "latency";
+                prompt_caching?: "auto" | "off";
               };
               parameters?: {
                 temperature?: number;

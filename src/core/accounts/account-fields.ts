@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { PROMPT_CACHING, type PromptCaching } from "../../wire/conversation/preferences.ts";
 import { PlainText } from "../catalog/plain-text-schema.ts";
 import {
+  choiceFormat,
   DENY_LIST_FORMAT,
   EMAIL_FORMAT,
   EXTERNAL_ID_FORMAT,
@@ -44,6 +46,8 @@ function denyListField(description: string, texts: OptionTexts) {
     ...DENY_LIST_FORMAT,
   });
 }
+
+const PromptCachingView = z.enum(PROMPT_CACHING);
 
 const POLICY_FIELDS = {
   allowed_models: allowListField(
@@ -93,6 +97,19 @@ const POLICY_FIELDS = {
       ...flagFormat("yes", "no"),
     },
   ),
+  prompt_caching: {
+    ...settableField<z.ZodType<PromptCaching | undefined>>(
+      { view: PromptCachingView, input: PromptCachingView },
+      "Whether the gateway marks prompts for vendors that cache by marks: `auto` where it pays, `off` never.",
+      {
+        flags: "--prompt-caching <auto|off>",
+        help: "Whether prompts are marked for vendors' caches where that pays",
+        initial: "auto",
+        ...choiceFormat(PROMPT_CACHING),
+      },
+    ),
+    present: (value: PromptCaching | undefined) => value ?? "auto",
+  },
 };
 
 const PolicyView = z.object(viewShape(POLICY_FIELDS)).meta({

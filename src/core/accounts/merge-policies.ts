@@ -21,6 +21,8 @@ export interface EffectivePolicy {
   readonly denyDataCollection: PolicyLevel | null;
   /** The first level that requires zero data retention; null if none does. */
   readonly zeroRetention: PolicyLevel | null;
+  /** No level switches marks for prompt caches off. */
+  readonly promptCaching: boolean;
 }
 
 /** A policy and its level. */
@@ -35,6 +37,7 @@ export function mergePolicies(levels: readonly LevelPolicy[]): EffectivePolicy {
     rules: levels.flatMap(listRules),
     denyDataCollection: levels.find(({ policy }) => policy.denyDataCollection)?.level ?? null,
     zeroRetention: levels.find(({ policy }) => policy.zeroRetention)?.level ?? null,
+    promptCaching: levels.every(({ policy }) => policy.promptCaching !== "off"),
   };
 }
 

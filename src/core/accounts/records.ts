@@ -1,3 +1,4 @@
+import type { PromptCaching } from "../../wire/conversation/preferences.ts";
 import type { BudgetRecord } from "./budget-records.ts";
 import type { KEY_SETTINGS } from "./key-fields.ts";
 import type { KeyRateLimit, RateLimit } from "./rate-limit.ts";
@@ -72,6 +73,8 @@ export interface Policy {
   readonly zeroRetention: boolean;
   /** Use only the account's own provider keys (BYOK), never the gateway's platform keys. */
   readonly ownKeysOnly: boolean;
+  /** Whether the gateway marks prompts for vendors' caches. Records of earlier versions lack it, which counts as `auto`. */
+  readonly promptCaching: PromptCaching;
 }
 
 /** The policy that allows everything. */
@@ -83,6 +86,7 @@ export const OPEN_POLICY: Policy = {
   denyDataCollection: false,
   zeroRetention: false,
   ownKeysOnly: false,
+  promptCaching: "auto",
 };
 
 /** The roles in an organization, highest first: `owner` and `admin` manage, `billing` reads balance and usage, `member` calls models. */

@@ -41,7 +41,7 @@ const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [
   ["parts"],
   ["body"],
   ["env"],
-  ["affinityHeader", "promptCacheSeconds"],
+  ["affinityHeader", "promptCacheSeconds", "cacheKeepsZeroRetention"],
   ["parameters"],
   ["quirks"],
   ["formats"],

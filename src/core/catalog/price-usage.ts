@@ -158,6 +158,25 @@ export function priceWhole({ prices, usage, advisors }: PricedUsage): number {
   return sum.round();
 }
 
+/**
+ * Returns what a vendor's prompt cache has saved of a generation's cost: what its prompt would have cost without it, less what it costs.
+ * Nanodollars; negative if writing cost more than reading saved. Audio in the prompt is counted as it is with the cache.
+ */
+export function priceCacheSaving(prices: Prices | null, usage: CachedTokens): number {
+  // Records of earlier versions may lack some.
+  const { cachedTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0 } = usage;
+  if (prices === null || prices.reported !== undefined || cachedTokens + cacheWriteTokens === 0) return 0;
+  const { prompt, cache_read, cache_write, cache_write_1h } = readRates(prices);
+  const saved =
+    BigInt(cachedTokens) * (prompt.value - cache_read.value) +
+    BigInt(cacheWriteTokens - cacheWrite1hTokens) * (prompt.value - cache_write.value) +
+    BigInt(cacheWrite1hTokens) * (prompt.value - cache_write_1h.value);
+  return saved < 0n ? -roundToNanodollars(-saved) : roundToNanodollars(saved);
+}
+
+/** The tokens of a prompt that a cache has read or written. */
+type CachedTokens = Partial<Pick<TokenUsage, "cachedTokens" | "cacheWriteTokens" | "cacheWrite1hTokens">>;
+
 /** Returns the cost of an advisor in nanodollars. */
 export function priceAdvisor(advisor: PricedAdvisor): number {
   const sum = new CostSum();

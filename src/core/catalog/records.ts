@@ -80,6 +80,8 @@ export interface ProviderRecord {
   readonly failsOnDemand?: true;
   /** How long its prompt cache keeps a prompt after the last read, in seconds. Absent: five minutes. */
   readonly promptCacheSeconds?: number;
+  /** It documents that its prompt cache keeps to zero data retention. */
+  readonly cacheKeepsZeroRetention?: true;
   /** The format of tool-call ids that it accepts (docs/api/translation.md, "Tool-call repair"). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
   /** The header that routes a conversation's requests to the same prompt cache; absent if it has none. */

@@ -1,5 +1,6 @@
 import { matchPattern } from "../../base/match-pattern.ts";
 import type { ModelTarget } from "../../wire/canonical/format.ts";
+import { MARKED_FORMATS, type MarkedCache } from "../../wire/conversation/cache-marking.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ParameterRule, ParameterRules } from "../../wire/conversation/parameter-rules.ts";
 import { actionOf } from "./action-of.ts";
@@ -9,6 +10,7 @@ import type {
   ModelRecord,
   ModelTakes,
   ProviderQuirks,
+  ProviderRecord,
   TakenParameter,
   TakenParameters,
 } from "./records.ts";
@@ -91,6 +93,24 @@ export function resolveTurns({
     ...(unsigned === undefined ? {} : { takesUnsigned: unsigned }),
   };
 }
+
+/** Returns how an endpoint caches prompts by marks in a format; null if it does not, or if reading them costs as much as sending them. */
+export function resolveMarkedCache({
+  endpoint,
+  model,
+  record,
+  format,
+}: Pick<TakingEndpoint, "endpoint" | "model" | "format"> & {
+  readonly record: Pick<ProviderRecord, "cacheKeepsZeroRetention">;
+}): MarkedCache | null {
+  const { cacheBreakpoints, cacheMinTokens = MOST_MIN_TOKENS } = factsOf(model, endpoint);
+  const isMarked = cacheBreakpoints === true && MARKED_FORMATS.has(format);
+  if (!isMarked || endpoint.prices?.cacheRead === undefined) return null;
+  return { minTokens: cacheMinTokens, keepsZeroRetention: record.cacheKeepsZeroRetention === true };
+}
+
+/** The largest minimum of a model that is known, for those whose own is not. */
+const MOST_MIN_TOKENS = 4096;
 
 /** Returns a member of the last profile that has it; undefined if none has. */
 function lastOf<K extends keyof FamilyProfile>(

@@ -290,6 +290,7 @@ const providerSchema = z.strictObject({
   }),
   isForCode: z.literal(true).optional(),
   promptCacheSeconds: z.int().positive().optional(),
+  cacheKeepsZeroRetention: z.literal(true).optional(),
   toolCallIds: z.enum(["mistral", "anthropic", "openai"]),
   affinityHeader: z
     .string()

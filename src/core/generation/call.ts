@@ -20,6 +20,7 @@ import type { AccountRoutes } from "../named-routes/account-routes.ts";
 import type { NamedRoutes } from "../named-routes/named-routes.ts";
 import type { ProviderKeyCache } from "../provider-keys/provider-key-cache.ts";
 import type { AffinityMemory } from "../routing/affinity.ts";
+import type { CacheMemory } from "../routing/cache-memory.ts";
 import type { Drains } from "../routing/drains.ts";
 import type { Health } from "../routing/health.ts";
 import type { RetryBudget } from "../routing/retry-budget.ts";
@@ -112,6 +113,8 @@ export interface GenerationDeps {
   readonly retryBudget: RetryBudget;
   /** Remembers where conversations' prompt caches are warm. */
   readonly affinity: AffinityMemory;
+  /** Remembers what was sent to prompt caches and read again. */
+  readonly cacheMemory: CacheMemory;
   /** The accounts' own provider keys. */
   readonly byokKeys: ProviderKeyCache;
   /** The named routes of accounts. */

@@ -7,16 +7,18 @@ import type {
   ProviderTarget,
   UpstreamTarget,
 } from "../../wire/client-apis/inference-request.ts";
+import { type CacheMarking, MARKED_FORMATS } from "../../wire/conversation/cache-marking.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
+import type { CacheMarkName } from "../usage/work-record.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { NO_TURNS, type RequestTurns } from "./request-turns.ts";
 import { listUsableTargets, withoutStorage } from "./upstream-target.ts";
 
 /** The variant in which a request is encoded for a candidate. */
-export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTokens"> {
+export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTokens" | "cacheMarking"> {
   /** The remembered turns, which complete what this request lacks. */
   readonly turns: RequestTurns;
   /** The vendor is asked to store nothing. */
@@ -31,6 +33,8 @@ export interface EncodedForCandidate extends EncodedForUpstream {
   readonly formats?: readonly ProviderFormat[];
   /** The bound of its answer, if it was lowered to fit the context window. */
   readonly maxTokens?: number;
+  /** What the gateway marked of the prompt for the vendor's cache; absent: nothing. */
+  readonly cacheMarks?: readonly CacheMarkName[];
   /** Reasoning of earlier turns was left out, because the vendor rejected it. */
   readonly isWithoutReasoning?: boolean;
 }
@@ -68,7 +72,7 @@ function encodeForwarded(
     if (provider.format !== request.format) continue;
     const target = new CandidateTarget(provider, context);
     if (request.isBestForwarded(target, providers.length === 1))
-      return withAffinityHeader(context, request.encode(target));
+      return complete(context, request.encode(target));
   }
   return null;
 }
@@ -100,7 +104,7 @@ function encodeForTargets(
   const { request } = context.call;
   const apart = request.offload(targets);
   if (apart !== null) return encodeApart(context, apart);
-  return withAffinityHeader(context, request.encode(chooseTarget(request, targets)));
+  return complete(context, request.encode(chooseTarget(request, targets)));
 }
 
 /** Encodes a large request in another thread. */
@@ -112,8 +116,18 @@ async function encodeApart(
   const isWanted = () => !cancellation.isCancelled();
   const order = { scope: scopeOf(call.principal), isWanted, describe };
   const encoded = await cancellation.until(deps.requestEncoder.encode(order));
-  return encoded === null ? null : withAffinityHeader(context, adopt(encoded));
+  return encoded === null ? null : complete(context, adopt(encoded));
 }
+
+/** Completes an encoded request for its candidate. */
+function complete(context: EncodeContext, encoded: EncodedForUpstream): EncodedForCandidate {
+  const { cacheMarking = null } = context;
+  const sent = withAffinityHeader(context, encoded);
+  if (cacheMarking === null || !MARKED_FORMATS.has(encoded.format)) return sent;
+  return { ...sent, cacheMarks: MARK_NAMES.filter((name) => cacheMarking[name]) };
+}
+
+const MARK_NAMES: readonly CacheMarkName[] = ["shared", "turns"];
 
 /** Adds the session's hash in the header that the vendor uses for cache affinity, if it has one. */
 function withAffinityHeader(
@@ -170,6 +184,7 @@ class CandidateTarget implements UpstreamTarget {
   readonly withReasoning: boolean;
   readonly maxTokens: number | null;
   readonly overrides: UpstreamTarget["overrides"];
+  readonly cacheMarking: CacheMarking | null;
 
   constructor(
     readonly provider: ProviderTarget,
@@ -178,6 +193,7 @@ class CandidateTarget implements UpstreamTarget {
     this.withReasoning = context.withReasoning;
     this.maxTokens = context.maxTokens ?? null;
     this.overrides = context.candidate.overrides ?? null;
+    this.cacheMarking = context.cacheMarking ?? null;
   }
 
   recallTurn(name: string): CalledTurn | null {

@@ -2,7 +2,6 @@ import { type Failure, statusOf } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { nextTurn } from "../../base/next-turn.ts";
 import type { Wait } from "../../base/wait-list.ts";
-import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { Tiers } from "../catalog/tiers.ts";
@@ -12,7 +11,7 @@ import type { Candidate } from "../routing/plan.ts";
 import { recordFormat, toPlanEntries } from "../routing/plan-entries.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { recordSteps } from "../usage/route-step.ts";
-import { recordWork } from "../usage/work-record.ts";
+import { NO_MARKS, recordWork } from "../usage/work-record.ts";
 import type { Admission, AdmittedRequest } from "./admission.ts";
 import { CANNOT_RECORD } from "./admit.ts";
 import { type Allowance, NO_HOLD } from "./allowance.ts";
@@ -26,8 +25,10 @@ import type { SeenAnswer } from "./check-usage.ts";
 import { classifyCancellation } from "./classify-failure.ts";
 import { ClientWatch, WATCH_MS } from "./client-watch.ts";
 import { addWarnings } from "./describe-work.ts";
+import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import { type AdmittedGeneration, AttachedExtensions, type Replacement } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
+import { type PromptMarking, recordMarking } from "./mark-prompt.ts";
 import {
   NO_ATTEMPTS,
   type OpenRecord,
@@ -70,6 +71,8 @@ export class Generation implements Settling {
   headers: GenerationResult["headers"] = NO_HEADERS;
   allowance: Allowance = NO_HOLD;
   private session: Route["session"] = null;
+  /** Where the prompt is marked for the cache of the candidate that is tried; null: nowhere, and nothing is remembered of it. */
+  marking: PromptMarking | null = null;
   /** The status of the caller's limits after this request; null if it has none. */
   limitStatus: RateLimitStatus | null;
   /** The account's limit on free models before this request; null if the request names none, or if it is not limited. */
@@ -119,9 +122,13 @@ export class Generation implements Settling {
   }
 
   /** Returns the record of what was done for an encoding, and of what admission and gates have warned of; undefined if nothing. */
-  recordWork({ repair, warnings }: Pick<EncodedForUpstream, "repair" | "warnings">): UsageRecord["work"] {
-    if (repair === null && warnings.length === 0 && this.warnings.length === 0) return undefined;
-    const work = { repairs: repair?.counts ?? null, warnings: [...this.warnings, ...warnings] };
+  recordWork({
+    repair,
+    warnings,
+    cacheMarks = NO_MARKS,
+  }: Pick<EncodedForCandidate, "repair" | "warnings" | "cacheMarks">): UsageRecord["work"] {
+    if (repair === null && warnings.length + this.warnings.length + cacheMarks.length === 0) return undefined;
+    const work = { repairs: repair?.counts ?? null, warnings: [...this.warnings, ...warnings], cacheMarks };
     return recordWork(work, { zeroRetention: this.zeroRetention });
   }
 
@@ -284,7 +291,7 @@ export class Generation implements Settling {
       firstTokenAt: deps.clock.now(),
       zeroRetention: this.zeroRetention,
       onOver: () => this.end(),
-      onCompleted: (usage) => this.rememberAffinity(candidate, usage),
+      onCompleted: (usage) => this.rememberCache(candidate, usage),
     };
     const stream = await relayStream(context, begun);
     const { mediaType } = begun.relay;
@@ -333,7 +340,7 @@ export class Generation implements Settling {
     if (!(await deps.recorder.flushDurably())) return this.fail(CANNOT_RECORD);
     settleWritten(this, settled, ending);
     this.end();
-    this.rememberAffinity(candidate, charge.usage);
+    this.rememberCache(candidate, charge.usage);
     const { mediaType } = answer;
     return this.result(
       mediaType === undefined ? { kind: "json", body } : { kind: "json", body, mediaType },
@@ -361,9 +368,11 @@ export class Generation implements Settling {
     return this.result({ kind: "failure", failure }, null);
   }
 
-  private rememberAffinity(candidate: Candidate, usage: TokenUsage): void {
-    const { session } = this;
+  /** Remembers where the conversation is cached, and what came of marks for the cache. */
+  private rememberCache(candidate: Candidate, usage: TokenUsage): void {
+    const { session, marking } = this;
     if (session !== null) recordAffinity(this.deps, candidate, { session, usage });
+    if (marking !== null) recordMarking(this.deps, marking, { candidate, usage });
   }
 
   private endWithout(

@@ -89,7 +89,7 @@ function hasChoice([first, second]: readonly (readonly Deployment[])[]): boolean
 }
 
 /** How long a prompt stays in a vendor's cache, unless the catalog says otherwise. Milliseconds. */
-const CACHE_MS = 300_000;
+export const CACHE_MS = 300_000;
 
 /** How long a prompt stays cached if the client asked for an hour. Milliseconds. */
 const LONG_CACHE_MS = 3_600_000;

@@ -18,6 +18,7 @@ import { describeWork, warnOfNoPrice } from "./describe-work.ts";
 import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
 import type { FailureClassification } from "./failure-classification.ts";
 import type { CandidateAnswer, Generation } from "./generation.ts";
+import { planMarking } from "./mark-prompt.ts";
 import { recordHealth, reportOf } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import { NO_TURNS, openTurns, type RequestTurns } from "./request-turns.ts";
@@ -361,7 +362,9 @@ export class CandidateLoop {
     const bound = allowance.boundFor(candidate);
     const maxTokens = room === null ? bound : Math.min(room, bound ?? room);
     const { zeroRetention } = this.admission;
-    const encoding = { turns, maxTokens, withReasoning, formats, zeroRetention };
+    const cacheMarking = planMarking(deps, call, { candidate, zeroRetention });
+    this.generation.marking = cacheMarking;
+    const encoding = { turns, maxTokens, withReasoning, formats, zeroRetention, cacheMarking };
     const context = { deps, call, candidate, cancellation, ...encoding };
     try {
       this.readAgain();

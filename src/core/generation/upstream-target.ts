@@ -9,7 +9,7 @@ import { listStoringFields, type RetentionFacts } from "../../wire/conversation/
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { resolveProfile } from "../catalog/resolve-charges.ts";
-import { findFamilies, resolveTakes, resolveTurns } from "../catalog/resolve-takes.ts";
+import { findFamilies, resolveMarkedCache, resolveTakes, resolveTurns } from "../catalog/resolve-takes.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
 import { upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -187,6 +187,7 @@ function describe(
     takesReasoningDetails: quirks.takesReasoningDetails === true,
     bodyFields: record.body ?? {},
     takes: resolveTakes({ endpoint, model, format, quirks, families }),
+    markedCache: resolveMarkedCache({ endpoint, model, record, format }),
     profile: resolveProfile({ endpoint, model, record, format, quirks }),
   };
 }

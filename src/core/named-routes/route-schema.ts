@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { BOUNDS } from "../../base/bounds.ts";
+import { PROMPT_CACHING } from "../../wire/conversation/preferences.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import { PlainText } from "../catalog/plain-text-schema.ts";
 import { TIER_PREFIX } from "../catalog/tier-name.ts";
@@ -106,6 +107,7 @@ const provider = z
       })
       .optional(),
     sort: z.enum(["price", "throughput", "latency"]).optional(),
+    prompt_caching: z.enum(PROMPT_CACHING).optional(),
   })
   .describe("Members of `provider` that the request does not have.");
 

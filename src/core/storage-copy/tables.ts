@@ -72,7 +72,14 @@ const OTHER_TAG_KEY = ["key_id", "user_id", "model", "provider", "outcome"];
 
 const COUNTERS = {
   ...integer("requests", "errors", "prompt_tokens", "completion_tokens", "cached_tokens"),
-  ...integer("cache_write_tokens", "reasoning_tokens", "cost", "upstream_cost", "byok_upstream_cost"),
+  ...integer(
+    "cache_write_tokens",
+    "reasoning_tokens",
+    "cost",
+    "upstream_cost",
+    "byok_upstream_cost",
+    "cache_saved",
+  ),
 };
 
 function listBuckets(name: string): readonly string[] {

@@ -7,6 +7,7 @@ import {
   listPriceLines,
   type PriceLine,
   priceAdvisor,
+  priceCacheSaving,
   priceWhole,
 } from "../catalog/price-usage.ts";
 import type { PlanEntry } from "./plan-entry.ts";
@@ -53,6 +54,7 @@ export function presentGeneration(
     ...presentCosts(record, isForOperator),
     repairs: record.work?.repairs === undefined ? null : presentRepairs(record.work.repairs),
     warnings: record.work?.warnings ?? [],
+    cache_marks: record.work?.cacheMarks ?? [],
     advisors: (record.advisors ?? []).map((advisor) => presentAdvisor(advisor, record, isForOperator)),
     plan: presentPlan(record.plan),
     attempts: record.attempts.map((attempt) => presentAttempt(attempt, isForOperator)),
@@ -131,6 +133,7 @@ function presentCosts(record: UsageRecord, isForOperator: boolean): Record<strin
     total_cost: toDollars(record.costNanodollars),
     total_cost_nanodollars: record.costNanodollars,
     upstream_inference_cost: toDollars(list),
+    cache_discount: toDollars(priceCacheSaving(record.prices, record)),
     is_byok: record.isByok,
     prices: record.prices,
     pricing: presentPricing(record),

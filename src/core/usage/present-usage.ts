@@ -96,6 +96,8 @@ function presentSums(sum: UsageSum): Record<string, unknown> {
     cost_nanodollars: sum.cost,
     upstream_cost: toDollars(sum.upstreamCost),
     upstream_cost_nanodollars: sum.upstreamCost,
+    cache_saved: toDollars(sum.cacheSaved),
+    cache_saved_nanodollars: sum.cacheSaved,
   };
 }
 
@@ -123,6 +125,7 @@ const CSV_COLUMNS = [
   "upstream_cost",
   ...listPercentiles("latency_ms"),
   ...listPercentiles("duration_ms"),
+  "cache_saved",
 ];
 
 function listPercentiles(name: string): readonly string[] {
@@ -146,6 +149,7 @@ export function printUsageCsv(sums: readonly TimedUsageSum[], view: UsageView): 
     formatDollars(sum.cost),
     formatDollars(sum.upstreamCost),
     ...[sum.latency, sum.duration].flatMap((times) => [times?.p50 ?? "", times?.p90 ?? "", times?.p99 ?? ""]),
+    formatDollars(sum.cacheSaved),
     ...(view.isForOperator
       ? [formatDollars(sum.upstreamCost - sum.byokUpstreamCost), formatDollars(marginOfSum(sum))]
       : []),

@@ -1,5 +1,6 @@
 import { ERROR_STATUS, type ErrorCode } from "../../base/errors.ts";
 import { DAY_MS, dayOf, HOUR_MS } from "../../base/time.ts";
+import { priceCacheSaving } from "../catalog/price-usage.ts";
 import type { AdvisorRecord, UsageRecord } from "./records.ts";
 import { SumMap } from "./sum-map.ts";
 import type { UsageOutcome, UsageSumKey } from "./usage-sum-key.ts";
@@ -21,6 +22,8 @@ export interface UsageCounters {
   upstreamCost: number;
   /** The part of `upstreamCost` that providers bill to the accounts themselves, because BYOK keys were used. */
   byokUpstreamCost: number;
+  /** What vendors' prompt caches have saved of the cost; negative if writing them cost more. */
+  cacheSaved: number;
 }
 
 /** The sum of generations that have the same dimensions. */
@@ -56,6 +59,7 @@ export function sumByHour(ended: readonly UsageRecord[]): readonly HourSum[] {
       if (record.isByok) own.byokUpstreamCost -= advisor.upstreamCostNanodollars;
     }
     own.requests += 1;
+    own.cacheSaved += priceCacheSaving(record.prices, record);
     if (record.outcome === "failed" || record.outcome === "interrupted") own.errors += 1;
   }
   return sums;
@@ -74,6 +78,7 @@ export function createCounters(): UsageCounters {
     cost: 0,
     upstreamCost: 0,
     byokUpstreamCost: 0,
+    cacheSaved: 0,
   };
 }
 

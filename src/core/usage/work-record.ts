@@ -14,7 +14,15 @@ export interface RecordedWarning {
 export interface WorkRecord {
   readonly repairs?: RepairCounts;
   readonly warnings?: readonly RecordedWarning[];
+  /** Where the gateway marked the prompt for the vendor's cache. */
+  readonly cacheMarks?: readonly CacheMarkName[];
 }
+
+/** What was marked of a prompt: instructions and tools, or the latest turns. */
+export type CacheMarkName = "shared" | "turns";
+
+/** Nothing was marked. */
+export const NO_MARKS: readonly CacheMarkName[] = [];
 
 /** The most warnings of a record. */
 const MAX_WARNINGS = 20;
@@ -25,20 +33,23 @@ export interface Work {
   /** Repairs of its tool calls; null if there were none. */
   readonly repairs: RepairCounts | null;
   readonly warnings: readonly Warning[];
+  /** Absent: nothing. */
+  readonly cacheMarks?: readonly CacheMarkName[];
 }
 
 /** Returns the record of work; undefined if there is none. Under zero data retention it names only the fields. */
 export function recordWork(
-  { repairs, warnings }: Work,
+  { repairs, warnings, cacheMarks = NO_MARKS }: Work,
   { zeroRetention }: { readonly zeroRetention: boolean },
 ): WorkRecord | undefined {
-  if (repairs === null && warnings.length === 0) return undefined;
+  if (repairs === null && warnings.length === 0 && cacheMarks.length === 0) return undefined;
   const recorded = warnings
     .slice(0, MAX_WARNINGS)
     .map((warning) => (zeroRetention ? withoutContent(warning) : recordWarning(warning)));
   return {
     ...(repairs === null ? {} : { repairs }),
     ...(recorded.length === 0 ? {} : { warnings: recorded }),
+    ...(cacheMarks.length === 0 ? {} : { cacheMarks }),
   };
 }
 

@@ -79,6 +79,11 @@ const GENERATION = {
     .describe("Whether the gateway counted the tokens, because the provider reported no usage."),
   total_cost: z.number().describe("US dollars charged to the account."),
   total_cost_nanodollars: z.int(),
+  cache_discount: z
+    .number()
+    .describe(
+      "US dollars that the vendor's prompt cache saved: what was read, less what was paid more for writing. Negative if that was more.",
+    ),
   upstream_inference_cost: z
     .number()
     .describe(
@@ -136,6 +141,11 @@ const GENERATION = {
     )
     .describe(
       "What was left out or changed, as in `gateway_metadata.warnings` of the answer: at most 20, each shortened to 200 characters.",
+    ),
+  cache_marks: z
+    .array(z.enum(["shared", "turns"]))
+    .describe(
+      "What the gateway marked of the prompt for the vendor's cache: `shared` for instructions and tools, `turns` for the latest turns.",
     ),
   advisors: z
     .array(

@@ -13,6 +13,12 @@ const SUMS = {
   tokens_reasoning: count,
   cost: z.number().describe("US dollars charged."),
   cost_nanodollars: z.int(),
+  cache_saved: z
+    .number()
+    .describe(
+      "US dollars that vendors' prompt caches saved: what was read, less what was paid more for writing. Negative if that was more.",
+    ),
+  cache_saved_nanodollars: z.int(),
   upstream_cost: z
     .number()
     .describe(

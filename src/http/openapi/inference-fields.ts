@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { BOUNDS } from "../../base/bounds.ts";
+import { PROMPT_CACHING } from "../../wire/conversation/preferences.ts";
 
 /*
  * Schemas of inference requests, for documentation only: the parsers in src/wire validate requests and pass on fields that are
@@ -70,6 +71,12 @@ const ProviderPreferences = z
       .nullish()
       .describe(
         "Orders the providers that are not in `order`: by list price (`price`), by recent time to first token (`latency`) or by recent tokens per second (`throughput`). Providers without recent measurements come last.",
+      ),
+    prompt_caching: z
+      .enum(PROMPT_CACHING)
+      .nullish()
+      .describe(
+        "Whether the gateway marks the prompt for a vendor that caches by marks, if it has none: `auto` (the default) where it pays, `off` never.",
       ),
   })
   .meta({

@@ -19,6 +19,7 @@ import { budgets } from "./migrations/0018-budgets.ts";
 import { redisIds } from "./migrations/0019-redis-ids.ts";
 import { leaseFunctions } from "./migrations/0020-lease-functions.ts";
 import { changedRows } from "./migrations/0021-changed-rows.ts";
+import { cacheSavings } from "./migrations/0022-cache-savings.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 /** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
@@ -44,4 +45,5 @@ export const MIGRATIONS: readonly Migration[] = [
   redisIds,
   leaseFunctions,
   changedRows,
+  cacheSavings,
 ];

@@ -543,6 +543,12 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX api_keys_user ON api_keys (user_id, id) WHERE user_id IS NOT NULL;
   CREATE INDEX api_keys_expiry ON api_keys (expires_at, id) WHERE expires_at IS NOT NULL;
   `,
+  // What reading prompts from vendors' caches has saved, less what writing them has cost more. Nanodollars; 0 in what earlier versions
+  // have counted.
+  `
+  ALTER TABLE usage_sums ADD COLUMN cache_saved INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage_tags ADD COLUMN cache_saved INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 function listBuckets(name: string): string {

@@ -29,6 +29,7 @@ export const COUNTER_COLUMNS: Readonly<Record<keyof UsageCounters, string>> = {
   cost: "cost",
   upstreamCost: "upstream_cost",
   byokUpstreamCost: "byok_upstream_cost",
+  cacheSaved: "cache_saved",
 };
 
 /** The columns of the buckets of histograms. */

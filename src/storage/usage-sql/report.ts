@@ -102,11 +102,11 @@ const GROUPS: GroupColumns = {
 };
 const TAG_GROUPS: GroupColumns = { ...GROUPS, tag: "tag" };
 
-/** The sums of days that earlier versions have saved: without hours, outcomes, and what BYOK keys are billed. */
+/** The sums of days that earlier versions have saved: without hours, outcomes, what BYOK keys are billed, and what caches saved. */
 const FORMER_DAYS = {
   name: "usage_days",
   columns: USAGE_SUMS.columns,
-  absent: COUNTER_COLUMNS.byokUpstreamCost,
+  absent: [COUNTER_COLUMNS.byokUpstreamCost, COUNTER_COLUMNS.cacheSaved],
 } as const;
 const FORMER_GROUPS: GroupColumns = { ...GROUPS, hour: "CAST(NULL AS integer)", outcome: "''" };
 
@@ -116,8 +116,8 @@ interface Source extends Pick<SumTable<never>, "columns"> {
   /** What the dimensions are in it. */
   readonly groups: GroupColumns;
   readonly conditions: readonly string[];
-  /** A column that the table does not have, as if it were 0. Absent: none. */
-  readonly absent?: string;
+  /** Columns that the table does not have, as if they were 0. Absent: none. */
+  readonly absent?: readonly string[];
   /** They are subtracted. Absent: they are added. */
   readonly isSubtracted?: true;
 }
@@ -152,12 +152,12 @@ function withoutEmpty({ groups, tag = null }: UsageQuery): string {
 }
 
 function describeSums(
-  { name, columns, groups: groupColumns, conditions, absent, isSubtracted }: Source,
+  { name, columns, groups: groupColumns, conditions, absent = [], isSubtracted }: Source,
   groups: readonly UsageGroup[],
 ): string {
   const selected = groups.map((group, at) => `${groupColumns[group]} AS group_${at}`);
   const sign = isSubtracted ? "-" : "";
-  const sums = columns.map((column) => `${sign}sum(${column === absent ? 0 : column}) AS ${column}`);
+  const sums = columns.map((column) => `${sign}sum(${absent.includes(column) ? 0 : column}) AS ${column}`);
   return `SELECT ${[...selected, ...sums].join(", ")} FROM ${name}
     WHERE ${conditions.join(" AND ")} GROUP BY ${groups.map((_, at) => at + 1).join(", ")}`;
 }

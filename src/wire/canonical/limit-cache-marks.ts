@@ -1,16 +1,9 @@
+import { MARKED_FORMATS, MAX_CACHE_MARKS } from "../conversation/cache-marking.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { mapSame } from "./map-same.ts";
 import type { CacheMark, Part } from "./parts.ts";
 import type { ConversationRequest, Tool } from "./request.ts";
-
-/**
- * The most cache marks that a request may have, in the formats that have them (https://platform.claude.com/docs/en/build-with-claude/prompt-caching,
- * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html, 2026-11-28).
- */
-const MAX_CACHE_MARKS = 4;
-
-const MARKED_FORMATS: ReadonlySet<ProviderFormat> = new Set(["anthropic-messages", "bedrock-converse"]);
 
 /**
  * Leaves out the cache marks of a request that are too many: the last mark of tools and instructions stays, which is the longest part that

@@ -1,6 +1,7 @@
 import { ComposedBytes, enclose } from "../../base/composed-bytes.ts";
 import { hasManyMarks } from "../canonical/limit-cache-marks.ts";
 import type { ConversationRequest, FunctionTool } from "../canonical/request.ts";
+import type { CacheMarking } from "../conversation/cache-marking.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { type Fields, isEmpty, type MutableFields, setField } from "../json/fields.ts";
 import { applySplices, removeMembers } from "../json/splice.ts";
@@ -13,11 +14,15 @@ import { MessagesWriter, type WrittenRequest } from "./messages-writer.ts";
  * Writes the conversation of a chat request in the form of Anthropic's API without decoding it: its texts stay where they are, and only
  * what stands between them is printed. Everything but the messages is decoded, and translated as always. Returns null for
  * conversations that are not plain; those of agents mostly are. What it writes is what the translation of the decoded conversation
- * prints (test/wire/client-apis/chat-as-messages.test.ts), if nothing is stored of the conversation's turns.
+ * prints (test/wire/client-apis/chat-as-messages.test.ts), if nothing is stored of the conversation's turns. `marking`: where the gateway
+ * marks the prompt for the vendor's cache.
  */
-export function writeAsMessages(scanned: ScannedChatRequest): Decoded | null {
+export function writeAsMessages(
+  scanned: ScannedChatRequest,
+  marking: CacheMarking | null = null,
+): Decoded | null {
   if (!scanned.hasCallsInOrder || scanned.hasCustomTools || hasManyMarks(scanned.bytes)) return null;
-  const written = new MessagesWriter(scanned).write();
+  const written = new MessagesWriter(scanned, marking).write();
   if (written === null) return null;
   const request = decodeSettings(scanned, written.tools);
   // Thinking depends on the last turns, and instructions about the form of the answer are added to those of the system.

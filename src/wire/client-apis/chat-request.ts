@@ -9,7 +9,7 @@ import { parseFields } from "../json/check-fields.ts";
 import type { JsonNode } from "../json/scan.ts";
 import { listChatCharges } from "../openai-chat/passthrough/list-charges.ts";
 import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
-import { listChatPrefix } from "../openai-chat/passthrough/list-prefix.ts";
+import { listChatPrefix, listChatShared } from "../openai-chat/passthrough/list-prefix.ts";
 import { listTexts } from "../openai-chat/passthrough/list-texts.ts";
 import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
@@ -87,6 +87,10 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
     return listChatPrefix(this.scanned);
   }
 
+  listShared(): readonly JsonNode[] {
+    return listChatShared(this.scanned);
+  }
+
   listCharges(): RequestCharges {
     return listChatCharges(this.scanned.text, this.scanned.root);
   }
@@ -96,10 +100,10 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
     return openaiChat.decodeRequest(parseFields(bytes.toString("utf8"), text));
   }
 
-  decodeFor({ provider }: UpstreamTarget): Decoded | null {
+  decodeFor({ provider, cacheMarking = null }: UpstreamTarget): Decoded | null {
     // A provider that takes only certain fields may not take what would be written.
     const isWritten = provider.format === "anthropic-messages" && provider.knownFields === null;
-    return isWritten ? writeAsMessages(this.scanned) : null;
+    return isWritten ? writeAsMessages(this.scanned, cacheMarking) : null;
   }
 
   /** Decodes the request with placeholders for its long texts. The scan has corrected arguments that are not objects. */

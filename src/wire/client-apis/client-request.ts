@@ -4,12 +4,13 @@ import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import { isEventStream } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
+import type { CacheableShape } from "../conversation/cache-marking.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
-import { sliceTexts } from "../conversation/prompt-nodes.ts";
+import { sizeOf, sliceTexts } from "../conversation/prompt-nodes.ts";
 import type { ProfileReview } from "../conversation/request-profile.ts";
 import type { ScannedRequest } from "../conversation/scanned-request.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
@@ -17,7 +18,7 @@ import { findStoredReference } from "../conversation/stored-data.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { isEmpty } from "../json/fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
-import { isWord, itemsOf, type JsonNode, lookUp, memberOf, type WordTable } from "../json/scan.ts";
+import { isWord, itemsOf, type JsonNode, lookUp, memberOf, type WordTable, wordTable } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import { reviewScanned, toLeftOut } from "./apply-profile.ts";
 import { listRejectedFields } from "./apply-provider.ts";
@@ -60,6 +61,8 @@ export interface ClientRequestParts extends Decoding, Forwarding {
   /** Lists the prefix that identifies a conversation, see `InferenceRequest.hashPrefix`. */
   listPrefix(): readonly JsonNode[];
   listCharges(): RequestCharges;
+  /** Returns what requests of one kind share: the tools and the instructions before the turns. */
+  listShared(): readonly JsonNode[];
 }
 
 /** How answers in the client's own format are read. It outlives the request's body, so its functions must not refer to that. */
@@ -151,6 +154,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   private conversation: SentConversation | null = null;
   private named: NamedTurns | null = null;
   private prefix: string | null = null;
+  private shared: string | null = null;
   private charges: RequestCharges | null = null;
   /** Whether the last encoding forwarded the client's bytes. */
   private wasForwarded = false;
@@ -244,6 +248,24 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   hashPrefix(): string {
     this.prefix ??= hashNodes(this.parts.scanned.bytes, this.parts.listPrefix());
     return this.prefix;
+  }
+
+  readCacheableShape(): CacheableShape {
+    const { bytes, text, root } = this.parts.scanned;
+    let sharedBytes = 0;
+    for (const node of this.parts.listShared()) sharedBytes += sizeOf(node);
+    return {
+      hasMarks: CLIENT_MARKS.some((mark) => bytes.includes(mark)),
+      hasAnswers: [...itemsOf(root, "messages"), ...itemsOf(root, "input")].some((turn) =>
+        isAnswer(text, turn),
+      ),
+      sharedBytes,
+    };
+  }
+
+  hashShared(): string {
+    this.shared ??= hashNodes(this.parts.scanned.bytes, this.parts.listShared());
+    return this.shared;
   }
 
   readRetention(): RequestRetention {
@@ -417,6 +439,19 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 }
 
+/** Whether an element of a conversation is the model's. In Responses calls have a type instead of a role. */
+function isAnswer(text: string, turn: JsonNode): boolean {
+  return (
+    isWord(text, memberOf(turn, "role"), "assistant") ||
+    lookUp(text, memberOf(turn, "type"), CALL_TYPES) === true
+  );
+}
+
+const CALL_TYPES: WordTable<true> = wordTable({ function_call: true, custom_tool_call: true });
+
+/** The names of fields by which clients mark prompts for caches. */
+const CLIENT_MARKS = [Buffer.from('"cache_control"'), Buffer.from('"prompt_cache_breakpoint"')] as const;
+
 /** Whether the request has tools that only this format has, such as those that the vendor runs. */
 function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestParts): boolean {
   if (commonTools === null) return false;
@@ -431,12 +466,15 @@ function describeJob(
   targets: readonly UpstreamTarget[],
   names: readonly string[],
 ): EncodeJob {
-  const data = targets.map(({ provider, withReasoning, maxTokens = null, overrides }) => ({
-    provider,
-    withReasoning,
-    maxTokens,
-    overrides,
-  }));
+  const data = targets.map(
+    ({ provider, withReasoning, maxTokens = null, overrides, cacheMarking = null }) => ({
+      provider,
+      withReasoning,
+      maxTokens,
+      overrides,
+      cacheMarking,
+    }),
+  );
   const turns = new Map<string, CalledTurn>();
   for (const name of names) {
     const turn = targets[0]?.recallTurn(name) ?? null;

@@ -11,6 +11,7 @@ import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec } from "../can
 import { hideUser } from "../canonical/hide-user.ts";
 import { limitCacheMarks } from "../canonical/limit-cache-marks.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
+import { markCaches } from "../canonical/mark-caches.ts";
 import { type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
 import { placeMadeImages } from "../canonical/place-made-images.ts";
 import { createDocumentReader, decodeBody } from "../canonical/read-document.ts";
@@ -236,7 +237,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   rejectForcedTools(expressed.request, format);
   const placed = placeMadeImages(expressed.request, format, model.takesImages !== false);
   const hidden = hideUser(placed.request, (user) => target.hashUser(user));
-  const marked = limitCacheMarks(hidden, format);
+  const marked = limitCacheMarks(markCaches(hidden, format, target.cacheMarking ?? null), format);
   const flat = flattenTools(marked.request, provider);
   const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, model);
   const applied = applyProvider(fields, provider);

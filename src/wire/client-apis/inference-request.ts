@@ -3,6 +3,7 @@ import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { RenamedTools } from "../canonical/flatten-tools.ts";
 import type { ModelTarget } from "../canonical/format.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { CacheableShape, CacheMarking, MarkedCache } from "../conversation/cache-marking.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
@@ -81,6 +82,10 @@ export interface InferenceRequest {
   listPromptText(): readonly Uint8Array[];
   /** Returns what decides whether the request can be sent under zero data retention. Computed on demand. Absent: nothing of it is in the way. */
   readRetention?(): RequestRetention;
+  /** Returns what decides whether marks for a vendor's prompt cache pay. Computed on demand. Absent: the request has no place for marks. */
+  readCacheableShape?(): CacheableShape;
+  /** Returns a hash of what requests of one kind share: instructions and tools. Computed on the first call. Absent like the shape. */
+  hashShared?(): string;
   /** Returns the features and parameters that not every deployment of the model supports. Computed on demand. */
   listNeeds(): RequestNeeds;
   /** Whether the prompt may hold images, files, audio or video. */
@@ -207,6 +212,8 @@ export interface ProviderTarget {
   readonly takes?: ParameterRules | null;
   /** What of a request is sent, because its cost is known; absent or null: everything. */
   readonly profile?: RequestProfile | null;
+  /** How the endpoint caches prompts by marks; absent or null: it does not, or that is not known. */
+  readonly markedCache?: MarkedCache | null;
 }
 
 /** The gateway's own parameters for reasoning and length, which replace the client's (docs/api/models.md, "Auto tiers"). */
@@ -226,6 +233,8 @@ export interface UpstreamTarget {
   readonly maxTokens?: number | null;
   /** Null: no overrides. */
   readonly overrides: ParameterOverrides | null;
+  /** Where the gateway marks the prompt for the vendor's cache; absent or null: nowhere. */
+  readonly cacheMarking?: CacheMarking | null;
   /** Returns the turn that is stored under a name; null where none is. */
   recallTurn(name: string): CalledTurn | null;
   /** False: `recallTurn` certainly returns null. Absent: that is not known. */

@@ -2,7 +2,7 @@ import type { ComposedBytes } from "../../base/composed-bytes.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forward-request.ts";
 import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
 import { listMessagesNeeds } from "../anthropic-messages/passthrough/list-needs.ts";
-import { listMessagesPrefix } from "../anthropic-messages/passthrough/list-prefix.ts";
+import { listMessagesPrefix, listMessagesShared } from "../anthropic-messages/passthrough/list-prefix.ts";
 import { listTexts } from "../anthropic-messages/passthrough/list-texts.ts";
 import { relayMessagesAnswer } from "../anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../anthropic-messages/passthrough/relay-stream.ts";
@@ -106,6 +106,10 @@ class MessagesParts implements ClientRequestParts {
 
   listPrefix(): readonly JsonNode[] {
     return listMessagesPrefix(this.scanned);
+  }
+
+  listShared(): readonly JsonNode[] {
+    return listMessagesShared(this.scanned);
   }
 
   listCharges(): RequestCharges {

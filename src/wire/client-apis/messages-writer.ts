@@ -1,6 +1,12 @@
 import { ByteOutput } from "../../base/byte-output.ts";
 import type { Interleaved } from "../../base/composed-bytes.ts";
 import { encodeCache } from "../anthropic-messages/translate/cache-mark.ts";
+import {
+  type CacheMarking,
+  type MarkableMessage,
+  type MarkedBlock,
+  placeTurnMarks,
+} from "../conversation/cache-marking.ts";
 import { mayBeDeep } from "../json/parse-json.ts";
 import {
   BACKSLASH,
@@ -40,10 +46,44 @@ export class MessagesWriter {
   private readonly messages: readonly JsonNode[];
   private readonly roles: readonly (Role | undefined)[];
   private readonly ids = new CommonIds();
+  /** The blocks that the gateway marks for the vendor's cache. */
+  private readonly marked: readonly MarkedBlock[];
+  private readonly marksTools: boolean;
 
-  constructor(private readonly scanned: ScannedChatRequest) {
+  /** `marking`: where the gateway marks the prompt; null for nowhere. */
+  constructor(
+    private readonly scanned: ScannedChatRequest,
+    marking: CacheMarking | null,
+  ) {
     this.messages = itemsOf(scanned.root, "messages");
     this.roles = this.messages.map((message) => readRole(scanned.text, message));
+    this.marked = marking === null ? NO_MARKS : this.placeMarks(marking);
+    this.marksTools = marking?.shared === true && !isInstruction(this.roles[0]);
+  }
+
+  private placeMarks({ shared, turns }: CacheMarking): readonly MarkedBlock[] {
+    const blocks = this.messages.map((message, at) => this.listBlocks(message, at));
+    const instructions = this.roles.findIndex((role) => !isInstruction(role));
+    const last = instructions - 1;
+    const before = shared && last >= 0 ? [{ message: last, block: (blocks[last]?.length ?? 0) - 1 }] : [];
+    if (!turns) return before;
+    const markable = blocks.map((ofMessage, at): MarkableMessage => {
+      const role = this.roles[at];
+      return { isAssistant: role === "assistant", blocks: isInstruction(role) ? [] : ofMessage };
+    });
+    return [...before, ...placeTurnMarks(markable)];
+  }
+
+  /** Returns the blocks that a message becomes. What cannot be marked is not written. */
+  private listBlocks(message: JsonNode, at: number): readonly boolean[] {
+    if (this.roles[at] === "tool") return [true];
+    const content = memberOf(message, "content");
+    const texts = content?.items?.length ?? (content?.kind === "string" && isFilled(content) ? 1 : 0);
+    return new Array<boolean>(texts + itemsOf(message, "tool_calls").length).fill(true);
+  }
+
+  private isMarked(message: number, block: number): boolean {
+    return this.marked.some((mark) => mark.message === message && mark.block === block);
   }
 
   /** Returns null if the request is not plain. */
@@ -61,6 +101,8 @@ export class MessagesWriter {
     for (const tool of tools.items) {
       print(before);
       if (!this.tool(tool)) return false;
+      if (this.marksTools && tool === tools.items.at(-1)) print(OWN_MARK);
+      print("}");
       before = ",";
     }
     print("]");
@@ -84,7 +126,6 @@ export class MessagesWriter {
     }
     print(',"input_schema":');
     this.copy(parameters);
-    print("}");
     return true;
   }
 
@@ -107,7 +148,7 @@ export class MessagesWriter {
         hasText = false;
       }
       if (role === "tool" && hasText) return false;
-      if (!this.message(messages[at] as JsonNode, role, begins, ends)) return false;
+      if (!this.message(at, begins, ends)) return false;
       hasText ||= role !== "tool";
       if (ends) print("}");
     }
@@ -121,7 +162,7 @@ export class MessagesWriter {
       print(',"system":');
       for (let at = 0; at < first; at++) {
         const message = this.messages[at] as JsonNode;
-        if (!hasOnly(message, PROMPT) || !this.texts(message, at === 0, at + 1 === first)) return false;
+        if (!hasOnly(message, PROMPT) || !this.texts(at, at === 0, at + 1 === first)) return false;
       }
     }
     print(',"messages":[');
@@ -129,27 +170,37 @@ export class MessagesWriter {
   }
 
   /** Writes a message, which may be the first or last of those that become one. */
-  private message(message: JsonNode, role: Role | undefined, begins: boolean, ends: boolean): boolean {
-    if (role === "user") return hasOnly(message, PROMPT) && this.texts(message, begins, ends);
-    if (role === "tool") return hasOnly(message, RESULT) && this.result(message, begins, ends);
-    return hasOnly(message, TURN) && this.turn(message, begins, ends);
+  private message(at: number, begins: boolean, ends: boolean): boolean {
+    const role = this.roles[at];
+    const message = this.messages[at] as JsonNode;
+    if (role === "user") return hasOnly(message, PROMPT) && this.texts(at, begins, ends);
+    if (role === "tool") return hasOnly(message, RESULT) && this.result(at, begins, ends);
+    return hasOnly(message, TURN) && this.turn(at, begins, ends);
   }
 
-  /** Writes the texts of a content as blocks, or its only text as a string. No text may be blank. */
-  private texts(message: JsonNode, begins: boolean, ends: boolean): boolean {
-    const content = memberOf(message, "content");
+  /** Writes the texts of a message's content as blocks, or its only text as a string. No text may be blank. */
+  private texts(at: number, begins: boolean, ends: boolean): boolean {
+    const content = memberOf(this.messages[at] as JsonNode, "content");
     if (content === undefined || !this.hasTexts(content)) return false;
     const texts = content.items ?? [content];
     if (texts.length === 0) return false;
     for (const text of texts) if (this.isBlank(text)) return false;
-    this.blocks(texts, begins, ends);
+    this.blocks(texts, { begins, ends, message: at });
     return true;
   }
 
-  /** Writes texts as blocks, or as a string. */
-  private blocks(texts: readonly JsonNode[], begins: boolean, ends: boolean): void {
+  /** Writes texts as blocks, or as a string. `message`: the message whose blocks they are; null for those of a result. */
+  private blocks(
+    texts: readonly JsonNode[],
+    {
+      begins,
+      ends,
+      message,
+    }: { readonly begins: boolean; readonly ends: boolean; readonly message: number | null },
+  ): void {
     const [only] = texts;
-    if (begins && ends && texts.length === 1 && only !== undefined && !hasMark(only)) {
+    const isOwn = (block: number) => message !== null && this.isMarked(message, block);
+    if (begins && ends && texts.length === 1 && only !== undefined && !hasMark(only) && !isOwn(0)) {
       this.copy(stringIn(only));
       return;
     }
@@ -157,13 +208,15 @@ export class MessagesWriter {
       const text = texts[at] as JsonNode;
       print(begins && at === 0 ? '[{"type":"text","text":' : ',{"type":"text","text":');
       this.copy(stringIn(text));
-      this.mark(text);
+      if (isOwn(at)) print(OWN_MARK);
+      else this.mark(text);
       print("}");
     }
     if (ends) print("]");
   }
 
-  private result(message: JsonNode, begins: boolean, ends: boolean): boolean {
+  private result(at: number, begins: boolean, ends: boolean): boolean {
+    const message = this.messages[at] as JsonNode;
     const content = memberOf(message, "content");
     if (content === undefined || !this.hasTexts(content)) return false;
     const texts = content.items ?? (isFilled(content) ? [content] : NO_NODES);
@@ -171,23 +224,28 @@ export class MessagesWriter {
     this.print(memberOf(message, "tool_call_id") as JsonNode);
     if (texts.length > 0) {
       print(',"content":');
-      this.blocks(texts, true, true);
+      this.blocks(texts, { begins: true, ends: true, message: null });
     }
+    if (this.isMarked(at, 0)) print(OWN_MARK);
     print(ends ? "}]" : "}");
     return true;
   }
 
   /** Writes an assistant's text and calls. */
-  private turn(message: JsonNode, begins: boolean, ends: boolean): boolean {
+  private turn(at: number, begins: boolean, ends: boolean): boolean {
+    const message = this.messages[at] as JsonNode;
     const content = memberOf(message, "content");
     const calls = memberOf(message, "tool_calls");
-    if (calls === undefined) return this.texts(message, begins, ends);
+    if (calls === undefined) return this.texts(at, begins, ends);
     const items = calls.items ?? NO_NODES;
     if (items.length === 0) return false;
     const isSilent = content === undefined || content.kind === "null" || isEmptyText(content);
-    if (!isSilent && !this.texts(message, begins, false)) return false;
-    for (let at = 0; at < items.length; at++)
-      if (!this.call(items[at] as JsonNode, begins && isSilent && at === 0)) return false;
+    if (!isSilent && !this.texts(at, begins, false)) return false;
+    const before = isSilent ? 0 : (content?.items?.length ?? 1);
+    for (let index = 0; index < items.length; index++) {
+      if (!this.call(items[index] as JsonNode, begins && isSilent && index === 0)) return false;
+      print(this.isMarked(at, before + index) ? `${OWN_MARK}}` : "}");
+    }
     if (ends) print("]");
     return true;
   }
@@ -205,9 +263,7 @@ export class MessagesWriter {
     print(',"name":');
     this.print(name);
     print(',"input":');
-    if (!this.unescape(input)) return false;
-    print("}");
-    return true;
+    return this.unescape(input);
   }
 
   /** Whether a content is only texts. */
@@ -264,6 +320,11 @@ export class MessagesWriter {
     }
   }
 }
+
+const NO_MARKS: readonly MarkedBlock[] = [];
+
+/** The mark that the gateway adds to a block. */
+const OWN_MARK = `,${JSON.stringify(encodeCache({ cache: { ttl: null } })).slice(1, -1)}`;
 
 function print(json: string): void {
   output.appendAscii(json);

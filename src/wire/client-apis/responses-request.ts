@@ -15,7 +15,7 @@ import {
 } from "../openai-responses/passthrough/forward-request.ts";
 import { listResponsesCharges } from "../openai-responses/passthrough/list-charges.ts";
 import { listResponsesNeeds } from "../openai-responses/passthrough/list-needs.ts";
-import { listResponsesPrefix } from "../openai-responses/passthrough/list-prefix.ts";
+import { listResponsesPrefix, listResponsesShared } from "../openai-responses/passthrough/list-prefix.ts";
 import { listTexts } from "../openai-responses/passthrough/list-texts.ts";
 import { relayResponsesAnswer } from "../openai-responses/passthrough/relay-response.ts";
 import { ResponsesRelay } from "../openai-responses/passthrough/relay-stream.ts";
@@ -102,6 +102,10 @@ class ResponsesParts implements ClientRequestParts {
 
   listPrefix(): readonly JsonNode[] {
     return listResponsesPrefix(this.scanned);
+  }
+
+  listShared(): readonly JsonNode[] {
+    return listResponsesShared(this.scanned);
   }
 
   listCharges(): RequestCharges {

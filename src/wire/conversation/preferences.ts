@@ -26,7 +26,13 @@ export interface ProviderPreferences {
   readonly maxPrice: MaxPrice | null;
   /** How providers that `order` does not list are sorted; null: the gateway's default. */
   readonly sort: ProviderSort | null;
+  /** Whether the gateway marks prompts for vendors' caches where that pays. */
+  readonly promptCaching: PromptCaching;
 }
+
+/** Whether the gateway marks prompts for vendors' caches: where it pays, or never. */
+export const PROMPT_CACHING = ["auto", "off"] as const;
+export type PromptCaching = (typeof PROMPT_CACHING)[number];
 
 /** Price limits in attodollars; null: no limit. */
 export interface MaxPrice {
@@ -69,6 +75,7 @@ export const NO_PREFERENCES: ProviderPreferences = {
   requireParameters: false,
   maxPrice: null,
   sort: null,
+  promptCaching: "auto",
 };
 
 const NO_MODELS: readonly string[] = [];
@@ -135,6 +142,7 @@ function readPreferences(raw: unknown): ProviderPreferences {
     requireParameters: readGuarantee(value, "require_parameters"),
     maxPrice: readMaxPrice(value["max_price"]),
     sort: readSort(value["sort"]),
+    promptCaching: readPromptCaching(value["prompt_caching"]),
   };
 }
 
@@ -189,6 +197,12 @@ function readSort(raw: unknown): ProviderSort | null {
   const by = asFields(raw)?.["by"] ?? raw;
   const sort = SORTS.find((word) => word === by);
   return sort ?? rejectField("provider.sort", 'must be "price", "throughput" or "latency"');
+}
+
+function readPromptCaching(value: unknown): PromptCaching {
+  if (value === undefined || value === null) return "auto";
+  const word = PROMPT_CACHING.find((one) => one === value);
+  return word ?? rejectField("provider.prompt_caching", 'must be "auto" or "off"');
 }
 
 /** Parses a guarantee. Anything but a boolean is rejected, because it would be ignored silently. */

@@ -1,5 +1,6 @@
 import type { ComposedBytes } from "../../../base/composed-bytes.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
+import type { CacheMarking } from "../../conversation/cache-marking.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { type JsonNode, memberOf } from "../../json/scan.ts";
 import {
@@ -12,6 +13,7 @@ import {
   spliceBody,
 } from "../../json/splice.ts";
 import { splitUserId } from "../split-user-id.ts";
+import { markPrompt } from "./mark-prompt.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
 /** How a request is sent to its provider. */
@@ -23,6 +25,8 @@ export interface MessagesTarget {
   };
   /** The token limit of the answer; absent or null to keep the client's. */
   readonly maxTokens?: number | null;
+  /** Where the gateway marks the prompt for the vendor's cache; absent or null: nowhere. */
+  readonly cacheMarking?: CacheMarking | null;
   /** Returns what the upstream is sent instead of the client's user. */
   hashUser(user: string): string;
 }
@@ -34,11 +38,12 @@ const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
  * address the gateway, and without what is left out because it may cost.
  */
 export function forwardMessagesRequest(
-  { bytes, text, root }: ScannedMessagesRequest,
+  request: ScannedMessagesRequest,
   target: MessagesTarget,
   leftOut: LeftOut = LEFT_OUT_NOTHING,
 ): Buffer | ComposedBytes {
-  const { provider, maxTokens = null } = target;
+  const { bytes, text, root } = request;
+  const { provider, maxTokens = null, cacheMarking = null } = target;
   const { model, refusedFields } = provider;
   const { start, end } = memberOf(root, "model") as JsonNode;
   const rejected = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
@@ -47,6 +52,7 @@ export function forwardMessagesRequest(
   const splices: Splice[] = [{ start, end, insert: JSON.stringify(model.name) }];
   if (maxTokens !== null) splices.push(setMember(root, "max_tokens", String(maxTokens)));
   splices.push(...changeTexts(text, memberOf(root, "metadata"), USER_ID, hideUser));
+  if (cacheMarking !== null) splices.push(...markPrompt(request, cacheMarking));
   splices.push(...leftOut.splices, ...removeMembers(text, root, removed));
   return spliceBody(bytes, splices);
 }

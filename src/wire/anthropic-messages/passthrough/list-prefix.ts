@@ -28,6 +28,14 @@ export function listMessagesPrefix({ text, root }: ScannedMessagesRequest): Json
   return prefix;
 }
 
+/** Lists what requests of one kind share: the tools and the system prompt, in their order in the prompt. */
+export function listMessagesShared({ root }: ScannedMessagesRequest): JsonNode[] {
+  const shared: JsonNode[] = [];
+  addMember(shared, root, "tools");
+  addTexts(shared, memberOf(root, "system"));
+  return shared;
+}
+
 /** Whether a block of `system` is the first line of Claude Code, which changes with every request. */
 export function isBillingHeader(text: string, block: JsonNode): boolean {
   const own = memberOf(block, "text");

@@ -3,6 +3,18 @@ import { itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import { readRole } from "./role.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
+/** Lists what requests of one kind share: the tools, and the instructions before the first other message. */
+export function listChatShared({ text, root }: ScannedChatRequest): JsonNode[] {
+  const shared: JsonNode[] = [];
+  addMember(shared, root, "tools");
+  for (const message of itemsOf(root, "messages")) {
+    const role = readRole(text, message);
+    if (role !== "system" && role !== "developer") break;
+    addTexts(shared, memberOf(message, "content"));
+  }
+  return shared;
+}
+
 /**
  * Lists what stays the same from turn to turn, in order: the tools, the messages before the first user message, and that user
  * message. Texts only, because cache marks move from message to message and turn a plain text into a list.

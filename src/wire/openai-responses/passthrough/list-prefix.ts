@@ -1,6 +1,20 @@
 import { addMember, addTexts } from "../../json/collect-nodes.ts";
-import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
+import { isWord, itemsOf, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
 import type { ScannedResponsesRequest } from "./scan-request.ts";
+
+const INSTRUCTIONS = wordTable<true>({ system: true, developer: true });
+
+/** Lists what requests of one kind share: the tools, and the instructions before the first other item. */
+export function listResponsesShared({ text, root }: ScannedResponsesRequest): JsonNode[] {
+  const shared: JsonNode[] = [];
+  addMember(shared, root, "tools");
+  addMember(shared, root, "instructions");
+  for (const item of memberOf(root, "input")?.items ?? []) {
+    if (lookUp(text, memberOf(item, "role"), INSTRUCTIONS) === undefined) break;
+    addTexts(shared, memberOf(item, "content"));
+  }
+  return shared;
+}
 
 /**
  * Lists the texts that stay the same from turn to turn, in order: the tools, the instructions, what comes before the first user

@@ -1,0 +1,96 @@
+import { sha256 } from "../../base/hash.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { CacheMarking, MarkedCache } from "../../wire/conversation/cache-marking.ts";
+import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
+import { policyOf } from "../accounts/merge-policies.ts";
+import type { Candidate } from "../routing/plan.ts";
+import { scopeOf, sessionKeyOf } from "../routing/session-key.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
+import { CACHE_MS } from "./route-request.ts";
+import { listUsableTargets } from "./upstream-target.ts";
+
+/** Where a prompt is marked for a candidate's cache, and under which keys is remembered what comes of it. */
+export interface PromptMarking extends CacheMarking {
+  /** That of what requests of one kind share; null if that is too short to be cached. */
+  readonly sharedKey: string | null;
+  /** That of the conversation. */
+  readonly sessionKey: string;
+}
+
+type Deps = Pick<GenerationDeps, "cacheMemory" | "clock" | "policy">;
+type Call = Pick<GenerationCall, "principal" | "request">;
+
+/**
+ * Decides where to mark a prompt for a vendor that caches by marks (docs/routing.md, "Prompt caches"): the turns of a conversation that the
+ * model has answered, and what requests of one kind share if the same account sent it so recently that it is still cached. A single request
+ * is not marked, because a write costs more than a plain prompt. Null if the prompt cannot be cached, has marks of the client, or must not
+ * be marked.
+ */
+export function planMarking(
+  deps: Deps,
+  call: Call,
+  { candidate, zeroRetention }: { readonly candidate: Candidate; readonly zeroRetention: boolean },
+): PromptMarking | null {
+  const { request } = call;
+  const cache = findCache(candidate, request);
+  if (cache === null || request.readCacheableShape === undefined) return null;
+  if (zeroRetention && !cache.keepsZeroRetention) return null;
+  if (estimateTokens(request.promptTextBytes) < cache.minTokens || !mayMark(deps, call)) return null;
+  const shape = request.readCacheableShape();
+  return shape.hasMarks ? null : decide(deps, call, { candidate, cache, ...shape });
+}
+
+function findCache(candidate: Candidate, request: InferenceRequest): MarkedCache | null {
+  for (const { markedCache } of listUsableTargets(candidate, request)) if (markedCache) return markedCache;
+  return null;
+}
+
+/** Whether neither the policies nor the request switch marks off. */
+function mayMark({ policy }: Deps, { principal, request }: Call): boolean {
+  return policyOf(policy, principal).promptCaching && request.preferences.promptCaching !== "off";
+}
+
+function decide(
+  { cacheMemory, clock }: Deps,
+  { principal, request }: Call,
+  {
+    candidate,
+    cache,
+    hasAnswers,
+    sharedBytes,
+  }: {
+    readonly candidate: Candidate;
+    readonly cache: MarkedCache;
+    readonly hasAnswers: boolean;
+    readonly sharedBytes: number;
+  },
+): PromptMarking {
+  const now = clock.now();
+  const { provider, model } = candidate;
+  const keyOf = (hash: string) =>
+    sha256([scopeOf(principal), provider.record.slug, model.id, hash].join("\0"), "base64url");
+  const isCached = estimateTokens(sharedBytes) >= cache.minTokens;
+  const sharedKey = isCached ? keyOf(request.hashShared?.() ?? "") : null;
+  const sessionKey = keyOf(sessionKeyOf(request, principal) ?? "");
+  const turns = hasAnswers && !cacheMemory.isUnread(sessionKey, now);
+  const isRepeated =
+    sharedKey !== null && cacheMemory.wasSent(sharedKey, now) && !cacheMemory.isUnread(sharedKey, now);
+  return { shared: isCached && (turns || isRepeated), turns, sharedKey, sessionKey };
+}
+
+/** Records what came of a prompt that a candidate has answered. */
+export function recordMarking(
+  { cacheMemory, clock }: Deps,
+  { shared, turns, sharedKey, sessionKey }: PromptMarking,
+  { candidate, usage }: { readonly candidate: Candidate; readonly usage: TokenUsage },
+): void {
+  const now = clock.now();
+  const { promptCacheSeconds } = candidate.provider.record;
+  if (sharedKey !== null)
+    cacheMemory.recordSent(
+      sharedKey,
+      now + (promptCacheSeconds === undefined ? CACHE_MS : promptCacheSeconds * 1_000),
+    );
+  if (turns) cacheMemory.recordUse(sessionKey, usage, now);
+  else if (shared && sharedKey !== null) cacheMemory.recordUse(sharedKey, usage, now);
+}

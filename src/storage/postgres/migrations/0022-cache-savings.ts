@@ -1,0 +1,12 @@
+import type { Migration } from "./migration.ts";
+
+/** What reading prompts from vendors' caches has saved, less what writing them has cost more. Nanodollars. */
+export const cacheSavings: Migration = {
+  name: "0022-cache-savings",
+  oldestVersion: 1,
+  sql: `
+  -- 0 in what earlier versions have counted.
+  ALTER TABLE usage_sums ADD COLUMN cache_saved bigint NOT NULL DEFAULT 0;
+  ALTER TABLE usage_tags ADD COLUMN cache_saved bigint NOT NULL DEFAULT 0;
+  `,
+};

@@ -1,0 +1,87 @@
+import type { ProviderFormat } from "./format-name.ts";
+
+/** Where the gateway marks a prompt for the vendor's cache, if the client marked nothing. */
+export interface CacheMarking {
+  /** The end of what requests of one kind share: the instructions, or the tools where there are none. */
+  readonly shared: boolean;
+  /** The end of the latest turns. */
+  readonly turns: boolean;
+}
+
+/** How an endpoint caches prompts by marks. */
+export interface MarkedCache {
+  /** Prompts below this number of tokens are not cached. */
+  readonly minTokens: number;
+  /** The vendor documents that its cache keeps to zero data retention. */
+  readonly keepsZeroRetention: boolean;
+}
+
+/** What decides whether marks in a prompt pay. */
+export interface CacheableShape {
+  /** The client marked something itself. */
+  readonly hasMarks: boolean;
+  /** The model has answered before. */
+  readonly hasAnswers: boolean;
+  /** Bytes of instructions and tools, which requests of one kind share. */
+  readonly sharedBytes: number;
+}
+
+/**
+ * The most cache marks that a request may have, in the formats that have them (https://platform.claude.com/docs/en/build-with-claude/prompt-caching,
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html, 2026-11-28).
+ */
+export const MAX_CACHE_MARKS = 4;
+
+/** Formats in which prompts have cache marks. */
+export const MARKED_FORMATS: ReadonlySet<ProviderFormat> = new Set([
+  "anthropic-messages",
+  "bedrock-converse",
+]);
+
+/**
+ * Blocks between two marks. Vendors look for a cached beginning at most 20 blocks before a mark (same sources), which must reach back to the
+ * mark of the request before.
+ */
+const BLOCKS_BETWEEN_MARKS = 15;
+
+/** The blocks of a message that become blocks of the vendor's prompt. */
+export interface MarkableMessage {
+  readonly isAssistant: boolean;
+  /** Whether each block may be marked: not reasoning, and no empty text. */
+  readonly blocks: readonly boolean[];
+}
+
+/** A block that gets a mark. */
+export interface MarkedBlock {
+  readonly message: number;
+  readonly block: number;
+}
+
+/**
+ * Returns the blocks at which the turns of a conversation are marked: the last one, and further ones in what is new since the request
+ * before. Answers that the client began itself, at the end, are not marked, because they change.
+ */
+export function placeTurnMarks(messages: readonly MarkableMessage[]): readonly MarkedBlock[] {
+  const end = messages.findLastIndex(({ isAssistant }) => !isAssistant) + 1;
+  const places = messages
+    .slice(0, end)
+    .flatMap(({ blocks }, message) => blocks.map((mayMark, block) => ({ message, block, mayMark })));
+  const last = places.findLastIndex(({ mayMark }) => mayMark);
+  if (last < 0) return [];
+  const marked: MarkedBlock[] = [];
+  const first = countSentBlocks(messages, end) + BLOCKS_BETWEEN_MARKS - 1;
+  for (let at = first; at < last && marked.length < MAX_CACHE_MARKS - 2; at += BLOCKS_BETWEEN_MARKS) {
+    const near = places.findLastIndex(({ mayMark }, place) => mayMark && place <= at);
+    if (near >= 0) marked.push(places[near] as MarkedBlock);
+  }
+  return [...marked, places[last] as MarkedBlock].map(({ message, block }) => ({ message, block }));
+}
+
+/** Returns how many blocks the request before had, which ended before the last answer. */
+function countSentBlocks(messages: readonly MarkableMessage[], end: number): number {
+  let answer = messages.findLastIndex(({ isAssistant }, at) => isAssistant && at < end);
+  while (answer > 0 && messages[answer - 1]?.isAssistant === true) answer -= 1;
+  let blocks = 0;
+  for (let at = 0; at < answer; at++) blocks += messages[at]?.blocks.length ?? 0;
+  return blocks;
+}
