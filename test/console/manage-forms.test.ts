@@ -25,6 +25,7 @@ const POLICY: Policy = {
   deny_data_collection: true,
   zero_retention: false,
   own_keys_only: false,
+  prompt_caching: "off",
 };
 
 describe("the form of a policy", () => {

@@ -33,6 +33,8 @@ const line = (changes: Partial<UsageLine>): UsageLine => ({
   cost_nanodollars: 0,
   upstream_cost: 0,
   upstream_cost_nanodollars: 0,
+  cache_saved: 0,
+  cache_saved_nanodollars: 0,
   provider_cost: null,
   provider_cost_nanodollars: null,
   margin: null,

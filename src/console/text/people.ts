@@ -89,6 +89,7 @@ export const peopleText = {
   deny_data_collection: "Only providers known not to train on requests",
   zero_retention: "Only providers known to retain nothing",
   own_keys_only: "Only the account's own provider keys",
+  marksCaches: "Mark prompts for vendors' caches where that pays",
   jsonLabel: "Policy as JSON",
   notJson: (problem: string) => `This is not valid JSON: ${problem}`,
   notObject: "The policy must be a JSON object.",

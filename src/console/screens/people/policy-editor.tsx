@@ -146,6 +146,11 @@ function Fields({
             onChange={(isChecked) => onChange({ [name]: isChecked })}
           />
         ))}
+        <Check
+          label={text.people.marksCaches}
+          isChecked={form.values.marksCaches}
+          onChange={(marksCaches) => onChange({ marksCaches })}
+        />
       </div>
     </>
   );

@@ -14,6 +14,8 @@ export type FlagName = (typeof FLAGS)[number];
 /** What is typed: each list as lines, each flag, and the whole as JSON while that is edited. */
 export type PolicyDraft = Readonly<Record<ListName, string>> &
   Readonly<Record<FlagName, boolean>> & {
+    /** Prompts are marked for vendors' caches. */
+    readonly marksCaches: boolean;
     readonly json: string;
     readonly isJson: boolean;
   };
@@ -24,6 +26,7 @@ export function toDraft(policy: Policy): PolicyDraft {
   const flags = FLAGS.map((name) => [name, policy[name]]);
   return {
     ...Object.fromEntries([...lists, ...flags]),
+    marksCaches: policy.prompt_caching !== "off",
     json: printJson(policy),
     isJson: false,
   } as PolicyDraft;
@@ -37,7 +40,8 @@ export function fromDraft(draft: PolicyDraft): { readonly policy: Policy } | { r
     return [name, lines.length === 0 && name.startsWith("allowed") ? null : lines];
   });
   const flags = FLAGS.map((name) => [name, draft[name]]);
-  return { policy: Object.fromEntries([...lists, ...flags]) as Policy };
+  const prompt_caching = draft.marksCaches ? "auto" : "off";
+  return { policy: { ...Object.fromEntries([...lists, ...flags]), prompt_caching } as Policy };
 }
 
 /** Returns the entries of a list: one per line or separated by commas. */
@@ -65,6 +69,7 @@ const EVERYTHING: Policy = {
   deny_data_collection: false,
   zero_retention: false,
   own_keys_only: false,
+  prompt_caching: "auto",
 };
 
 function printJson(policy: Policy): string {
