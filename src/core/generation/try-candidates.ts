@@ -1,6 +1,7 @@
 import { type Failure, GatewayError } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { randomShare } from "../../base/random.ts";
+import { listLearnable } from "../../wire/client-apis/learnable-parameters.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { backoffMs } from "../routing/backoff.ts";
@@ -15,9 +16,15 @@ import type { GenerationResult } from "./call.ts";
 import { CandidateAttempt } from "./candidate-attempt.ts";
 import { chooseFailure } from "./classify-failure.ts";
 import { describeWork, warnOfNoPrice } from "./describe-work.ts";
-import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
+import {
+  type EncodedForCandidate,
+  type Encoding,
+  encodeForCandidate,
+  type RefusedByFormat,
+} from "./encode-for-candidate.ts";
 import type { FailureClassification } from "./failure-classification.ts";
 import type { CandidateAnswer, Generation } from "./generation.ts";
+import { refusalScopeOf, sightingAccountOf } from "./learned-refusals.ts";
 import { recordHealth, reportOf } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import { NO_TURNS, openTurns, type RequestTurns } from "./request-turns.ts";
@@ -28,6 +35,12 @@ interface Sending {
   readonly encoded: EncodedForCandidate;
   readonly hasNext: boolean;
 }
+
+/** How the encodings of one candidate differ. */
+type Variant = Pick<Encoding, "withReasoning" | "formats" | "maxTokens"> & {
+  /** The parameters that the vendor has refused in this request; null for none. */
+  readonly refused: ReadonlySet<string> | null;
+};
 
 type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }>;
 
@@ -49,6 +62,8 @@ export class CandidateLoop {
   private position = 0;
   /** How long candidates were waited for that stayed silent. It does not count as time of failures. Milliseconds. */
   private silentMs = 0;
+  /** Calls that repeated one without what its vendor refused, so that both are one attempt. */
+  private repeated = 0;
 
   constructor(
     private readonly generation: Generation,
@@ -120,7 +135,7 @@ export class CandidateLoop {
     const { deps, attempts, record } = this.generation;
     const now = deps.clock.now();
     const until = record.createdAt + deps.timers.failoverMs + extraMs;
-    if (attempts.length >= deps.maxAttempts || now >= until) return false;
+    if (attempts.length - this.repeated >= deps.maxAttempts || now >= until) return false;
     const { slug } = provider.record;
     return !this.wasAsked(slug) || deps.retryBudget.mayRetry(slug, now);
   }
@@ -224,6 +239,7 @@ export class CandidateLoop {
     recordHealth(deps, candidate, reportOf(outcome, now - startedAt), times);
     generation.recordAttemptEnd(candidate, begun, outcome, now);
     recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
+    if (encoded.refused !== undefined) this.learn(candidate, encoded, outcome);
     if (outcome.kind === "client_left") return generation.leaveBegun(candidate, outcome);
     if (outcome.kind === "failed") {
       if (generation.cancellation.reason === "first_token") this.silentMs += now - startedAt;
@@ -248,32 +264,37 @@ export class CandidateLoop {
 
   /**
    * Sends the request to the same candidate again: without reasoning if the vendor rejects it (docs/api/translation.md, "Reasoning
-   * across turns"), in another format if the host does not have this one's endpoint, or with a lower bound of the answer if only
-   * that exceeds the context window. Otherwise records the failure.
+   * across turns"), without parameters that the vendor does not take, in another format if the host does not have this one's endpoint, or
+   * with a lower bound of the answer if only that exceeds the context window. Otherwise records the failure.
    */
   private async handleFailure(
     candidate: Candidate,
-    { classification, refusesReasoning, lacksEndpoint, answerRoom }: FailedAttempt,
-    { encoded, hasNext }: Sending,
+    failed: FailedAttempt,
+    sending: Sending,
   ): Promise<GenerationResult | null> {
+    const { classification, refusesReasoning, lacksEndpoint, answerRoom } = failed;
+    const { encoded, hasNext } = sending;
     if (answerRoom !== null && encoded.maxTokens === undefined)
-      return this.sendShortened(candidate, answerRoom, { encoded, hasNext });
+      return this.sendShortened(candidate, answerRoom, sending);
     if (refusesReasoning && encoded.carriesReasoning) {
-      const formats = [encoded.format];
-      const plain = await this.encodeFor(candidate, { withReasoning: false, formats });
+      const variant = { ...variantOf(encoded), withReasoning: false };
+      const plain = await this.encodeAgain(candidate, variant, encoded);
       if (plain === null) return this.generation.endIfCancelled(candidate);
-      return this.send(
-        candidate,
-        { ...plain, carriesReasoning: false, isWithoutReasoning: true, formats },
-        hasNext,
-      );
+      return this.send(candidate, { ...plain, formats: [encoded.format] }, hasNext);
     }
     const formats = lacksEndpoint ? this.listOtherFormats(candidate, encoded) : [];
     if (formats.length > 0) {
-      const other = await this.encodeFor(candidate, { withReasoning: true, formats });
+      const other = await this.encodeFor(candidate, { ...FIRST_ENCODING, formats });
       return other === null
         ? this.generation.endIfCancelled(candidate)
         : this.send(candidate, { ...other, formats }, hasNext);
+    }
+    const refused = this.listRefused(candidate, failed, encoded);
+    if (refused.size > 0) {
+      const without = await this.encodeWithout(candidate, refused, encoded);
+      if (without !== null) return this.sendWithout(candidate, without, hasNext);
+      const ended = this.generation.endIfCancelled(candidate);
+      if (ended !== null) return ended;
     }
     const { failure, mayTryNext } = classification;
     this.failures.push(failure);
@@ -289,15 +310,98 @@ export class CandidateLoop {
     maxTokens: number,
     { encoded, hasNext }: Sending,
   ): Promise<GenerationResult | null> {
-    const withReasoning = encoded.isWithoutReasoning !== true;
-    const encoding = { withReasoning, formats: [encoded.format], maxTokens };
-    const shortened = await this.encodeFor(candidate, encoding);
-    if (shortened === null) return this.generation.endIfCancelled(candidate);
-    const { formats } = encoded;
-    const warnings = [...shortened.warnings, warnOfRoom(maxTokens)];
-    const kept = formats === undefined ? shortened : { ...shortened, formats };
-    const carriesReasoning = withReasoning && shortened.carriesReasoning;
-    return this.send(candidate, { ...kept, carriesReasoning, maxTokens, warnings }, hasNext);
+    const shortened = await this.encodeAgain(candidate, { ...variantOf(encoded), maxTokens }, encoded);
+    return shortened === null
+      ? this.generation.endIfCancelled(candidate)
+      : this.send(candidate, shortened, hasNext);
+  }
+
+  /** Sends a request again without what its vendor refused. Both calls are one attempt. */
+  private sendWithout(
+    candidate: Candidate,
+    without: EncodedForCandidate,
+    hasNext: boolean,
+  ): Promise<GenerationResult | null> {
+    this.repeated += 1;
+    return this.send(candidate, without, hasNext);
+  }
+
+  /**
+   * Lists the parameters without which a request is sent once more, because the vendor does not take them. None for callers who require
+   * all of their parameters.
+   */
+  private listRefused(
+    candidate: Candidate,
+    { refusedFields }: FailedAttempt,
+    { format, refused }: EncodedForCandidate,
+  ): ReadonlySet<string> {
+    const mayLearn = refusedFields.length > 0 && refused === undefined && this.mayLeaveOut();
+    return mayLearn ? this.nameRefused(candidate, refusedFields, format) : NOTHING_REFUSED;
+  }
+
+  /** Names what a vendor refused as the chat API does; nothing if it may not be left out. */
+  private nameRefused(
+    candidate: Candidate,
+    refusedFields: readonly string[],
+    format: ProviderFormat,
+  ): ReadonlySet<string> {
+    const { request } = this.generation.call;
+    const target = listUsableTargets(candidate, request).find((one) => one.format === format);
+    return target === undefined ? NOTHING_REFUSED : listLearnable(refusedFields, target);
+  }
+
+  private mayLeaveOut(): boolean {
+    const { deps, call } = this.generation;
+    return deps.learnsRefusals && !call.request.preferences.requireParameters;
+  }
+
+  /** Encodes a request without what its vendor refused. Returns null if that changes nothing, so that the vendor would refuse it again. */
+  private async encodeWithout(
+    candidate: Candidate,
+    refused: ReadonlySet<string>,
+    encoded: EncodedForCandidate,
+  ): Promise<EncodedForCandidate | null> {
+    const without = await this.encodeAgain(candidate, { ...variantOf(encoded), refused }, encoded);
+    return without === null || without.body.length === encoded.body.length ? null : without;
+  }
+
+  /** Remembers what a vendor refused if it does not complain of that any more. */
+  private learn(
+    candidate: Candidate,
+    { format, refused = NOTHING_REFUSED }: EncodedForCandidate,
+    outcome: AttemptOutcome,
+  ): void {
+    const { deps, call } = this.generation;
+    if (outcome.kind === "client_left") return;
+    if (outcome.kind === "failed") {
+      const next = this.nameRefused(candidate, outcome.refusedFields, format);
+      if (next.size === 0 || !next.isDisjointFrom(refused)) return;
+    }
+    deps.learnedRefusals.record({
+      scope: refusalScopeOf(candidate, format),
+      parameters: refused,
+      accountId: sightingAccountOf(call.principal),
+      at: deps.clock.now(),
+    });
+  }
+
+  /** Encodes a request for the same candidate and format again, with what earlier repetitions have changed. */
+  private async encodeAgain(
+    candidate: Candidate,
+    variant: Variant,
+    { formats }: EncodedForCandidate,
+  ): Promise<EncodedForCandidate | null> {
+    const again = await this.encodeFor(candidate, variant);
+    if (again === null) return null;
+    const { withReasoning, maxTokens: room = null, refused } = variant;
+    return {
+      ...again,
+      carriesReasoning: withReasoning && again.carriesReasoning,
+      ...(withReasoning ? {} : { isWithoutReasoning: true }),
+      ...(formats === undefined ? {} : { formats }),
+      ...(room === null ? {} : { maxTokens: room, warnings: [...again.warnings, warnOfRoom(room)] }),
+      ...(refused === null ? {} : { refused }),
+    };
   }
 
   /** Lists the formats that an encoding could have had instead of its own. */
@@ -350,18 +454,15 @@ export class CandidateLoop {
    */
   private encodeFor(
     candidate: Candidate,
-    {
-      withReasoning,
-      formats,
-      maxTokens: room = null,
-    }: Pick<Encoding, "withReasoning" | "formats" | "maxTokens">,
+    { withReasoning, formats, maxTokens: room = null, refused: refusedNow }: Variant,
   ): MaybePromise<EncodedForCandidate | null> {
     const { deps, call, allowance, cancellation } = this.generation;
     const turns = this.findTurns(candidate);
     const bound = allowance.boundFor(candidate);
     const maxTokens = room === null ? bound : Math.min(room, bound ?? room);
     const { zeroRetention } = this.admission;
-    const encoding = { turns, maxTokens, withReasoning, formats, zeroRetention };
+    const refused = this.recallRefused(candidate, refusedNow);
+    const encoding = { turns, maxTokens, withReasoning, formats, zeroRetention, refused };
     const context = { deps, call, candidate, cancellation, ...encoding };
     try {
       this.readAgain();
@@ -370,6 +471,19 @@ export class CandidateLoop {
     } catch (error) {
       return this.rejectEncoding(error);
     }
+  }
+
+  /** Returns what the candidate's provider has refused, in this request and before; null for nothing, as usual. */
+  private recallRefused(
+    candidate: Candidate,
+    refusedNow: ReadonlySet<string> | null,
+  ): RefusedByFormat | null {
+    const { learnedRefusals, clock } = this.generation.deps;
+    if (refusedNow === null && (learnedRefusals.isEmpty || !this.mayLeaveOut())) return null;
+    return (format) => {
+      const before = learnedRefusals.recall(refusalScopeOf(candidate, format), clock.now());
+      return refusedNow === null || before === null ? (refusedNow ?? before) : before.union(refusedNow);
+    };
   }
 
   /** Returns the remembered turns for a candidate. What another one has made is not for it. */
@@ -436,7 +550,19 @@ function warnOfRoom(maxTokens: number): Warning {
 }
 
 /** The first attempt's encoding: with reasoning, in the best of the candidate's formats. */
-const FIRST_ENCODING: Pick<Encoding, "withReasoning" | "formats"> = { withReasoning: true, formats: null };
+const FIRST_ENCODING: Variant = { withReasoning: true, formats: null, refused: null };
+
+const NOTHING_REFUSED: ReadonlySet<string> = new Set();
+
+/** Returns how a request was encoded, for the same format. */
+function variantOf({ format, isWithoutReasoning, maxTokens, refused }: EncodedForCandidate): Variant {
+  return {
+    withReasoning: isWithoutReasoning !== true,
+    formats: [format],
+    maxTokens: maxTokens ?? null,
+    refused: refused ?? null,
+  };
+}
 
 /** What was read from a smaller body is kept for a further attempt. Bytes. */
 const LARGE_READING_BYTES = 16 * 1024;
