@@ -1027,6 +1027,16 @@ export interface Schemas {
       overloaded_until: string | null;
       drain: { since: string; until: string | null; note: string | null } | null;
     }[];
+    refused_parameters: {
+      model: string;
+      upstream_model: string;
+      format: string;
+      parameter: string;
+      byok_key_id: string | null;
+      is_applied: boolean;
+      since: string;
+      until: string;
+    }[];
     last_failures: {
       at: string;
       model: string;
