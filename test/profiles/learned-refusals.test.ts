@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { answerAnyFormat } from "../support/answer-any-format.ts";
 import { callAdmin } from "../support/management.ts";
+import type { Responder } from "../support/recording-vendor.ts";
 import { scrape } from "../support/scrape.ts";
 import {
   HOSTS,
@@ -185,6 +187,40 @@ describe("a parameter that a vendor refuses", () => {
     const more = { seed: 7, top_k: 5 };
     const asked = await site.ask(key, CHAT, HOSTS.chat, { more, respond: refuse(["seed", "top_k"], say) });
     expect([asked.status, asked.sent.length]).toEqual([200, 2]);
+    await forget();
+  });
+
+  test("is left out of what goes to another key of the endpoint in the same request", async () => {
+    const key = await site.newAccount();
+    const refusing = refuse(["seed"], unsupported);
+    const respond: Responder = (request, index) =>
+      index === 1
+        ? Response.json({ error: { message: "Slow down." } }, { status: 429 })
+        : refusing(request, index);
+    const { status, sent } = await site.ask(key, CHAT, "acme/keys", { more: { seed: 1 }, respond });
+    expect([status, sent.map((body) => hasField(body, "seed"))]).toEqual([200, [true, false, false]]);
+    await forget();
+  });
+
+  test("is left out although a request may have one attempt only", async () => {
+    const strict = await startLearningSite("limits: {attempts: 1}");
+    const asked = { more: { seed: 1 }, respond: refuse(["seed"], unsupported) };
+    const { status, sent } = await strict.ask(await strict.newAccount(), CHAT, HOSTS.chat, asked);
+    expect([status, sent.length]).toEqual([200, 2]);
+    await strict.stop();
+  });
+
+  test("is left out of every request of one account, without using up the retries of the provider", async () => {
+    const key = await site.newAccount();
+    const asked = { more: { seed: 1 }, respond: refuse(["seed"], unsupported) };
+    for (let at = 0; at < 15; at++)
+      expect((await site.ask(key, CHAT, "acme/keys", asked)).sent).toHaveLength(2);
+    const respond: Responder = (request, index) =>
+      index === 0
+        ? Response.json({ error: { message: "Slow down." } }, { status: 429 })
+        : answerAnyFormat(request);
+    const { status, sent } = await site.ask(key, CHAT, "acme/keys", { more: {}, respond });
+    expect([status, sent.length]).toEqual([200, 2]);
     await forget();
   });
 
@@ -491,6 +527,6 @@ async function listed(): Promise<readonly Refusal[]> {
 
 /** Forgets what was learned at all hosts. */
 async function forget(): Promise<void> {
-  for (const provider of [...Object.keys(HOSTS), "texts", "both", "embeddings", "mistral"])
+  for (const provider of [...Object.keys(HOSTS), "texts", "both", "keys", "embeddings", "mistral"])
     await callAdmin(site.gateway, site.gateway.adminKey, "POST", `/health/${provider}/clear`);
 }

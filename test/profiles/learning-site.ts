@@ -63,6 +63,7 @@ export async function startLearningSite(yaml = ""): Promise<LearningSite> {
   lines.push(
     `  texts: {base_url: "${vendor.baseUrl}", api_keys: [platform-texts-0123456789], formats: [openai-completions], models: [{id: acme/base, name: up}]}`,
     `  both: {base_url: "${vendor.baseUrl}", api_keys: [platform-both-0123456789], formats: [openai-chat, openai-responses], models: [{id: acme/both, name: up}]}`,
+    `  keys: {base_url: "${vendor.baseUrl}", api_keys: [platform-first-0123456789, platform-second-0123456789], models: [{id: acme/keys, name: up}]}`,
     `  embeddings: {base_url: "${vendor.baseUrl}", api_keys: [platform-embed-0123456789], models: [{id: acme/embed, name: up, output: embedding}]}`,
     `  mistral: {base_url: "${vendor.baseUrl}", api_keys: [platform-mistral-0123456789]}`,
   );

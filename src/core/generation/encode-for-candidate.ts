@@ -39,8 +39,8 @@ export interface EncodedForCandidate extends EncodedForUpstream {
   readonly maxTokens?: number;
   /** Reasoning of earlier turns was left out, because the vendor rejected it. */
   readonly isWithoutReasoning?: boolean;
-  /** The parameters that the vendor refused in this request, without which it is sent again; absent: none. */
-  readonly refused?: ReadonlySet<string>;
+  /** It repeats the last call without what its vendor refused, so that both are one attempt. */
+  readonly isRepetition?: true;
 }
 
 type Call = Pick<GenerationCall, "principal" | "request">;

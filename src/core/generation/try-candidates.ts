@@ -1,7 +1,6 @@
 import { type Failure, GatewayError } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { randomShare } from "../../base/random.ts";
-import { listLearnable } from "../../wire/client-apis/learnable-parameters.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { backoffMs } from "../routing/backoff.ts";
@@ -16,17 +15,12 @@ import type { GenerationResult } from "./call.ts";
 import { CandidateAttempt } from "./candidate-attempt.ts";
 import { chooseFailure } from "./classify-failure.ts";
 import { describeWork, warnOfNoPrice } from "./describe-work.ts";
-import {
-  type EncodedForCandidate,
-  type Encoding,
-  encodeForCandidate,
-  type RefusedByFormat,
-} from "./encode-for-candidate.ts";
+import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
 import type { FailureClassification } from "./failure-classification.ts";
 import type { CandidateAnswer, Generation } from "./generation.ts";
-import { refusalScopeOf, sightingAccountOf } from "./learned-refusals.ts";
 import { recordHealth, reportOf } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
+import { RequestRefusals } from "./request-refusals.ts";
 import { NO_TURNS, openTurns, type RequestTurns } from "./request-turns.ts";
 import { listUsableTargets } from "./upstream-target.ts";
 
@@ -37,10 +31,7 @@ interface Sending {
 }
 
 /** How the encodings of one candidate differ. */
-type Variant = Pick<Encoding, "withReasoning" | "formats" | "maxTokens"> & {
-  /** The parameters that the vendor has refused in this request; null for none. */
-  readonly refused: ReadonlySet<string> | null;
-};
+type Variant = Pick<Encoding, "withReasoning" | "formats" | "maxTokens">;
 
 type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }>;
 
@@ -62,8 +53,9 @@ export class CandidateLoop {
   private position = 0;
   /** How long candidates were waited for that stayed silent. It does not count as time of failures. Milliseconds. */
   private silentMs = 0;
+  private readonly refusals: RequestRefusals;
   /** Calls that repeated one without what its vendor refused, so that both are one attempt. */
-  private repeated = 0;
+  private repetitions = 0;
 
   constructor(
     private readonly generation: Generation,
@@ -71,6 +63,7 @@ export class CandidateLoop {
     private readonly admission: { readonly zeroRetention: boolean },
   ) {
     this.queue = candidates;
+    this.refusals = new RequestRefusals(generation);
   }
 
   /** Sends the request to the first candidate. Resolves to null if it gives no answer. Rejects with what no other candidate can change. */
@@ -135,7 +128,7 @@ export class CandidateLoop {
     const { deps, attempts, record } = this.generation;
     const now = deps.clock.now();
     const until = record.createdAt + deps.timers.failoverMs + extraMs;
-    if (attempts.length - this.repeated >= deps.maxAttempts || now >= until) return false;
+    if (attempts.length - this.repetitions >= deps.maxAttempts || now >= until) return false;
     const { slug } = provider.record;
     return !this.wasAsked(slug) || deps.retryBudget.mayRetry(slug, now);
   }
@@ -226,7 +219,7 @@ export class CandidateLoop {
       generation.record.attempts = generation.attempts;
       return generation.leave();
     }
-    this.recordStart(candidate, startedAt);
+    this.recordStart(candidate, encoded, startedAt);
     const sent = this.withExtraHeaders(candidate, begun, encoded);
     const next = {
       hasNext,
@@ -239,7 +232,7 @@ export class CandidateLoop {
     recordHealth(deps, candidate, reportOf(outcome, now - startedAt), times);
     generation.recordAttemptEnd(candidate, begun, outcome, now);
     recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
-    if (encoded.refused !== undefined) this.learn(candidate, encoded, outcome);
+    this.refusals.learn(candidate, encoded, outcome);
     if (outcome.kind === "client_left") return generation.leaveBegun(candidate, outcome);
     if (outcome.kind === "failed") {
       if (generation.cancellation.reason === "first_token") this.silentMs += now - startedAt;
@@ -289,10 +282,9 @@ export class CandidateLoop {
         ? this.generation.endIfCancelled(candidate)
         : this.send(candidate, { ...other, formats }, hasNext);
     }
-    const refused = this.listRefused(candidate, failed, encoded);
-    if (refused.size > 0) {
-      const without = await this.encodeWithout(candidate, refused, encoded);
-      if (without !== null) return this.sendWithout(candidate, without, hasNext);
+    if (this.refusals.keep(candidate, failed, encoded)) {
+      const without = await this.encodeWithout(candidate, encoded);
+      if (without !== null) return this.sendRepetition(candidate, without, hasNext);
       const ended = this.generation.endIfCancelled(candidate);
       if (ended !== null) return ended;
     }
@@ -316,73 +308,25 @@ export class CandidateLoop {
       : this.send(candidate, shortened, hasNext);
   }
 
-  /** Sends a request again without what its vendor refused. Both calls are one attempt. */
-  private sendWithout(
+  /** Sends a request again without what its vendor refused. */
+  private sendRepetition(
     candidate: Candidate,
     without: EncodedForCandidate,
     hasNext: boolean,
   ): Promise<GenerationResult | null> {
-    this.repeated += 1;
-    return this.send(candidate, without, hasNext);
-  }
-
-  /**
-   * Lists the parameters without which a request is sent once more, because the vendor does not take them. None for callers who require
-   * all of their parameters.
-   */
-  private listRefused(
-    candidate: Candidate,
-    { refusedFields }: FailedAttempt,
-    { format, refused }: EncodedForCandidate,
-  ): ReadonlySet<string> {
-    const mayLearn = refusedFields.length > 0 && refused === undefined && this.mayLeaveOut();
-    return mayLearn ? this.nameRefused(candidate, refusedFields, format) : NOTHING_REFUSED;
-  }
-
-  /** Names what a vendor refused as the chat API does; nothing if it may not be left out. */
-  private nameRefused(
-    candidate: Candidate,
-    refusedFields: readonly string[],
-    format: ProviderFormat,
-  ): ReadonlySet<string> {
-    const { request } = this.generation.call;
-    const target = listUsableTargets(candidate, request).find((one) => one.format === format);
-    return target === undefined ? NOTHING_REFUSED : listLearnable(refusedFields, target);
-  }
-
-  private mayLeaveOut(): boolean {
-    const { deps, call } = this.generation;
-    return deps.learnsRefusals && !call.request.preferences.requireParameters;
+    this.repetitions += 1;
+    return this.send(candidate, { ...without, isRepetition: true }, hasNext);
   }
 
   /** Encodes a request without what its vendor refused. Returns null if that changes nothing, so that the vendor would refuse it again. */
   private async encodeWithout(
     candidate: Candidate,
-    refused: ReadonlySet<string>,
     encoded: EncodedForCandidate,
   ): Promise<EncodedForCandidate | null> {
-    const without = await this.encodeAgain(candidate, { ...variantOf(encoded), refused }, encoded);
-    return without === null || without.body.length === encoded.body.length ? null : without;
-  }
-
-  /** Remembers what a vendor refused if it does not complain of that any more. */
-  private learn(
-    candidate: Candidate,
-    { format, refused = NOTHING_REFUSED }: EncodedForCandidate,
-    outcome: AttemptOutcome,
-  ): void {
-    const { deps, call } = this.generation;
-    if (outcome.kind === "client_left") return;
-    if (outcome.kind === "failed") {
-      const next = this.nameRefused(candidate, outcome.refusedFields, format);
-      if (next.size === 0 || !next.isDisjointFrom(refused)) return;
-    }
-    deps.learnedRefusals.record({
-      scope: refusalScopeOf(candidate, format),
-      parameters: refused,
-      accountId: sightingAccountOf(call.principal),
-      at: deps.clock.now(),
-    });
+    const without = await this.encodeAgain(candidate, variantOf(encoded), encoded);
+    if (without !== null && without.body.length !== encoded.body.length) return without;
+    this.refusals.drop(candidate);
+    return null;
   }
 
   /** Encodes a request for the same candidate and format again, with what earlier repetitions have changed. */
@@ -393,14 +337,13 @@ export class CandidateLoop {
   ): Promise<EncodedForCandidate | null> {
     const again = await this.encodeFor(candidate, variant);
     if (again === null) return null;
-    const { withReasoning, maxTokens: room = null, refused } = variant;
+    const { withReasoning, maxTokens: room = null } = variant;
     return {
       ...again,
       carriesReasoning: withReasoning && again.carriesReasoning,
       ...(withReasoning ? {} : { isWithoutReasoning: true }),
       ...(formats === undefined ? {} : { formats }),
       ...(room === null ? {} : { maxTokens: room, warnings: [...again.warnings, warnOfRoom(room)] }),
-      ...(refused === null ? {} : { refused }),
     };
   }
 
@@ -440,10 +383,12 @@ export class CandidateLoop {
     deps.recentFailures.record({ generationId, candidate, failure, health, status, at: deps.clock.now() });
   }
 
-  private recordStart(candidate: Candidate, now: number): void {
+  private recordStart(candidate: Candidate, { isRepetition }: EncodedForCandidate, now: number): void {
     const { health, retryBudget } = this.generation.deps;
     const { slug } = candidate.provider.record;
     health.begin(healthTargetOf(candidate), now);
+    // It is no retry: the provider has not failed.
+    if (isRepetition === true) return;
     if (this.wasAsked(slug)) retryBudget.recordRetry(slug, now);
     else retryBudget.recordFirst(slug, now);
   }
@@ -454,14 +399,14 @@ export class CandidateLoop {
    */
   private encodeFor(
     candidate: Candidate,
-    { withReasoning, formats, maxTokens: room = null, refused: refusedNow }: Variant,
+    { withReasoning, formats, maxTokens: room = null }: Variant,
   ): MaybePromise<EncodedForCandidate | null> {
     const { deps, call, allowance, cancellation } = this.generation;
     const turns = this.findTurns(candidate);
     const bound = allowance.boundFor(candidate);
     const maxTokens = room === null ? bound : Math.min(room, bound ?? room);
     const { zeroRetention } = this.admission;
-    const refused = this.recallRefused(candidate, refusedNow);
+    const refused = this.refusals.recall(candidate);
     const encoding = { turns, maxTokens, withReasoning, formats, zeroRetention, refused };
     const context = { deps, call, candidate, cancellation, ...encoding };
     try {
@@ -471,19 +416,6 @@ export class CandidateLoop {
     } catch (error) {
       return this.rejectEncoding(error);
     }
-  }
-
-  /** Returns what the candidate's provider has refused, in this request and before; null for nothing, as usual. */
-  private recallRefused(
-    candidate: Candidate,
-    refusedNow: ReadonlySet<string> | null,
-  ): RefusedByFormat | null {
-    const { learnedRefusals, clock } = this.generation.deps;
-    if (refusedNow === null && (learnedRefusals.isEmpty || !this.mayLeaveOut())) return null;
-    return (format) => {
-      const before = learnedRefusals.recall(refusalScopeOf(candidate, format), clock.now());
-      return refusedNow === null || before === null ? (refusedNow ?? before) : before.union(refusedNow);
-    };
   }
 
   /** Returns the remembered turns for a candidate. What another one has made is not for it. */
@@ -550,17 +482,14 @@ function warnOfRoom(maxTokens: number): Warning {
 }
 
 /** The first attempt's encoding: with reasoning, in the best of the candidate's formats. */
-const FIRST_ENCODING: Variant = { withReasoning: true, formats: null, refused: null };
-
-const NOTHING_REFUSED: ReadonlySet<string> = new Set();
+const FIRST_ENCODING: Variant = { withReasoning: true, formats: null };
 
 /** Returns how a request was encoded, for the same format. */
-function variantOf({ format, isWithoutReasoning, maxTokens, refused }: EncodedForCandidate): Variant {
+function variantOf({ format, isWithoutReasoning, maxTokens }: EncodedForCandidate): Variant {
   return {
     withReasoning: isWithoutReasoning !== true,
     formats: [format],
-    maxTokens: maxTokens ?? null,
-    refused: refused ?? null,
+    ...(maxTokens === undefined ? {} : { maxTokens }),
   };
 }
 
