@@ -324,6 +324,20 @@ describe("the caller gets the vendor's error, after one call, if the vendor", ()
       () => ({ error: { message: "messages.0.seed: Extra inputs are not permitted" } }),
     ],
     [
+      "refuses a member far within a message",
+      { seed: 1 },
+      "seed",
+      () => ({
+        error: { message: `${"messages.0.content.".repeat(4)}seed: Extra inputs are not permitted` },
+      }),
+    ],
+    [
+      "refuses a name that ends like that of a parameter",
+      { seed: 1 },
+      "seed",
+      () => ({ error: { message: "tools.0.my-seed: Extra inputs are not permitted" } }),
+    ],
+    [
       "refuses a member of a tool's schema",
       { seed: 1 },
       "seed",

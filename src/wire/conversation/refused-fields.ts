@@ -12,8 +12,11 @@ const CODES: ReadonlySet<unknown> = new Set(["unsupported_parameter", "unknown_p
 /** Types of pydantic's entries about a field that is not known, of its versions 2 and 1. */
 const EXTRA_TYPES: ReadonlySet<unknown> = new Set(["extra_forbidden", "value_error.extra"]);
 
-/** A name with what it is in, such as `generation_config.seed` or `messages[1].name`. It begins with a word, so that long words cost no more. */
-const NAME = String.raw`\b[A-Za-z_]\w{0,63}(?:\.\w{1,63}|\[\d{1,6}\]){0,8}`;
+/**
+ * A name with what it is in, such as `generation_config.seed` or `messages[1].name`. It does not begin within another name or path, whose
+ * end may be the name of a parameter.
+ */
+const NAME = String.raw`(?<![\w.$/\]-])[A-Za-z_]\w{0,63}(?:\.\w{1,63}|\[\d{1,6}\]){0,8}`;
 const QUOTED_NAME = `['"\`]?(${NAME})['"\`]?`;
 const LIST = String.raw`((?:['"\`]?${NAME}['"\`]?,\s?){0,9}['"\`]?${NAME}['"\`]?)`;
 
