@@ -46,6 +46,7 @@ export interface Configured {
     | "unread"
     | "maxAttempts"
     | "repeats"
+    | "learnsRefusals"
     | "pricing"
   >;
 }
@@ -93,6 +94,7 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
         unread: unread(timers.client_silence_ms, limits.total_unread_bytes),
         maxAttempts: limits.attempts,
         repeats: limits.repeats,
+        learnsRefusals: config.routing.learn_refused_parameters,
         pricing: readPricingRules(config.pricing),
         chargesAbandoned: config.pricing.charge_abandoned,
       },

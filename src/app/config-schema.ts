@@ -702,6 +702,16 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe("Policy for all requests. Accounts and keys can only restrict it further."),
+  routing: z
+    .strictObject({
+      learn_refused_parameters: z
+        .boolean()
+        .default(true)
+        .describe(
+          "Send a request once more without a sampling parameter, cache hint or id of a user that its provider refused, and leave it out for an hour once two accounts saw that; see docs/routing.md. If false, the caller gets the provider's error.",
+        ),
+    })
+    .prefault({}),
   billing: z
     .strictObject({
       buy_credits_url: z

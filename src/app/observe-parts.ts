@@ -1,5 +1,6 @@
 import type { StoreHealth } from "../base/store-health.ts";
 import type { BudgetWatch } from "../core/extensions/budgets/budget-watch.ts";
+import type { LearnedRefusal } from "../core/generation/learned-refusals.ts";
 import type { CircuitState } from "../core/routing/circuit.ts";
 import { METRICS } from "../core/telemetry/metric-declarations.ts";
 import type { MetricRegistry } from "../core/telemetry/metric-registry.ts";
@@ -28,6 +29,7 @@ export interface ObservedParts {
 export function observeParts(registry: MetricRegistry, parts: ObservedParts, config: Config): void {
   observeLoad(registry, parts);
   observeProviders(registry, parts);
+  observeRefusals(registry, parts);
   observeStores(registry, parts, config);
   observeMoney(registry, parts);
   observeWebhooks(registry, parts);
@@ -76,6 +78,24 @@ function observeProviders(registry: MetricRegistry, { http }: ObservedParts): vo
   registry.observe(METRICS.servedModels, (report) =>
     eachProvider((slug, models) => report(models.length, [slug])),
   );
+}
+
+function observeRefusals(registry: MetricRegistry, { http }: ObservedParts): void {
+  const { learnedRefusals, clock } = http.generation;
+  registry.observe(METRICS.refusedParameters, (report) => {
+    for (const { provider, parameter, count } of learnedRefusals.counts())
+      report(count, [provider, parameter]);
+  });
+  registry.observe(METRICS.learnedRefusals, (report) => {
+    const applied = learnedRefusals.list(clock.now()).filter(({ isApplied }) => isApplied);
+    const groups = Map.groupBy(applied, ({ provider, parameter, byokId }) =>
+      [provider, parameter, byokId === null ? "platform" : "byok"].join(" "),
+    );
+    for (const group of groups.values()) {
+      const [{ provider, parameter, byokId }] = group as [LearnedRefusal, ...LearnedRefusal[]];
+      report(group.length, [provider, parameter, byokId === null ? "platform" : "byok"]);
+    }
+  });
 }
 
 function observeWebhooks(registry: MetricRegistry, { http: { webhooks } }: ObservedParts): void {

@@ -24,6 +24,7 @@ import { WATCH_MS } from "../core/generation/client-watch.ts";
 import type { Extension } from "../core/generation/extension.ts";
 import { generate } from "../core/generation/generate.ts";
 import { createIdentityHash } from "../core/generation/identity-hash.ts";
+import { createLearnedRefusals } from "../core/generation/learned-refusals.ts";
 import { createRecentFailures } from "../core/generation/recent-failures.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
 import { createGate } from "../core/limits/gate.ts";
@@ -481,6 +482,7 @@ function buildGeneration(
     health: platform.health ?? health,
     drains,
     recentFailures: createRecentFailures(),
+    learnedRefusals: createLearnedRefusals(),
     retryBudget: createRetryBudget(),
     affinity: createAffinityMemory(),
     cacheMemory: createCacheMemory(),

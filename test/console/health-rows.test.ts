@@ -20,6 +20,7 @@ const provider = (name: string, changes: Partial<ProviderHealth> = {}): Provider
   keys: [],
   warm: 0,
   endpoints: [],
+  refused_parameters: [],
   last_failures: [],
   ...changes,
 });

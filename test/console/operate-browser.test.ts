@@ -10,6 +10,7 @@ import {
 } from "../support/console-page.ts";
 import { type ConsoleSite, startConsoleSite } from "../support/console-site.ts";
 import { callAdmin } from "../support/management.ts";
+import { healthy } from "../support/vendor.ts";
 
 const SCREENS = [
   "health",
@@ -86,6 +87,36 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     await page.getByRole("button", { name: "Undrain", exact: true }).click();
     await page.getByText("OpenAI is routed to again.").waitFor();
     await page.getByText("Drained", { exact: true }).first().waitFor({ state: "detached" });
+  });
+
+  test("the parameters that a provider refused are listed with what becomes of them", async () => {
+    const { vendor, gateway } = site;
+    vendor.perform((call) =>
+      "prompt_cache_key" in call.body
+        ? call.respond(400, {
+            error: { message: "Unrecognized request argument supplied: prompt_cache_key" },
+          })
+        : healthy("Alpha")(call),
+    );
+    for (const key of [gateway.key, site.inferenceKey]) {
+      const response = await fetch(`${gateway.base}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify({
+          model: "openai/gpt-5-nano",
+          messages: [{ role: "user", content: "Hi" }],
+          prompt_cache_key: "a",
+        }),
+      });
+      expect(response.status).toBe(200);
+    }
+    vendor.perform(healthy("Alpha"));
+    const page = await open();
+    await go(page, "health?provider=openai");
+    const table = page.getByRole("table", { name: "Refused parameters" });
+    await table.getByText("prompt_cache_key").waitFor();
+    await table.getByText("Sent without it").waitFor();
+    expect(await listViolations(page)).toEqual([]);
   });
 
   test("a tier is stored, resolves to its model, and is deleted", async () => {

@@ -123,7 +123,7 @@ function candidateOf({ formats, quirks, reached, overrides }: Circumstances): Ca
 async function encode(request: InferenceRequest, made: Circumstances): Promise<unknown> {
   const { withReasoning, maxTokens } = made;
   const context = {
-    ...{ turns: NO_TURNS, formats: null, withReasoning, maxTokens },
+    ...{ turns: NO_TURNS, formats: null, refused: null, withReasoning, maxTokens },
     deps: { hashIdentity: (...parts: readonly string[]) => parts.join("/"), requestEncoder: null },
     call: { request, principal: { kind: "anonymous", addressHash: "address" } },
     candidate: candidateOf(made),

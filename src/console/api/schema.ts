@@ -1038,6 +1038,16 @@ export interface Schemas {
       overloaded_until: string | null;
       drain: { since: string; until: string | null; note: string | null } | null;
     }[];
+    refused_parameters: {
+      model: string;
+      upstream_model: string;
+      format: string;
+      parameter: string;
+      byok_key_id: string | null;
+      is_applied: boolean;
+      since: string;
+      until: string;
+    }[];
     last_failures: {
       at: string;
       model: string;

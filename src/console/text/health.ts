@@ -40,7 +40,7 @@ export const healthText = {
   clearLabel: (name: string) => `Clear what is measured of ${name}`,
   clearTitle: (name: string) => `Clear the health of ${name}?`,
   clearAbout: (name: string) =>
-    `This gateway forgets the circuits, cooldowns and measurements of ${name}, and calls it again at once.`,
+    `This gateway forgets the circuits, cooldowns, measurements and refused parameters of ${name}, and calls it again at once.`,
   clearWarm: (count: string) =>
     `It also forgets ${count} cached conversations, whose next requests may be routed elsewhere and cost more.`,
   cleared: (name: string) => `The health of ${name} was cleared on this gateway.`,
@@ -97,6 +97,18 @@ export const healthText = {
   },
   overloadedUntil: "overloaded, avoided until",
   noEndpoints: "There were no attempts since this gateway started.",
+  refusals: "Refused parameters",
+  refusalsAbout:
+    "The provider refused these parameters and took the requests without them. The catalog does not know that yet.",
+  refusalColumns: {
+    parameter: "Parameter",
+    model: "Model",
+    format: "Format",
+    applied: "Requests",
+    until: "Until",
+  },
+  leftOut: "Sent without it",
+  seenOnce: "Sent with it, until a second account sees it",
   failures: "Last failures",
   failureColumns: {
     at: "Time",

@@ -50,6 +50,8 @@ export type AttemptOutcome =
       readonly lacksEndpoint: boolean;
       /** The prompt fits, and the answer that the request allows does not: the tokens that are left for it. Null otherwise. */
       readonly answerRoom: number | null;
+      /** The fields that the vendor does not take, by its own names; none if that is not why it rejected the request. */
+      readonly refusedFields: readonly string[];
     }
   /** `hasBegun`: the vendor had begun to answer a request that is not streamed, and may charge it. */
   | { readonly kind: "client_left"; readonly hasBegun: boolean };
@@ -330,6 +332,7 @@ function failed(context: AttemptContext, { exchange, response }: Reply, error: V
     refusesReasoning: rejectsReasoning(error),
     lacksEndpoint: lacksEndpoint(error),
     answerRoom: error.overflow === null ? null : findRoom(context, error.overflow),
+    refusedFields: error.refusedFields,
   };
 }
 
@@ -371,5 +374,6 @@ function broken(classification: FailureClassification, status: number | null): A
     refusesReasoning: false,
     lacksEndpoint: false,
     answerRoom: null,
+    refusedFields: [],
   };
 }

@@ -31,6 +31,7 @@ import type { Cancellation, GenerationTimers } from "./cancellation.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import type { AdmittedCall, Extension } from "./extension.ts";
 import type { IdentityHash } from "./identity-hash.ts";
+import type { LearnedRefusals } from "./learned-refusals.ts";
 import type { RecentFailures } from "./recent-failures.ts";
 import type { RequestEncoder } from "./request-encoder.ts";
 import type { TokenCounter } from "./token-counter.ts";
@@ -109,6 +110,10 @@ export interface GenerationDeps {
   readonly drains: Drains;
   /** The last failures of each provider, for the operator. */
   readonly recentFailures: RecentFailures;
+  /** The parameters that providers refuse, as they were seen to. */
+  readonly learnedRefusals: LearnedRefusals;
+  /** A request is sent again without a parameter that its provider refused, and what was refused is remembered. */
+  readonly learnsRefusals: boolean;
   /** Bounds retries at a provider. */
   readonly retryBudget: RetryBudget;
   /** Remembers where conversations' prompt caches are warm. */

@@ -7,6 +7,7 @@ import type {
   ProviderTarget,
   UpstreamTarget,
 } from "../../wire/client-apis/inference-request.ts";
+import { withoutParameters } from "../../wire/client-apis/learnable-parameters.ts";
 import { type CacheMarking, MARKED_FORMATS } from "../../wire/conversation/cache-marking.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -17,6 +18,9 @@ import type { Cancellation } from "./cancellation.ts";
 import { NO_TURNS, type RequestTurns } from "./request-turns.ts";
 import { listUsableTargets, withoutStorage } from "./upstream-target.ts";
 
+/** Returns the parameters that are left out of a request in a format, because the provider refused them; null for none. */
+export type RefusedByFormat = (format: ProviderFormat) => ReadonlySet<string> | null;
+
 /** The variant in which a request is encoded for a candidate. */
 export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTokens" | "cacheMarking"> {
   /** The remembered turns, which complete what this request lacks. */
@@ -25,6 +29,8 @@ export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTok
   readonly zeroRetention: boolean;
   /** The formats to choose from; null: all of the candidate's. */
   readonly formats: readonly ProviderFormat[] | null;
+  /** Null if the provider refused nothing. */
+  readonly refused: RefusedByFormat | null;
 }
 
 /** A request, encoded for a candidate. */
@@ -37,6 +43,8 @@ export interface EncodedForCandidate extends EncodedForUpstream {
   readonly cacheMarks?: readonly CacheMarkName[];
   /** Reasoning of earlier turns was left out, because the vendor rejected it. */
   readonly isWithoutReasoning?: boolean;
+  /** It repeats the last call without what its vendor refused, so that both are one attempt. */
+  readonly isRepetition?: true;
 }
 
 type Call = Pick<GenerationCall, "principal" | "request">;
@@ -159,6 +167,7 @@ const ANY_ATTEMPT: Encoding = {
   turns: NO_TURNS,
   zeroRetention: false,
   formats: null,
+  refused: null,
 };
 
 function listTargets({
@@ -166,10 +175,19 @@ function listTargets({
   candidate,
   formats,
   zeroRetention,
-}: Pick<EncodeContext, "call" | "candidate" | "formats" | "zeroRetention">): readonly ProviderTarget[] {
+  refused,
+}: Pick<
+  EncodeContext,
+  "call" | "candidate" | "formats" | "zeroRetention" | "refused"
+>): readonly ProviderTarget[] {
   const usable = listUsableTargets(candidate, request);
-  const targets = zeroRetention ? withoutStorage(usable, request) : usable;
-  return formats === null ? targets : selectFormats(targets, formats);
+  const storing = zeroRetention ? withoutStorage(usable, request) : usable;
+  const targets = formats === null ? storing : selectFormats(storing, formats);
+  return refused === null ? targets : targets.map((target) => leaveOut(target, refused(target.format)));
+}
+
+function leaveOut(target: ProviderTarget, refused: ReadonlySet<string> | null): ProviderTarget {
+  return refused === null ? target : withoutParameters(target, refused);
 }
 
 function selectFormats(

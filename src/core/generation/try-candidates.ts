@@ -21,6 +21,7 @@ import type { CandidateAnswer, Generation } from "./generation.ts";
 import { planMarking } from "./mark-prompt.ts";
 import { recordHealth, reportOf } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
+import { RequestRefusals } from "./request-refusals.ts";
 import { NO_TURNS, openTurns, type RequestTurns } from "./request-turns.ts";
 import { listUsableTargets } from "./upstream-target.ts";
 
@@ -29,6 +30,9 @@ interface Sending {
   readonly encoded: EncodedForCandidate;
   readonly hasNext: boolean;
 }
+
+/** How the encodings of one candidate differ. */
+type Variant = Pick<Encoding, "withReasoning" | "formats" | "maxTokens">;
 
 type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }>;
 
@@ -50,6 +54,9 @@ export class CandidateLoop {
   private position = 0;
   /** How long candidates were waited for that stayed silent. It does not count as time of failures. Milliseconds. */
   private silentMs = 0;
+  private readonly refusals: RequestRefusals;
+  /** Calls that repeated one without what its vendor refused, so that both are one attempt. */
+  private repetitions = 0;
 
   constructor(
     private readonly generation: Generation,
@@ -57,6 +64,7 @@ export class CandidateLoop {
     private readonly admission: { readonly zeroRetention: boolean },
   ) {
     this.queue = candidates;
+    this.refusals = new RequestRefusals(generation);
   }
 
   /** Sends the request to the first candidate. Resolves to null if it gives no answer. Rejects with what no other candidate can change. */
@@ -121,7 +129,7 @@ export class CandidateLoop {
     const { deps, attempts, record } = this.generation;
     const now = deps.clock.now();
     const until = record.createdAt + deps.timers.failoverMs + extraMs;
-    if (attempts.length >= deps.maxAttempts || now >= until) return false;
+    if (attempts.length - this.repetitions >= deps.maxAttempts || now >= until) return false;
     const { slug } = provider.record;
     return !this.wasAsked(slug) || deps.retryBudget.mayRetry(slug, now);
   }
@@ -212,7 +220,7 @@ export class CandidateLoop {
       generation.record.attempts = generation.attempts;
       return generation.leave();
     }
-    this.recordStart(candidate, startedAt);
+    this.recordStart(candidate, encoded, startedAt);
     const sent = this.withExtraHeaders(candidate, begun, encoded);
     const next = {
       hasNext,
@@ -225,6 +233,7 @@ export class CandidateLoop {
     recordHealth(deps, candidate, reportOf(outcome, now - startedAt), times);
     generation.recordAttemptEnd(candidate, begun, outcome, now);
     recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
+    this.refusals.learn(candidate, encoded, outcome);
     if (outcome.kind === "client_left") return generation.leaveBegun(candidate, outcome);
     if (outcome.kind === "failed") {
       if (generation.cancellation.reason === "first_token") this.silentMs += now - startedAt;
@@ -249,32 +258,36 @@ export class CandidateLoop {
 
   /**
    * Sends the request to the same candidate again: without reasoning if the vendor rejects it (docs/api/translation.md, "Reasoning
-   * across turns"), in another format if the host does not have this one's endpoint, or with a lower bound of the answer if only
-   * that exceeds the context window. Otherwise records the failure.
+   * across turns"), without parameters that the vendor does not take, in another format if the host does not have this one's endpoint, or
+   * with a lower bound of the answer if only that exceeds the context window. Otherwise records the failure.
    */
   private async handleFailure(
     candidate: Candidate,
-    { classification, refusesReasoning, lacksEndpoint, answerRoom }: FailedAttempt,
-    { encoded, hasNext }: Sending,
+    failed: FailedAttempt,
+    sending: Sending,
   ): Promise<GenerationResult | null> {
+    const { classification, refusesReasoning, lacksEndpoint, answerRoom } = failed;
+    const { encoded, hasNext } = sending;
     if (answerRoom !== null && encoded.maxTokens === undefined)
-      return this.sendShortened(candidate, answerRoom, { encoded, hasNext });
+      return this.sendShortened(candidate, answerRoom, sending);
     if (refusesReasoning && encoded.carriesReasoning) {
-      const formats = [encoded.format];
-      const plain = await this.encodeFor(candidate, { withReasoning: false, formats });
+      const variant = { ...variantOf(encoded), withReasoning: false };
+      const plain = await this.encodeAgain(candidate, variant, encoded);
       if (plain === null) return this.generation.endIfCancelled(candidate);
-      return this.send(
-        candidate,
-        { ...plain, carriesReasoning: false, isWithoutReasoning: true, formats },
-        hasNext,
-      );
+      return this.send(candidate, { ...plain, formats: [encoded.format] }, hasNext);
     }
     const formats = lacksEndpoint ? this.listOtherFormats(candidate, encoded) : [];
     if (formats.length > 0) {
-      const other = await this.encodeFor(candidate, { withReasoning: true, formats });
+      const other = await this.encodeFor(candidate, { ...FIRST_ENCODING, formats });
       return other === null
         ? this.generation.endIfCancelled(candidate)
         : this.send(candidate, { ...other, formats }, hasNext);
+    }
+    if (this.refusals.keep(candidate, failed, encoded)) {
+      const without = await this.encodeWithout(candidate, encoded);
+      if (without !== null) return this.sendRepetition(candidate, without, hasNext);
+      const ended = this.generation.endIfCancelled(candidate);
+      if (ended !== null) return ended;
     }
     const { failure, mayTryNext } = classification;
     this.failures.push(failure);
@@ -290,15 +303,49 @@ export class CandidateLoop {
     maxTokens: number,
     { encoded, hasNext }: Sending,
   ): Promise<GenerationResult | null> {
-    const withReasoning = encoded.isWithoutReasoning !== true;
-    const encoding = { withReasoning, formats: [encoded.format], maxTokens };
-    const shortened = await this.encodeFor(candidate, encoding);
-    if (shortened === null) return this.generation.endIfCancelled(candidate);
-    const { formats } = encoded;
-    const warnings = [...shortened.warnings, warnOfRoom(maxTokens)];
-    const kept = formats === undefined ? shortened : { ...shortened, formats };
-    const carriesReasoning = withReasoning && shortened.carriesReasoning;
-    return this.send(candidate, { ...kept, carriesReasoning, maxTokens, warnings }, hasNext);
+    const shortened = await this.encodeAgain(candidate, { ...variantOf(encoded), maxTokens }, encoded);
+    return shortened === null
+      ? this.generation.endIfCancelled(candidate)
+      : this.send(candidate, shortened, hasNext);
+  }
+
+  /** Sends a request again without what its vendor refused. */
+  private sendRepetition(
+    candidate: Candidate,
+    without: EncodedForCandidate,
+    hasNext: boolean,
+  ): Promise<GenerationResult | null> {
+    this.repetitions += 1;
+    return this.send(candidate, { ...without, isRepetition: true }, hasNext);
+  }
+
+  /** Encodes a request without what its vendor refused. Returns null if that changes nothing, so that the vendor would refuse it again. */
+  private async encodeWithout(
+    candidate: Candidate,
+    encoded: EncodedForCandidate,
+  ): Promise<EncodedForCandidate | null> {
+    const without = await this.encodeAgain(candidate, variantOf(encoded), encoded);
+    if (without !== null && without.body.length !== encoded.body.length) return without;
+    this.refusals.drop(candidate);
+    return null;
+  }
+
+  /** Encodes a request for the same candidate and format again, with what earlier repetitions have changed. */
+  private async encodeAgain(
+    candidate: Candidate,
+    variant: Variant,
+    { formats }: EncodedForCandidate,
+  ): Promise<EncodedForCandidate | null> {
+    const again = await this.encodeFor(candidate, variant);
+    if (again === null) return null;
+    const { withReasoning, maxTokens: room = null } = variant;
+    return {
+      ...again,
+      carriesReasoning: withReasoning && again.carriesReasoning,
+      ...(withReasoning ? {} : { isWithoutReasoning: true }),
+      ...(formats === undefined ? {} : { formats }),
+      ...(room === null ? {} : { maxTokens: room, warnings: [...again.warnings, warnOfRoom(room)] }),
+    };
   }
 
   /** Lists the formats that an encoding could have had instead of its own. */
@@ -337,10 +384,12 @@ export class CandidateLoop {
     deps.recentFailures.record({ generationId, candidate, failure, health, status, at: deps.clock.now() });
   }
 
-  private recordStart(candidate: Candidate, now: number): void {
+  private recordStart(candidate: Candidate, { isRepetition }: EncodedForCandidate, now: number): void {
     const { health, retryBudget } = this.generation.deps;
     const { slug } = candidate.provider.record;
     health.begin(healthTargetOf(candidate), now);
+    // It is no retry: the provider has not failed.
+    if (isRepetition === true) return;
     if (this.wasAsked(slug)) retryBudget.recordRetry(slug, now);
     else retryBudget.recordFirst(slug, now);
   }
@@ -351,11 +400,7 @@ export class CandidateLoop {
    */
   private encodeFor(
     candidate: Candidate,
-    {
-      withReasoning,
-      formats,
-      maxTokens: room = null,
-    }: Pick<Encoding, "withReasoning" | "formats" | "maxTokens">,
+    { withReasoning, formats, maxTokens: room = null }: Variant,
   ): MaybePromise<EncodedForCandidate | null> {
     const { deps, call, allowance, cancellation } = this.generation;
     const turns = this.findTurns(candidate);
@@ -364,7 +409,8 @@ export class CandidateLoop {
     const { zeroRetention } = this.admission;
     const cacheMarking = planMarking(deps, call, { candidate, zeroRetention });
     this.generation.marking = cacheMarking;
-    const encoding = { turns, maxTokens, withReasoning, formats, zeroRetention, cacheMarking };
+    const refused = this.refusals.recall(candidate);
+    const encoding = { turns, maxTokens, withReasoning, formats, zeroRetention, cacheMarking, refused };
     const context = { deps, call, candidate, cancellation, ...encoding };
     try {
       this.readAgain();
@@ -439,7 +485,16 @@ function warnOfRoom(maxTokens: number): Warning {
 }
 
 /** The first attempt's encoding: with reasoning, in the best of the candidate's formats. */
-const FIRST_ENCODING: Pick<Encoding, "withReasoning" | "formats"> = { withReasoning: true, formats: null };
+const FIRST_ENCODING: Variant = { withReasoning: true, formats: null };
+
+/** Returns how a request was encoded, for the same format. */
+function variantOf({ format, isWithoutReasoning, maxTokens }: EncodedForCandidate): Variant {
+  return {
+    withReasoning: isWithoutReasoning !== true,
+    formats: [format],
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  };
+}
 
 /** What was read from a smaller body is kept for a further attempt. Bytes. */
 const LARGE_READING_BYTES = 16 * 1024;

@@ -8,7 +8,7 @@ import type { TokenUsage } from "../../wire/conversation/usage.ts";
 export interface CacheMemory {
   /** Returns whether a prompt with this beginning was sent so recently that it would still be cached. */
   wasSent(beginning: string, now: number): boolean;
-  /** Returns whether what was written under this key was not read again, twice in a row. */
+  /** Returns whether what was written under this key was not read again, twice. */
   isUnread(key: string, now: number): boolean;
   /** Records that a prompt with this beginning was sent. `until`: when a cached one expires. Milliseconds since the epoch. */
   recordSent(beginning: string, until: number): void;
@@ -18,7 +18,7 @@ export interface CacheMemory {
 
 /** The most beginnings, and the most sessions, that are remembered. The least recently used one is evicted first. */
 const MAX_KEYS = 50_000;
-/** Writes in a row that nothing has read, after which a session is not marked any more. */
+/** Consecutive writes that nothing has read, after which a session is not marked any more. */
 const MAX_UNREAD = 2;
 /** How long that holds. */
 const UNREAD_MS = 3_600_000;

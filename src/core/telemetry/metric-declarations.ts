@@ -74,6 +74,18 @@ export const METRICS = {
     help: "Calls of providers by result, as far as the first token: ok, cancelled, or an error code",
     labels: ["provider", "result"],
   }),
+  refusedParameters: declare({
+    name: "gateway_refused_parameters_total",
+    kind: "counter",
+    help: "Requests that a provider refused because of a parameter, and that were sent once more without it",
+    labels: ["provider", "parameter"],
+  }),
+  learnedRefusals: declare({
+    name: "gateway_learned_refusals",
+    kind: "gauge",
+    help: "Model endpoints whose requests are sent without a parameter at present, because they refused it. Keys: platform, or byok, where each key counts",
+    labels: ["provider", "parameter", "keys"],
+  }),
   repairs: declare({
     name: "gateway_repairs_total",
     kind: "counter",

@@ -84,7 +84,8 @@ export const clearProviderHealth = defineEndpoint({
   method: "POST",
   path: `${PATH}/:provider/clear`,
   tag: TAG,
-  summary: "Forget the circuits, cooldowns, measurements and cached conversations of a provider",
+  summary:
+    "Forget the circuits, cooldowns, measurements, cached conversations and refused parameters of a provider",
   access: OPERATOR,
   params: OfProvider,
   query: NOTHING,
@@ -94,7 +95,7 @@ export const clearProviderHealth = defineEndpoint({
     data: ProviderHealthView,
   }),
   handle({ params, deps, audit }) {
-    const { health, affinity, gatewayId } = deps.generation;
+    const { health, affinity, learnedRefusals, gatewayId } = deps.generation;
     const record = requireProvider(deps.generation.serving(), params.provider);
     const { slug } = record;
     const keys = deps.generation.serving().servedModels.provider(slug)?.keys ?? [];
@@ -103,6 +104,7 @@ export const clearProviderHealth = defineEndpoint({
       keys.map(({ label }) => label),
     );
     const conversations = affinity.forget(slug);
+    learnedRefusals.forget(slug);
     audit({ target: slug, changes: { gateway_id: gatewayId, conversations } });
     return { gateway_id: gatewayId, data: presentProviderHealth(record, readSources(deps)) };
   },

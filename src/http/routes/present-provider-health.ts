@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ProviderRecord } from "../../core/catalog/records.ts";
 import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
+import type { LearnedRefusal } from "../../core/generation/learned-refusals.ts";
 import type { RecentFailure } from "../../core/generation/recent-failures.ts";
 import type { Drain } from "../../core/routing/drain-store.ts";
 import { type PublicHealth, presentHealth } from "./present-health.ts";
@@ -59,6 +60,24 @@ const EndpointView = z.object({
   ),
 });
 
+const RefusalView = z.object({
+  model: z.string(),
+  upstream_model: z.string(),
+  format: z.string().describe("The format in which the endpoint refused the parameter."),
+  parameter: z.string().describe("Name of the parameter in the chat completions API."),
+  byok_key_id: z
+    .string()
+    .nullable()
+    .describe("The BYOK key whose requests it is left out of. `null` means those with platform keys."),
+  is_applied: z
+    .boolean()
+    .describe(
+      "Whether requests are sent without the parameter. `false` means that one account saw the refusal so far. They are sent without it once a second one does.",
+    ),
+  since: time.describe("When it was refused first."),
+  until: time.describe("Until when it is remembered. Then requests are sent with the parameter again."),
+});
+
 const FailureView = z.object({
   at: time,
   model: z.string(),
@@ -99,6 +118,11 @@ export const ProviderHealthView = z
     endpoints: z
       .array(EndpointView)
       .describe("The models that have had an attempt since the start or have a drain."),
+    refused_parameters: z
+      .array(RefusalView)
+      .describe(
+        "Parameters that the provider refused in the last hour, and without which it took the request. The catalog does not know them. At most 200.",
+      ),
     last_failures: z.array(FailureView).describe("The last 20 failures that were not the request's fault."),
   })
   .meta({
@@ -111,7 +135,7 @@ type KeyState = z.infer<typeof KeyView>;
 
 /** What the health of providers is presented from. */
 export interface HealthSources {
-  readonly deps: Pick<GenerationDeps, "health" | "recentFailures" | "drains">;
+  readonly deps: Pick<GenerationDeps, "health" | "recentFailures" | "drains" | "learnedRefusals">;
   readonly serving: Serving;
   /** Conversations with a warm prompt cache, by provider. */
   readonly warm: ReadonlyMap<string, number>;
@@ -144,6 +168,7 @@ export function presentProviderHealth(
     keys: shownKeys,
     warm: warm.get(slug) ?? 0,
     endpoints,
+    refused_parameters: deps.learnedRefusals.list(now, slug).slice(0, MAX_REFUSALS).map(presentRefusal),
     last_failures: deps.recentFailures.list(slug).map(presentFailure),
   };
 }
@@ -195,6 +220,23 @@ function presentDrain(drain: Drain | null): z.infer<typeof DrainView> {
   if (drain === null) return null;
   const { since, until, note } = drain;
   return { since: toTime(since), until: until === null ? null : toTime(until), note };
+}
+
+/** The most refused parameters of a provider that are listed. */
+const MAX_REFUSALS = 200;
+
+function presentRefusal(refusal: LearnedRefusal): z.infer<typeof RefusalView> {
+  const { model, upstreamModel, format, parameter, byokId, isApplied, since, until } = refusal;
+  return {
+    model,
+    upstream_model: upstreamModel,
+    format,
+    parameter,
+    byok_key_id: byokId,
+    is_applied: isApplied,
+    since: toTime(since),
+    until: toTime(until),
+  };
 }
 
 function presentFailure(failure: RecentFailure): z.infer<typeof FailureView> {

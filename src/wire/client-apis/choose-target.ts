@@ -34,9 +34,9 @@ const GRAVE = 1_000;
  */
 export function weighLosses(losses: readonly Warning[], light: number): number {
   let sum = 0;
-  for (const { isGrave, field } of losses) {
+  for (const { isGrave, isLearned, field } of losses) {
     if (isGrave) sum += GRAVE;
-    else if (field !== "reasoning") sum += light;
+    else if (field !== "reasoning" && isLearned !== true) sum += light;
   }
   return sum;
 }

@@ -46,6 +46,12 @@ const CONTAINERS: Readonly<Record<ProviderFormat, readonly Container[]>> = {
   "cohere-chat": [{ member: null, names: { p: "top_p", k: "top_k", stop_sequences: "stop" } }],
 };
 
+/** Returns the chat API's name of a parameter that a format has under another name; null where both are the same. */
+export function chatNameOf(format: ProviderFormat, field: string): string | null {
+  for (const { names } of CONTAINERS[format]) if (Object.hasOwn(names, field)) return names[field] ?? null;
+  return null;
+}
+
 /** A scanned body of a format. `text` is the body, bytes as Latin-1. */
 interface ScannedBody {
   readonly text: string;

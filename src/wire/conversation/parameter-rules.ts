@@ -13,6 +13,8 @@ export interface ParameterRule {
   readonly whileReasoning?: true;
   /** The parameter is left out beside this one; `values`: only beside these values of it. */
   readonly notWith?: { readonly parameter: string; readonly values?: readonly Scalar[] };
+  /** The rule is no fact of the catalog: the provider refused the parameter. */
+  readonly isLearned?: true;
 }
 
 /** What an endpoint takes of the parameters of a request, by the names of the chat API. */
@@ -61,8 +63,7 @@ export function reviewParameters(rules: ParameterRules, view: ParameterView): Pa
     review ??= { changes: [], warnings: [] };
     review.changes.push({ at, value });
     // Null asks for nothing.
-    if (given !== null)
-      review.warnings.push({ field: view.fieldAt(at), message: describeChange(rule, value) });
+    if (given !== null) review.warnings.push(warnOf(view.fieldAt(at), rule, value));
   }
   return review ?? ALL_TAKEN;
 }
@@ -105,6 +106,12 @@ function limit({ values, min, max, notWith }: ParameterRule, given: unknown): nu
 
 function limitNumber(given: number, min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY): number {
   return Math.min(Math.max(given, min), max);
+}
+
+function warnOf(field: string, rule: ParameterRule, value: number | undefined): Warning {
+  return rule.isLearned === true
+    ? { field, message: "It was left out because the provider refused it.", isLearned: true }
+    : { field, message: describeChange(rule, value) };
 }
 
 function describeChange({ values = [], notWith }: ParameterRule, value: number | undefined): string {

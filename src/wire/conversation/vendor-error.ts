@@ -3,6 +3,7 @@ import { asFields, type Fields } from "../json/fields.ts";
 import { OUT_OF_CREDIT_WORDS } from "./money-words.ts";
 import { type Overflow, readOverflow } from "./read-overflow.ts";
 import { readRetryAfter } from "./read-retry-after.ts";
+import { readRefusedFields } from "./refused-fields.ts";
 
 /** A vendor's error, from an error status or from a body with status 200. */
 export interface VendorError {
@@ -20,6 +21,8 @@ export interface VendorError {
   readonly contextRequested: number | null;
   /** All that the vendor says of a context window that is exceeded; null for other errors. */
   readonly overflow: Overflow | null;
+  /** The fields that the vendor does not take, by its own names, if it rejected the request for nothing else. */
+  readonly refusedFields: readonly string[];
   /** Seconds to wait, if the body names them; null for errors that persist. */
   readonly retryAfterS: number | null;
 }
@@ -72,6 +75,8 @@ export function readVendorError(status: number, body: unknown, errorType: string
     contextLimit: overflow?.limit ?? null,
     contextRequested: overflow === null ? null : countRequested(overflow),
     overflow,
+    refusedFields:
+      meaning === "bad_request" ? readRefusedFields(meant, { body: fields, error, message }) : NO_FIELDS,
     retryAfterS: RETRYABLE.has(meaning) ? readRetryAfter(error, message) : null,
   };
 }
@@ -103,6 +108,8 @@ export function brokenAnswer(message: string): VendorError {
   return { ...NO_DETAILS, status: 200, message, meaning: "failed" };
 }
 
+const NO_FIELDS: readonly string[] = [];
+
 /** The optional fields of an error that has none of them. */
 const NO_DETAILS = {
   code: null,
@@ -110,6 +117,7 @@ const NO_DETAILS = {
   contextLimit: null,
   contextRequested: null,
   overflow: null,
+  refusedFields: NO_FIELDS,
   retryAfterS: null,
 } as const;
 

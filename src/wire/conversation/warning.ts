@@ -6,4 +6,6 @@ export interface Warning {
   readonly message: string;
   /** The meaning of the request changes without it. Among the formats of an endpoint, one that can express it is preferred. */
   readonly isGrave?: true;
+  /** It follows from what a provider refused lately, and does not count in the choice of the format: a conversation keeps its format. */
+  readonly isLearned?: true;
 }

@@ -55,7 +55,7 @@ export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: Embe
   splices.push(...leftOut.splices);
   for (const [from, to] of target.renames) {
     const member = memberOf(root, from);
-    if (member === undefined) continue;
+    if (member === undefined || removed.has(from)) continue;
     // If the client sent both names, the provider's own is kept.
     if (to in parameters.extras) removed.add(from);
     else splices.push(renameMember(text, member, to));

@@ -10,9 +10,10 @@ import { type Trial, TrialLine } from "./trial.tsx";
 
 type Key = ProviderHealth["keys"][number];
 type Endpoint = ProviderHealth["endpoints"][number];
+type Refusal = ProviderHealth["refused_parameters"][number];
 type Failure = ProviderHealth["last_failures"][number];
 
-const { keyColumns, endpointColumns, failureColumns } = text.health;
+const { keyColumns, endpointColumns, refusalColumns, failureColumns } = text.health;
 
 /** The keys of a provider, its models, and its last failures, each with a link to its request. */
 export function ProviderDetails(props: {
@@ -21,7 +22,7 @@ export function ProviderDetails(props: {
   onUndrained: () => void;
 }) {
   const { row, trial, onUndrained } = props;
-  const { provider, name, keys, endpoints, last_failures } = row;
+  const { provider, name, keys, endpoints, refused_parameters, last_failures } = row;
   return (
     <div class="stack unfolded-body">
       {trial === null ? null : <TrialLine name={name} trial={trial} />}
@@ -47,6 +48,19 @@ export function ProviderDetails(props: {
           />
         )}
       </Part>
+      {refused_parameters.length === 0 ? null : (
+        <Part title={text.health.refusals}>
+          <p class="quiet">{text.health.refusalsAbout}</p>
+          <Table
+            label={text.health.refusals}
+            columns={REFUSALS}
+            rows={refused_parameters}
+            keyOf={({ model, upstream_model, format, parameter, byok_key_id }) =>
+              `${model} ${upstream_model} ${format} ${parameter} ${byok_key_id ?? ""}`
+            }
+          />
+        </Part>
+      )}
       <Part
         title={text.health.failures}
         link={
@@ -167,6 +181,34 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
     width: 100,
     cell: ({ circuit }) => <CircuitText circuit={circuit} />,
   },
+];
+
+const REFUSALS: readonly Column<Refusal>[] = [
+  {
+    id: "parameter",
+    title: refusalColumns.parameter,
+    width: 200,
+    cell: ({ parameter }) => <code>{parameter}</code>,
+  },
+  {
+    id: "model",
+    title: refusalColumns.model,
+    cell: ({ model, upstream_model, byok_key_id }) => (
+      <span title={upstream_model}>
+        {model}
+        {byok_key_id === null ? null : <span class="faint"> · {text.health.byok}</span>}
+      </span>
+    ),
+  },
+  { id: "format", title: refusalColumns.format, width: 160, cell: ({ format }) => format },
+  {
+    id: "applied",
+    title: refusalColumns.applied,
+    width: 240,
+    cell: ({ is_applied }) =>
+      is_applied ? text.health.leftOut : <span class="quiet">{text.health.seenOnce}</span>,
+  },
+  { id: "until", title: refusalColumns.until, width: 120, cell: ({ until }) => <Time at={until} /> },
 ];
 
 const FAILURES: readonly Column<Failure>[] = [

@@ -75,7 +75,7 @@ export function forwardChatRequest(
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
   for (const { from, to, json } of edits.renames) {
     const member = memberOf(root, from);
-    if (member === undefined) continue;
+    if (member === undefined || removed.has(from)) continue;
     // If the client sent both names, the provider's own is kept.
     if (memberOf(root, to) !== undefined) removed = new Set(removed).add(from);
     else splices.push(replaceName(text, member, json));

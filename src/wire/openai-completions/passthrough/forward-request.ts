@@ -41,7 +41,7 @@ export function forwardCompletionRequest(
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
   for (const { from, to, json } of edits.renames) {
     const member = memberOf(root, from);
-    if (member === undefined) continue;
+    if (member === undefined || removed.has(from)) continue;
     // If the client sent both names, the provider's own is kept.
     if (memberOf(root, to) !== undefined) removed.add(from);
     else splices.push(replaceName(text, member, json));
