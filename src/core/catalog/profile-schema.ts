@@ -38,11 +38,12 @@ export const familiesSchema = z.array(
       reasonsByDefault: z.boolean().optional(),
       forcedTools: z.enum(["without-reasoning", "never"]).optional(),
       unsignedThinking: z.boolean().optional(),
+      cacheBreakpoints: z.boolean().optional(),
       source: z.string().min(1),
     })
     .refine(
-      ({ parameters, reasonsByDefault, forcedTools, unsignedThinking }) =>
-        (parameters ?? reasonsByDefault ?? forcedTools ?? unsignedThinking) !== undefined,
+      ({ parameters, reasonsByDefault, forcedTools, unsignedThinking, cacheBreakpoints }) =>
+        (parameters ?? reasonsByDefault ?? forcedTools ?? unsignedThinking ?? cacheBreakpoints) !== undefined,
       "says nothing",
     ),
 ) as z.ZodType<FamilyProfile[]>;

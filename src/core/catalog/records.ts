@@ -186,6 +186,8 @@ export interface FamilyProfile {
   readonly forcedTools?: "without-reasoning" | "never";
   /** False: thinking of earlier turns without a signature is rejected, because another model made it. Absent: it is taken. */
   readonly unsignedThinking?: boolean;
+  /** OpenAI's formats: `prompt_cache_breakpoint` is taken. Absent: not. */
+  readonly cacheBreakpoints?: boolean;
   /** Where the vendor says so, and the day. */
   readonly source: string;
 }

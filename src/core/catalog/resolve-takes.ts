@@ -73,14 +73,14 @@ function factsOf(model: ModelRecord, endpoint: ModelEndpoint): ModelTakes {
   return { ...model.takes, ...endpoint.takesHere };
 }
 
-/** Returns what a model takes of turns and forced calls at an endpoint; an absent member is unknown, or always. */
+/** Returns what a model takes of turns, forced calls and breakpoints at an endpoint; an absent member is unknown, or always. */
 export function resolveTurns({
   endpoint,
   model,
   families,
 }: Omit<TakingEndpoint, "format" | "quirks">): Pick<
   ModelTarget,
-  "forcedTools" | "takesMidSystem" | "takesPrefill" | "takesUnsigned"
+  "forcedTools" | "takesMidSystem" | "takesPrefill" | "takesUnsigned" | "takesBreakpoints"
 > {
   const { forcedTools, reasoning, midConversationSystem, prefill } = factsOf(model, endpoint);
   const unsigned = lastOf(families, "unsignedThinking");
@@ -91,6 +91,7 @@ export function resolveTurns({
     ...(midConversationSystem === undefined ? {} : { takesMidSystem: midConversationSystem }),
     ...(prefill === undefined ? {} : { takesPrefill: prefill }),
     ...(unsigned === undefined ? {} : { takesUnsigned: unsigned }),
+    ...(lastOf(families, "cacheBreakpoints") === true ? { takesBreakpoints: true } : {}),
   };
 }
 

@@ -28,6 +28,8 @@ export interface ModelTarget {
   readonly takesPrefill?: boolean;
   /** False: it rejects thinking of earlier turns that has no signature of its vendor. */
   readonly takesUnsigned?: boolean;
+  /** OpenAI's formats: it takes `prompt_cache_breakpoint` in contents. Absent: not. */
+  readonly takesBreakpoints?: boolean;
   /** When it can be made to call a tool. Absent: always, or this is unknown. */
   readonly forcedTools?: "without-reasoning" | "never";
   /** Chat format only: the fields that control reasoning at the provider. Absent: `reasoning_effort` only. */

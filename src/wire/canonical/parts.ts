@@ -1,5 +1,5 @@
 import type { FormatName, ProviderFormat } from "../conversation/format-name.ts";
-import type { Fields } from "../json/fields.ts";
+import { asFields, type Fields } from "../json/fields.ts";
 
 /**
  * Data that only one format has: unknown fields, and how something was spelled where a format has several spellings. The format
@@ -22,7 +22,30 @@ interface PartBase {
 export interface CacheMark {
   /** The time to live; null: the vendor's default. */
   readonly ttl: "5m" | "1h" | null;
+  /** It is a `prompt_cache_breakpoint` of OpenAI's formats. */
+  readonly isBreakpoint?: true;
 }
+
+/** Reads `cache_control`; undefined where there is none. */
+export function readCacheMark(raw: unknown): CacheMark | undefined {
+  const mark = asFields(raw);
+  if (mark === null) return undefined;
+  const ttl = mark["ttl"];
+  return { ttl: ttl === "5m" || ttl === "1h" ? ttl : null };
+}
+
+/** Reads `prompt_cache_breakpoint` of OpenAI's formats; undefined where there is none. */
+export function readBreakpoint(raw: unknown): CacheMark | undefined {
+  return asFields(raw) === null ? undefined : { ttl: null, isBreakpoint: true };
+}
+
+/** Writes a mark that is a breakpoint; no field for another one. */
+export function writeBreakpoint(mark: CacheMark | undefined): Fields {
+  return mark?.isBreakpoint === true ? BREAKPOINT_FIELD : NO_FIELD;
+}
+
+const BREAKPOINT_FIELD: Fields = { prompt_cache_breakpoint: { mode: "explicit" } };
+const NO_FIELD: Fields = {};
 
 /** A part of a message in a request or an answer. */
 export type Part =

@@ -32,6 +32,7 @@ import type {
   EncodeJob,
   InferenceRequest,
   OffloadedEncoding,
+  ProviderTarget,
   RequestRetention,
   TurnNames,
   UpstreamTarget,
@@ -252,10 +253,11 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 
   readCacheableShape(): CacheableShape {
     const { bytes, text, root } = this.parts.scanned;
+    const marksItself = isWord(text, memberOf(memberOf(root, "prompt_cache_options"), "mode"), "explicit");
     let sharedBytes = 0;
     for (const node of this.parts.listShared()) sharedBytes += sizeOf(node);
     return {
-      hasMarks: CLIENT_MARKS.some((mark) => bytes.includes(mark)),
+      hasMarks: marksItself || bytes.includes(CACHE_CONTROL) || bytes.includes(BREAKPOINT),
       hasAnswers: [...itemsOf(root, "messages"), ...itemsOf(root, "input")].some((turn) =>
         isAnswer(text, turn),
       ),
@@ -370,6 +372,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
         target.provider.format === this.format &&
         isPlain(target) &&
         (target.provider.takesSchemas !== false || !this.asksForSchema()) &&
+        !this.hasForeignMarks(target.provider) &&
         (target.provider.model.forcedTools === undefined || !this.forcesTool()) &&
         this.parts.mayForward(target);
       this.askedReview = null;
@@ -377,6 +380,13 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
       this.asked = target;
     }
     return this.isAskedForwarded;
+  }
+
+  /** Whether a request in one of OpenAI's formats has cache marks that the model does not take, or takes in another form. */
+  private hasForeignMarks({ model }: ProviderTarget): boolean {
+    if (this.format === "anthropic-messages") return false;
+    const { bytes } = this.parts.scanned;
+    return bytes.includes(model.takesBreakpoints === true ? CACHE_CONTROL : BREAKPOINT);
   }
 
   private forcesTool(): boolean {
@@ -450,7 +460,8 @@ function isAnswer(text: string, turn: JsonNode): boolean {
 const CALL_TYPES: WordTable<true> = wordTable({ function_call: true, custom_tool_call: true });
 
 /** The names of fields by which clients mark prompts for caches. */
-const CLIENT_MARKS = [Buffer.from('"cache_control"'), Buffer.from('"prompt_cache_breakpoint"')] as const;
+const CACHE_CONTROL = Buffer.from('"cache_control"');
+const BREAKPOINT = Buffer.from('"prompt_cache_breakpoint"');
 
 /** Whether the request has tools that only this format has, such as those that the vendor runs. */
 function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestParts): boolean {

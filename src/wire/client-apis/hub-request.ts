@@ -4,6 +4,7 @@ import type { AnswerEvent } from "../canonical/answer.ts";
 import { askForSchema } from "../canonical/ask-for-schema.ts";
 import { boundAnswer } from "../canonical/bound-answer.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
+import { expressMarks } from "../canonical/express-marks.ts";
 import { expressNatives } from "../canonical/express-natives.ts";
 import { fitTurns } from "../canonical/fit-turns.ts";
 import { createToolRestorer, flattenTools, type RenamedTools } from "../canonical/flatten-tools.ts";
@@ -237,7 +238,11 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   rejectForcedTools(expressed.request, format);
   const placed = placeMadeImages(expressed.request, format, model.takesImages !== false);
   const hidden = hideUser(placed.request, (user) => target.hashUser(user));
-  const marked = limitCacheMarks(markCaches(hidden, format, target.cacheMarking ?? null), format);
+  const expressedMarks = expressMarks(hidden, format, model.takesBreakpoints === true);
+  const marked = limitCacheMarks(
+    markCaches(expressedMarks.request, format, target.cacheMarking ?? null),
+    format,
+  );
   const flat = flattenTools(marked.request, provider);
   const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, model);
   const applied = applyProvider(fields, provider);
@@ -258,6 +263,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
         ...(schemed === forced ? [] : schemed.warnings),
         ...expressed.warnings,
         ...placed.warnings,
+        ...expressedMarks.warnings,
         ...marked.warnings,
         ...flat.warnings,
         ...warnings,

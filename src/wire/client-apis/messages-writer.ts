@@ -1,6 +1,7 @@
 import { ByteOutput } from "../../base/byte-output.ts";
 import type { Interleaved } from "../../base/composed-bytes.ts";
 import { encodeCache } from "../anthropic-messages/translate/cache-mark.ts";
+import { readCacheMark } from "../canonical/parts.ts";
 import {
   type CacheMarking,
   type MarkableMessage,
@@ -24,7 +25,6 @@ import {
 import { appendUnescaped } from "../json/unescape.ts";
 import { type Role, readRole } from "../openai-chat/passthrough/role.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
-import { readCacheMark } from "../openai-chat/translate/decode-part.ts";
 import { CommonIds, isCommonName } from "./common-ids.ts";
 
 /** Members of a body, each behind a comma, between which parts of the client's body stand. */

@@ -18,7 +18,7 @@ export interface MarkedCache {
 
 /** What decides whether marks in a prompt pay. */
 export interface CacheableShape {
-  /** The client marked something itself. */
+  /** The client marked something itself, or says that it does. */
   readonly hasMarks: boolean;
   /** The model has answered before. */
   readonly hasAnswers: boolean;

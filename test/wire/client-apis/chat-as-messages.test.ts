@@ -4,6 +4,7 @@ import { GatewayError } from "../../../src/base/errors.ts";
 import { plainReasoning, REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
 import { writeAsMessages } from "../../../src/wire/client-apis/chat-as-messages.ts";
 import { type Decoded, HubRequest } from "../../../src/wire/client-apis/hub-request.ts";
+import type { CacheMarking } from "../../../src/wire/conversation/cache-marking.ts";
 import { parseFields } from "../../../src/wire/json/check-fields.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import {
@@ -35,12 +36,12 @@ const CALLED: Fields = {
 const FACTS = { wantsUsageChunk: false, estimatedPromptTokens: 1 };
 
 /** Translates a request, with what was decoded of it or with all of it; `error` where it is rejected. */
-function translate(scanned: ScannedChatRequest, decoded: Decoded | null) {
+function translate(scanned: ScannedChatRequest, decoded: Decoded | null, cacheMarking: CacheMarking | null) {
   const { bytes, text } = scanned;
   const decodeWhole = () => openaiChat.decodeRequest(parseFields(bytes.toString("utf8"), text));
   try {
     const hub = new HubRequest(openaiChat, { decodeWhole, decodeFor: () => decoded }, FACTS);
-    const { body, warnings, repair } = hub.encode(TARGET);
+    const { body, warnings, repair } = hub.encode({ ...TARGET, cacheMarking });
     return { body: JSON.parse(body.toString()), warnings, repair };
   } catch (error) {
     if (error instanceof GatewayError) return { error: error.failure.message };
@@ -57,11 +58,22 @@ function compare(request: unknown): boolean {
     if (error instanceof GatewayError) return false;
     throw error;
   }
-  const decoded = writeAsMessages(scanned);
-  if (decoded === null) return false;
-  expect(translate(scanned, decoded)).toEqual(translate(scanned, null));
-  return true;
+  const isMarked = scanned.bytes.includes("cache_control");
+  // The gateway marks nothing where the client has.
+  const compared = (isMarked ? [null] : MARKINGS).map((marking) => {
+    const decoded = writeAsMessages(scanned, marking);
+    if (decoded === null) return false;
+    expect(translate(scanned, decoded, marking)).toEqual(translate(scanned, null, marking));
+    return true;
+  });
+  return compared.every(Boolean);
 }
+
+const MARKINGS: readonly (CacheMarking | null)[] = [
+  null,
+  { shared: true, turns: true },
+  { shared: true, turns: false },
+];
 
 /** Mostly one of the plain values, now and then an odd one. */
 function mostly<T>(plain: fc.Arbitrary<T>, ...odd: readonly T[]): fc.Arbitrary<T> {
@@ -228,7 +240,7 @@ describe("a chat request whose messages are written for Anthropic's API without 
       { role: "user", content: "And now?" },
     ];
     const scanned = scanChatRequest(Buffer.from(JSON.stringify({ model: "acme/model", messages })));
-    const { body } = translate(scanned, writeAsMessages(scanned));
+    const { body } = translate(scanned, writeAsMessages(scanned), null);
     expect(body.system).toBe("Be brief.");
     expect(body.messages).toEqual([
       { role: "user", content: [{ type: "text", text: "Look.", cache_control: { type: "ephemeral" } }] },

@@ -1,4 +1,10 @@
-import type { CacheMark, MediaPart, NativePart, Part } from "../../canonical/parts.ts";
+import {
+  type MediaPart,
+  type NativePart,
+  type Part,
+  readBreakpoint,
+  readCacheMark,
+} from "../../canonical/parts.ts";
 import { asFields, asText, createTable, type Fields, omit } from "../../json/fields.ts";
 import { joinTexts } from "../reasoning.ts";
 import { keepExtras } from "./extras.ts";
@@ -14,14 +20,6 @@ export function decodePart(raw: Fields): Part {
 /** Returns a native part for something that only this format has. */
 export function keepNative(value: Fields, type: string, spelling: Fields = {}): NativePart {
   return { kind: "native", format: "openai-chat", type, value, ...keepExtras({}, spelling) };
-}
-
-/** Decodes `cache_control`; undefined where there is none. */
-export function readCacheMark(raw: unknown): CacheMark | undefined {
-  const mark = asFields(raw);
-  if (mark === null) return undefined;
-  const ttl = mark["ttl"];
-  return { ttl: ttl === "5m" || ttl === "1h" ? ttl : null };
 }
 
 const DECODERS: Readonly<Record<string, (raw: Fields) => Part | null>> = createTable({
@@ -52,13 +50,14 @@ const DECODERS: Readonly<Record<string, (raw: Fields) => Part | null>> = createT
   file: readFile,
 });
 
-const BASE = ["type", "cache_control"];
+const BASE = ["type", "cache_control", "prompt_cache_breakpoint"];
 
 /** Decodes what every part may have: a cache mark and unknown fields. */
 function readBase(raw: Fields, known: readonly string[], spelling: Fields = {}) {
-  const cache = readCacheMark(raw["cache_control"]);
+  const own = readCacheMark(raw["cache_control"]);
+  const cache = own ?? readBreakpoint(raw["prompt_cache_breakpoint"]);
   const names = new Set([...known, ...(cache === undefined ? ["type"] : BASE)]);
-  const spelled = cache === undefined ? spelling : { ...spelling, cache: raw["cache_control"] };
+  const spelled = own === undefined ? spelling : { ...spelling, cache: raw["cache_control"] };
   return { ...(cache === undefined ? {} : { cache }), ...keepExtras(omit(raw, names), spelled) };
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import { readCacheMark } from "../../canonical/parts.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../canonical/request.ts";
 import { asFields, asText, type Fields, omit } from "../../json/fields.ts";
-import { readCacheMark } from "./decode-part.ts";
 import { withExtras } from "./extras.ts";
 import { printTool } from "./print-tool.ts";
 

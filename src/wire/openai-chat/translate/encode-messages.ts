@@ -54,12 +54,13 @@ function encodeContent(
   { message, field, warn }: MessageContext,
 ): string | readonly Fields[] {
   const cameAsParts = keptSpelling(message)["content"] === "parts";
-  if (!cameAsParts && parts.every(isText)) return joinTexts(parts, between);
+  const isPlain = !cameAsParts && !parts.some(({ cache }) => cache?.isBreakpoint === true);
+  if (isPlain && parts.every(isText)) return joinTexts(parts, between);
   const encoded = parts
     .map((part, index) => encodeContentPart(part, `${field}.content[${index}]`, warn))
     .filter((part) => part !== null);
   const isLeftText = parts.every((part) => isText(part) || isForeign(part));
-  return isLeftText && !cameAsParts ? joinTexts(parts.filter(isText), between) : encoded;
+  return isLeftText && isPlain ? joinTexts(parts.filter(isText), between) : encoded;
 }
 
 function isText(part: Part): part is TextPart {

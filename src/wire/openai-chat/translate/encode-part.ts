@@ -1,9 +1,14 @@
 import { fail } from "../../../base/errors.ts";
-import type { MediaPart, NativePart, Part } from "../../canonical/parts.ts";
+import {
+  type MediaPart,
+  type NativePart,
+  type Part,
+  readCacheMark,
+  writeBreakpoint,
+} from "../../canonical/parts.ts";
 import type { Warn } from "../../canonical/warn.ts";
 import type { FormatName } from "../../conversation/format-name.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import { readCacheMark } from "./decode-part.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
 import { writeSource } from "./media-source.ts";
 
@@ -37,8 +42,12 @@ export function encodeNative(part: NativePart, field: string, warn: Warn): Field
   return null;
 }
 
-/** Encodes unknown fields, and the cache mark if the client speaks this format; other hosts of the format reject that field. */
+/**
+ * Encodes unknown fields, a breakpoint, and another cache mark if the client speaks this format; other hosts of the format reject that
+ * field.
+ */
 function encodeBase(part: Part): Fields {
+  if (part.cache?.isBreakpoint === true) return { ...keptFields(part), ...writeBreakpoint(part.cache) };
   const raw = keptSpelling(part)["cache"];
   const isMarked = part.cache !== undefined && readCacheMark(raw)?.ttl === part.cache.ttl;
   return { ...keptFields(part), ...(isMarked ? { cache_control: raw } : {}) };

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ModelTarget } from "../../canonical/format.ts";
+import { readCacheMark } from "../../canonical/parts.ts";
 import { type ConversationRequest, EMPTY_REQUEST, type ToolChoice } from "../../canonical/request.ts";
 import { OPENAI_SERVICE_TIERS } from "../../canonical/service-tiers.ts";
 import type { Warn } from "../../canonical/warn.ts";
 import { asFields, assignFields, asText, type Fields } from "../../json/fields.ts";
-import { readCacheMark } from "./decode-part.ts";
 import { decodeToolChoice } from "./decode-tools.ts";
 import { encodeToolChoice, hasTools } from "./encode-tools.ts";
 import { keptSpelling } from "./extras.ts";

@@ -1,4 +1,4 @@
-import type { MediaSource, Part } from "../../canonical/parts.ts";
+import { type MediaSource, type Part, readBreakpoint, readCacheMark } from "../../canonical/parts.ts";
 import { asFields, createTable, type Fields, omit } from "../../json/fields.ts";
 import { decodeCitation } from "./citations.ts";
 import { markSpelling } from "./extras.ts";
@@ -9,9 +9,13 @@ import { markSpelling } from "./extras.ts";
  */
 export function decodePart(value: Fields): Part {
   const type = String(value["type"]);
-  const part = DECODERS[type]?.(value);
+  const cache = readCacheMark(value["cache_control"]) ?? readBreakpoint(value["prompt_cache_breakpoint"]);
+  const part = DECODERS[type]?.(cache === undefined ? value : omit(value, MARKS));
+  if (cache !== undefined && part) return { ...part, cache };
   return part ?? { kind: "native", format: "openai-responses", type, value };
 }
+
+const MARKS: ReadonlySet<string> = new Set(["cache_control", "prompt_cache_breakpoint"]);
 
 const DECODERS: Readonly<Record<string, (value: Fields) => Part | null>> = createTable({
   input_text: decodeText,

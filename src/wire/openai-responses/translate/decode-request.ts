@@ -1,4 +1,5 @@
 import { fail } from "../../../base/errors.ts";
+import { readCacheMark } from "../../canonical/parts.ts";
 import { type ConversationRequest, EMPTY_REQUEST, type Message, type Tool } from "../../canonical/request.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { asFields, assignFields, type Fields, omit } from "../../json/fields.ts";
@@ -88,6 +89,11 @@ function takePlain(rest: Record<string, unknown>, known: KnownParameters): void 
     if (typeof rest[field] !== kind) continue;
     assignFields(known, { [key]: rest[field] });
     delete rest[field];
+  }
+  const cache = readCacheMark(rest["cache_control"]);
+  if (cache !== undefined) {
+    assignFields(known, { cache });
+    delete rest["cache_control"];
   }
   const metadata = asFields(rest["metadata"]);
   if (metadata === null) return;

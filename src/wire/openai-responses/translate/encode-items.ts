@@ -114,7 +114,10 @@ export function encodeResult(result: Extract<Part, { kind: "tool-result" }>): Re
 }
 
 function encodeOutput(content: readonly Part[], spelling: { readonly asText?: true } | null): unknown {
-  const asText = spelling === null ? content.every((part) => part.kind === "text") : spelling.asText === true;
+  const asText =
+    spelling === null
+      ? content.every((part) => part.kind === "text" && part.cache?.isBreakpoint !== true)
+      : spelling.asText === true;
   if (asText) return content.map((part) => (part.kind === "text" ? part.text : "")).join("");
   const encoded = content.map((part) => encodePart(part, "input_text")).filter((part) => part !== null);
   if (encoded.length > 0 || content.length === 0) return encoded;

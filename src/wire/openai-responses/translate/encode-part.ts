@@ -1,4 +1,4 @@
-import type { MediaPart, MediaSource, Part } from "../../canonical/parts.ts";
+import { type MediaPart, type MediaSource, type Part, writeBreakpoint } from "../../canonical/parts.ts";
 import type { FormatName } from "../../conversation/format-name.ts";
 import type { Fields } from "../../json/fields.ts";
 import { encodeCitation } from "./citations.ts";
@@ -9,6 +9,12 @@ export type TextType = "input_text" | "output_text";
 
 /** Encodes a part; null if this format has no form for it. */
 export function encodePart(part: Part, textType: TextType): Fields | null {
+  const encoded = encodeUnmarked(part, textType);
+  const mayMark = textType === "input_text" && encoded !== null && part.cache?.isBreakpoint === true;
+  return mayMark ? { ...encoded, ...writeBreakpoint(part.cache) } : encoded;
+}
+
+function encodeUnmarked(part: Part, textType: TextType): Fields | null {
   const rest = readSpelling(part)?.part;
   switch (part.kind) {
     case "text":
