@@ -435,7 +435,11 @@ export interface Schemas {
   };
   ForwardedUsage: {
     cost: number;
-    cost_details: { upstream_inference_cost: number };
+    cost_details: {
+      upstream_inference_cost: number;
+      upstream_inference_prompt_cost: number;
+      upstream_inference_completions_cost: number;
+    };
     is_byok: boolean;
     estimated?: boolean;
   };
@@ -1370,7 +1374,11 @@ export interface Schemas {
     total_tokens: number;
     server_tool_use?: { web_search_requests?: number };
     cost?: number;
-    cost_details?: { upstream_inference_cost?: number | null };
+    cost_details?: {
+      upstream_inference_cost?: number | null;
+      upstream_inference_prompt_cost?: number;
+      upstream_inference_completions_cost?: number;
+    };
     is_byok?: boolean;
     estimated?: boolean;
   };
