@@ -60,6 +60,8 @@ const FINISHES: Readonly<Record<ChatApi, readonly [string, string]>> = {
 
 const CALL = ["write_file", { path: "/work/answer.txt", content: "it's\n" }];
 
+const WITH_USAGE = { stream_options: { include_usage: true } };
+
 function listChats(): LibraryCase[] {
   const apis = ["chat", "responses", "messages"] as const;
   return apis.flatMap((api) =>
@@ -79,7 +81,7 @@ function listChats(): LibraryCase[] {
             name: `${name}, a tool call`,
             api,
             stream,
-            body: makeBody(api, model, TASK, true),
+            body: { ...makeBody(api, model, TASK, true), ...(api === "chat" && stream ? WITH_USAGE : {}) },
             expected: { text: "I write the file.", calls: [CALL], finish: called },
           },
         ];
@@ -113,9 +115,12 @@ export function listCases(models: number): readonly LibraryCase[] {
   });
   return [
     ...listChats(),
-    one("embeddings", { lengths: [256, 256] }, { model: "sandbox/embed", input: ["one", "two"] }),
+    one(
+      "embeddings",
+      { lengths: [256, 256] },
+      { model: "sandbox/embed", input: ["one", "two"], encoding_format: "float" },
+    ),
     one("models", { ids: models }),
-    one("anthropic models", { ids: models }),
     ...listErrors(),
     // The calls of OpenRouter's library.
     one("count", { ids: models }),

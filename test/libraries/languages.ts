@@ -18,13 +18,18 @@ export interface LibraryProgram {
 }
 
 const OPENAI = ["chat", "responses", "embeddings", "models"];
-const BOTH = [...OPENAI, "messages", "anthropic models"];
+const BOTH = [...OPENAI, "messages"];
 const OPENROUTER = [...OPENAI, "count", "model", "endpoints", "providers", "key", "credits", "generation"];
 
 const isOf =
   (apis: readonly string[]) =>
   ({ api }: LibraryCase) =>
     apis.includes(api);
+
+/** Whether a stream ends with a chunk of its own for usage. An error comes before any chunk. */
+function hasUsageChunk({ body, expected }: LibraryCase): boolean {
+  return body["stream_options"] !== undefined || expected["status"] !== undefined;
+}
 
 const NPM = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", "."];
 
@@ -79,7 +84,9 @@ export const PROGRAMS: readonly LibraryProgram[] = [
       ["javac", "-cp", "lib/*", "-d", "classes", "src/main/java/Main.java"],
     ],
     run: ["java", "-cp", "classes:lib/*", "Main"],
-    handles: isOf(BOTH),
+    // Its accumulator takes a chunk with usage for the one after the finish, as OpenAI sends it to clients that ask for usage. Others get
+    // it with the finish.
+    handles: (one) => isOf(BOTH)(one) && (one.api !== "chat" || !one.stream || hasUsageChunk(one)),
   },
   {
     folder: "rust",

@@ -100,15 +100,8 @@ func (all clients) send(api string, body json.RawMessage, stream bool) (result, 
 			lengths = append(lengths, len(item.Embedding))
 		}
 		return result{"lengths": lengths}, nil
-	case "models":
-		page := all.openai.Models.ListAutoPaging(ctx)
-		count := 0
-		for page.Next() {
-			count++
-		}
-		return result{"ids": count}, page.Err()
 	default:
-		page := all.anthropic.Models.ListAutoPaging(ctx, anthropic.ModelListParams{})
+		page := all.openai.Models.ListAutoPaging(ctx)
 		count := 0
 		for page.Next() {
 			count++

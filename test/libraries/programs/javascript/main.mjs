@@ -54,7 +54,6 @@ const SEND = {
     return { lengths: data.map(({ embedding }) => embedding.length) };
   },
   models: () => listModels(openai.models.list()),
-  "anthropic models": () => listModels(anthropic.models.list()),
 };
 
 for (const { name, api, body, stream } of cases) {

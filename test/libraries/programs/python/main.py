@@ -83,8 +83,7 @@ def send(api, body, stream):
     if api == "embeddings":
         answer = openai_client.embeddings.create(**body)
         return {"lengths": [len(item.embedding) for item in answer.data]}
-    client = openai_client if api == "models" else anthropic_client
-    return {"ids": len([model.id for model in client.models.list()])}
+    return {"ids": len([model.id for model in openai_client.models.list()])}
 
 
 for case in site["cases"]:

@@ -65,10 +65,8 @@ public final class Main {
         var embeddings = openai.embeddings()
             .create(EmbeddingCreateParams.builder().body(JSON.treeToValue(body, EmbeddingCreateParams.Body.class)).build());
         return Map.of("lengths", embeddings.data().stream().map(item -> item.embedding().size()).toList());
-      case "models":
-        return Map.of("ids", count(openai.models().list().autoPager()));
       default:
-        return Map.of("ids", count(anthropic.models().list().autoPager()));
+        return Map.of("ids", count(openai.models().list().autoPager()));
     }
   }
 
