@@ -9,8 +9,9 @@ export interface LibraryProgram {
   readonly needs: readonly string[];
   /** Where to get these. */
   readonly advice: string;
-  /** Installs and compiles, one command after the other. */
-  readonly build: readonly (readonly string[])[];
+  /** Gets the libraries from the registry of their language, one command after the other. */
+  readonly install: readonly (readonly string[])[];
+  readonly compile?: readonly string[];
   readonly run: readonly string[];
   /** The program is given the answers instead of sending the requests. */
   readonly parsesOnly?: true;
@@ -40,7 +41,7 @@ export const PROGRAMS: readonly LibraryProgram[] = [
     libraries: "openai and @anthropic-ai/sdk (JavaScript)",
     needs: ["node", "npm"],
     advice: "Install Node.js 20 or newer.",
-    build: [NPM],
+    install: [NPM],
     run: ["node", "main.mjs"],
     handles: isOf(BOTH),
   },
@@ -49,7 +50,7 @@ export const PROGRAMS: readonly LibraryProgram[] = [
     libraries: "@openrouter/sdk (JavaScript)",
     needs: ["node", "npm"],
     advice: "Install Node.js 20 or newer.",
-    build: [NPM],
+    install: [NPM],
     run: ["node", "main.mjs"],
     handles: isOf(OPENROUTER),
   },
@@ -58,7 +59,7 @@ export const PROGRAMS: readonly LibraryProgram[] = [
     libraries: "openai and anthropic (Python)",
     needs: ["python3"],
     advice: "Install Python 3.9 or newer with venv.",
-    build: [
+    install: [
       ["python3", "-m", "venv", "venv"],
       ["venv/bin/pip", "install", "-q", "--disable-pip-version-check", "-r", "requirements.txt"],
     ],
@@ -70,7 +71,8 @@ export const PROGRAMS: readonly LibraryProgram[] = [
     libraries: "openai-go and anthropic-sdk-go",
     needs: ["go"],
     advice: "Install Go 1.23 or newer.",
-    build: [["go", "build", "-mod=mod", "-o", "main", "."]],
+    install: [["go", "mod", "download"]],
+    compile: ["go", "build", "-mod=mod", "-o", "main", "."],
     run: ["./main"],
     handles: isOf(BOTH),
   },
@@ -79,10 +81,8 @@ export const PROGRAMS: readonly LibraryProgram[] = [
     libraries: "openai-java and anthropic-java, with validation",
     needs: ["java", "javac", "mvn"],
     advice: "Install a JDK 17 or newer and Maven.",
-    build: [
-      ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"],
-      ["javac", "-cp", "lib/*", "-d", "classes", "src/main/java/Main.java"],
-    ],
+    install: [["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"]],
+    compile: ["javac", "-cp", "lib/*", "-d", "classes", "src/main/java/Main.java"],
     run: ["java", "-cp", "classes:lib/*", "Main"],
     // Its accumulator takes a chunk with usage for the one after the finish, as OpenAI sends it to clients that ask for usage. Others get
     // it with the finish.
@@ -93,7 +93,8 @@ export const PROGRAMS: readonly LibraryProgram[] = [
     libraries: "async-openai (Rust)",
     needs: ["cargo"],
     advice: "Install Rust 1.75 or newer.",
-    build: [["cargo", "build", "-q"]],
+    install: [["cargo", "fetch", "-q"]],
+    compile: ["cargo", "build", "-q"],
     run: ["target/debug/libraries"],
     parsesOnly: true,
     // It requires a text as the code of an error, where the specification has a number.

@@ -21,25 +21,29 @@ const BUILD_MS = 20 * 60_000;
 /** The timeout of all cases in one program. */
 const RUN_MS = 3 * 60_000;
 
+const HOW_TO_INSTALL = `It needs the registry of its packages once; then they are kept in ${FOLDER} (GATEWAY_LIBRARIES_DIR).`;
+
 interface Tally {
   passed: number;
   failed: number;
 }
 
-/** Copies a program into the kept folder, and builds it there. Returns why that failed; null if it did not. */
-async function build({ folder, build }: LibraryProgram): Promise<string | null> {
+/** Copies a program into the kept folder, and installs its libraries there. Returns why that failed; null if it did not. */
+async function install({ folder, install }: LibraryProgram): Promise<string | null> {
   const cwd = join(FOLDER, folder);
   mkdirSync(cwd, { recursive: true });
   cpSync(join(import.meta.dir, "programs", folder), cwd, { recursive: true });
-  for (const command of build) {
-    const { exitCode, stdout, stderr } = await runChild(command, {
-      cwd,
-      env: { ...process.env },
-      timeoutMs: BUILD_MS,
-    });
-    if (exitCode !== 0) return `${command.join(" ")}: ${(stderr || stdout).trim().slice(-2_000)}`;
+  for (const command of install) {
+    const problem = await runStep(command, cwd);
+    if (problem !== null) return problem;
   }
   return null;
+}
+
+async function runStep(command: readonly string[], cwd: string): Promise<string | null> {
+  const options = { cwd, env: { ...process.env }, timeoutMs: BUILD_MS };
+  const { exitCode, stdout, stderr } = await runChild(command, options);
+  return exitCode === 0 ? null : `${command.join(" ")}: ${(stderr || stdout).trim().slice(-2_000)}`;
 }
 
 /** Writes the cases for a program, and runs it. Returns what it read for each case, by name, and what else it printed. */
@@ -117,12 +121,17 @@ async function runProgram(
     console.log(`skip  ${program.libraries}: ${missing.join(", ")} not found. ${program.advice}`);
     return { passed: 0, failed: 0 };
   }
-  const problem = await build(program);
-  if (problem !== null) {
+  const absent = await install(program);
+  if (absent !== null) {
     console.log(
-      `skip  ${program.libraries}: not built. It needs the registry of its packages once; then they are kept in ${FOLDER} (GATEWAY_LIBRARIES_DIR).\n${problem.replace(/^/gm, "      | ")}`,
+      `skip  ${program.libraries}: not installed. ${HOW_TO_INSTALL}\n${absent.replace(/^/gm, "      | ")}`,
     );
     return { passed: 0, failed: 0 };
+  }
+  const problem = program.compile ? await runStep(program.compile, join(FOLDER, program.folder)) : null;
+  if (problem !== null) {
+    console.log(`FAIL  ${program.libraries}: not compiled\n${problem.replace(/^/gm, "      | ")}`);
+    return { passed: 0, failed: 1 };
   }
   const cases = all.filter((one) => program.handles(one));
   const { read, stderr } = await run(program, gateway, cases);
