@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { presentModel } from "../../src/core/catalog/present-model.ts";
+import { linksOf, presentModel } from "../../src/core/catalog/present-model.ts";
 import { presentProvider } from "../../src/core/catalog/present-provider.ts";
 import type { ModelEndpoint, ModelRecord } from "../../src/core/catalog/records.ts";
 
@@ -46,12 +46,29 @@ describe("a presented model", () => {
       description:
         "Name takes text and images and answers with text. It calls tools. Its context window has 1,000 tokens.",
       canonical_slug: "author/name",
-      architecture: { input_modalities: ["text", "image"], output_modalities: ["text"], tokenizer: "Other" },
+      architecture: {
+        input_modalities: ["text", "image"],
+        output_modalities: ["text"],
+        tokenizer: "Other",
+        modality: "text+image->text",
+      },
       top_provider: { context_length: 1000, max_completion_tokens: 100, is_moderated: false },
       supported_parameters: ["max_tokens", "tools"],
       isFree: false,
       expiration_date: null,
+      links: { details: "/api/gateway/models/author/name/endpoints" },
+      default_parameters: null,
+      per_request_limits: null,
+      supported_voices: null,
     });
+  });
+
+  test.each([
+    ["author/name:free", "author/name:free/endpoints"],
+    ["author/a b/c", "author/a%20b%2Fc/endpoints"],
+    ["plain", "plain"],
+  ])("has the path of its description: %s", (id, path) => {
+    expect(linksOf(id)).toEqual({ details: `/api/gateway/models/${path}` });
   });
 
   test("has the smallest context window and the highest of each price of its endpoints", () => {

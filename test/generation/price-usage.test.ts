@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { roundToNanodollars } from "../../src/base/money.ts";
-import { listPriceLines } from "../../src/core/catalog/price-usage.ts";
+import { listPriceLines, priceTokens } from "../../src/core/catalog/price-usage.ts";
 import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { priceAt, priceUsage } from "../support/price-usage.ts";
@@ -47,6 +47,34 @@ describe("the price of a generation, in nanodollars", () => {
     const prompt = 400 * 100 + 100 * 2000 + 200 * 1250 + 50 * 10_000 + 250 * 1000;
     const completion = 80 * 3000 + 20 * 20_000 + 100 * 4000;
     expect(priceUsage(EVERY_KIND, usage, NOW)).toBe(prompt + completion + 1_000_000);
+  });
+
+  test("the parts of a cost are what the tokens of prompt, completion and advisors cost, without the price of the request", () => {
+    const usage = {
+      ...NO_TOKENS,
+      promptTokens: 1000,
+      cachedTokens: 400,
+      completionTokens: 200,
+      reasoningTokens: 80,
+    };
+    const advisor = {
+      ...NO_TOKENS,
+      model: "advisor",
+      promptTokens: 10,
+      completionTokens: 1,
+      prices: PLAIN.prices,
+    };
+    const parts = priceTokens({ prices: EVERY_KIND.prices, usage, advisors: [advisor] });
+    expect(parts).toEqual({
+      prompt: 400 * 100 + 600 * 1000 + 10 * 1000,
+      completion: 80 * 3000 + 120 * 4000 + 4000,
+    });
+  });
+
+  test("a cost that the provider reported leaves the parts at the prices of its tokens", () => {
+    const usage = { ...NO_TOKENS, promptTokens: 10, completionTokens: 2 };
+    const prices = { prompt: "0.000001", completion: "0.000004", reported: "0.5" };
+    expect(priceTokens({ prices, usage, advisors: [] })).toEqual({ prompt: 10_000, completion: 8_000 });
   });
 
   test("a kind of token without a price is charged as the kind that includes it", () => {

@@ -43,6 +43,7 @@ const COMPLETED: Ending = {
     paid: 40,
     list: 40,
     shownList: 40,
+    shownParts: { prompt: 30, completion: 10 },
     isByok: false,
   },
 };

@@ -109,7 +109,11 @@ describe("POST embeddings", () => {
         prompt_tokens: 6,
         total_tokens: 6,
         cost: 0.000006,
-        cost_details: { upstream_inference_cost: 0.000006 },
+        cost_details: {
+          upstream_inference_cost: 0.000006,
+          upstream_inference_prompt_cost: 0.000006,
+          upstream_inference_completions_cost: 0,
+        },
         is_byok: false,
       },
     });

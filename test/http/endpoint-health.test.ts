@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 interface EndpointHealth {
   readonly tag: string;
-  readonly status: string;
+  readonly health: string;
   readonly uptime: number | null;
   readonly latency_ms: Readonly<Record<string, number>> | null;
   readonly throughput: Readonly<Record<string, number>> | null;
@@ -52,9 +52,9 @@ const emptyStream: Play = async (call) => {
   await call.end();
 };
 
-const GOOD = { requests: 1, uptime: 1, status: "ok" };
-const BAD = { requests: 1, uptime: 0, status: "degraded" };
-const NOTHING = { requests: 0, uptime: null, status: "unknown" };
+const GOOD = { requests: 1, uptime: 1, health: "ok" };
+const BAD = { requests: 1, uptime: 0, health: "degraded" };
+const NOTHING = { requests: 0, uptime: null, health: "unknown" };
 
 describe("the health of a model endpoint after one attempt at a vendor", () => {
   const cases: readonly (readonly [string, Play, object])[] = [
@@ -114,14 +114,14 @@ test("a model endpoint is down after five failures, degraded while half open, an
   const { a, clock } = vendors;
   a.perform(rejectWith(500));
   for (let time = 0; time < 5; time++) await ask(true);
-  expect(await fetchHealth("vendor-a")).toMatchObject({ status: "down", requests: 5, uptime: 0 });
+  expect(await fetchHealth("vendor-a")).toMatchObject({ health: "down", requests: 5, uptime: 0 });
   clock.advance(5_000);
-  expect(await fetchHealth("vendor-a")).toMatchObject({ status: "degraded" });
+  expect(await fetchHealth("vendor-a")).toMatchObject({ health: "degraded" });
   a.perform(healthy("Alpha"));
   await ask(true);
-  expect(await fetchHealth("vendor-a")).toMatchObject({ status: "degraded" });
+  expect(await fetchHealth("vendor-a")).toMatchObject({ health: "degraded" });
   await ask(false);
-  expect(await fetchHealth("vendor-a")).toMatchObject({ status: "unknown", requests: 0 });
+  expect(await fetchHealth("vendor-a")).toMatchObject({ health: "unknown", requests: 0 });
   await ask(false);
   expect(await fetchHealth("vendor-a")).toMatchObject(GOOD);
   expect(await fetchHealth("vendor-b", "acme/both")).toMatchObject(NOTHING);

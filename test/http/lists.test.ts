@@ -50,6 +50,7 @@ function expectModelRecord(record: Record<string, unknown>): void {
       input_modalities: expect.any(Array),
       output_modalities: expect.any(Array),
       tokenizer: expect.any(String),
+      modality: expect.stringMatching(/->/),
     },
     top_provider: {
       context_length: expect.any(Number),
@@ -60,6 +61,10 @@ function expectModelRecord(record: Record<string, unknown>): void {
     pricing: expect.any(Object),
     isFree: id.endsWith(":free") || id === "gateway-auto/free",
     expiration_date: unlessNull(record["expiration_date"], expect.stringMatching(/^\d{4}-\d\d-\d\d/)),
+    links: { details: `/api/gateway/models/${id}/endpoints` },
+    default_parameters: null,
+    per_request_limits: null,
+    supported_voices: null,
     ...(isTier ? { resolves_to: expect.any(Array) } : {}),
   });
 }
@@ -91,6 +96,22 @@ describe("GET models", () => {
       expectModelRecord(record);
       expectNumbersAndPrices(record);
     }
+  });
+
+  test("has the records that `limit` and `offset` name, and none after the last", async () => {
+    const all = (await list("/models")).data;
+    const part = await list("/models?limit=2&offset=1");
+    expect(part.data).toEqual(all.slice(1, 3));
+    expect(part).toMatchObject({ total_count: all.length, links: { next: null } });
+    expect((await list(`/models?offset=${all.length}`)).data).toEqual([]);
+  });
+
+  test("has the records that `models/user` and `models/count` are about", async () => {
+    const { data } = await list("/models");
+    expect((await list("/models/user")).data).toEqual(data);
+    expect(await (await get("/models/count")).json()).toEqual({ data: { count: data.length } });
+    const one = await (await get("/model/sandbox/echo")).json();
+    expect(one).toEqual({ data: data.find(({ id }) => id === "sandbox/echo") });
   });
 
   test("contains each model once", async () => {
@@ -238,19 +259,38 @@ describe("GET models/{author}/{model}/endpoints", () => {
       data: {
         id: "sandbox/echo:free",
         name: "Sandbox echo (free)",
+        created: expect.any(Number),
+        description: expect.any(String),
+        architecture: {
+          input_modalities: expect.arrayContaining(["text"]),
+          output_modalities: ["text"],
+          tokenizer: expect.any(String),
+          modality: expect.stringMatching(/^text.*->text$/),
+          instruct_type: null,
+        },
         endpoints: [
           {
+            name: "Sandbox (built-in, for tests) | sandbox/echo:free",
             provider_name: "Sandbox (built-in, for tests)",
             tag: "sandbox",
             model_id: "sandbox/echo:free",
             model_name: "echo",
             context_length: 131_072,
             max_completion_tokens: 32_768,
+            max_prompt_tokens: null,
+            quantization: null,
             pricing: { prompt: "0", completion: "0" },
             supported_parameters: expect.arrayContaining(["tools"]),
+            supports_tool_choice: { auto: true, none: true, required: true, function: true },
+            supports_implicit_caching: false,
             configured: true,
             expiration_date: null,
-            status: "unknown",
+            uptime_last_5m: null,
+            uptime_last_30m: null,
+            uptime_last_1d: null,
+            latency_last_30m: null,
+            throughput_last_30m: null,
+            health: "unknown",
             uptime: null,
             latency_ms: null,
             throughput: null,

@@ -133,7 +133,11 @@ describe("POST images/generations", () => {
       usage: {
         ...IMAGE_USAGE,
         cost,
-        cost_details: { upstream_inference_cost: cost },
+        cost_details: {
+          upstream_inference_cost: cost,
+          upstream_inference_prompt_cost: 0.00005,
+          upstream_inference_completions_cost: 0.03168,
+        },
         is_byok: false,
       },
     });

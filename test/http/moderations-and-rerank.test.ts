@@ -93,7 +93,11 @@ describe("POST moderations", () => {
       // Four tokens by the 16 bytes of the text, because the vendor counts none.
       usage: {
         cost: 0.000004,
-        cost_details: { upstream_inference_cost: 0.000004 },
+        cost_details: {
+          upstream_inference_cost: 0.000004,
+          upstream_inference_prompt_cost: 0.000004,
+          upstream_inference_completions_cost: 0,
+        },
         is_byok: false,
         estimated: true,
       },

@@ -56,7 +56,11 @@ describe("a BYOK key", () => {
     expect(answer.json.usage).toMatchObject({
       is_byok: true,
       cost: 0,
-      cost_details: { upstream_inference_cost: 0.00001 },
+      cost_details: {
+        upstream_inference_cost: 0.00001,
+        upstream_inference_prompt_cost: 0.000006,
+        upstream_inference_completions_cost: 0.000004,
+      },
     });
     expect(await site.generation(key, answer)).toMatchObject({
       provider_name: "far",

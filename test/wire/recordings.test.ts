@@ -19,7 +19,14 @@ const IDENTITY: RelayIdentity = {
 };
 
 const END: AnswerEnd = {
-  report: { usage: { ...NO_TOKENS, promptTokens: 1 }, cost: 0, upstreamInferenceCost: 0, isByok: false },
+  report: {
+    usage: { ...NO_TOKENS, promptTokens: 1 },
+    cost: 0,
+    upstreamInferenceCost: 0,
+    upstreamPromptCost: 0,
+    upstreamCompletionCost: 0,
+    isByok: false,
+  },
   metadata: null,
 };
 

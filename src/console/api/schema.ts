@@ -438,7 +438,11 @@ export interface Schemas {
   };
   ForwardedUsage: {
     cost: number;
-    cost_details: { upstream_inference_cost: number };
+    cost_details: {
+      upstream_inference_cost: number;
+      upstream_inference_prompt_cost: number;
+      upstream_inference_completions_cost: number;
+    };
     is_byok: boolean;
     estimated?: boolean;
   };
@@ -505,7 +509,7 @@ export interface Schemas {
     estimated: boolean;
     total_cost: number;
     total_cost_nanodollars: number;
-    cache_discount: number;
+    cache_discount: null;
     upstream_inference_cost: number;
     is_byok: boolean;
     prices: Record<string, unknown> | null;
@@ -555,6 +559,32 @@ export interface Schemas {
       upstream_code: string | null;
       upstream_message: string | null;
     }[];
+    api_type: "completions" | "embeddings" | "rerank" | "image" | "tts" | "stt" | null;
+    usage: number;
+    num_media_prompt: number;
+    native_tokens_prompt: number | null;
+    native_tokens_completion: number | null;
+    native_tokens_cached: number | null;
+    native_tokens_reasoning: number | null;
+    native_tokens_completion_images: number | null;
+    app_id: null;
+    data_region: "global";
+    external_user: null;
+    http_referer: null;
+    moderation_latency: null;
+    num_fetches: null;
+    num_input_audio_prompt: null;
+    num_media_completion: null;
+    num_search_results: null;
+    origin: "";
+    preset_id: null;
+    provider_responses: null;
+    router: null;
+    service_tier: null;
+    upstream_id: null;
+    user_agent: null;
+    web_search_engine: null;
+    workspace_id: null;
   };
   GenerationDetails: {
     id: string;
@@ -799,12 +829,21 @@ export interface Schemas {
     canonical_slug: string;
     context_length: number;
     pricing: Schemas["Pricing"];
-    architecture: { input_modalities: string[]; output_modalities: string[]; tokenizer: string };
+    architecture: {
+      input_modalities: string[];
+      output_modalities: string[];
+      tokenizer: string;
+      modality: string;
+    };
     top_provider: { context_length: number; max_completion_tokens: number | null; is_moderated: boolean };
     supported_parameters: string[];
     isFree: boolean;
     is_price_unknown?: true;
     expiration_date: string | null;
+    links: { details: string };
+    default_parameters: null;
+    per_request_limits: null;
+    supported_voices: null;
     resolves_to?: { when: string; models: string[] }[];
     alias_of?: string;
   };
@@ -1392,7 +1431,11 @@ export interface Schemas {
     total_tokens: number;
     server_tool_use?: { web_search_requests?: number };
     cost?: number;
-    cost_details?: { upstream_inference_cost?: number | null };
+    cost_details?: {
+      upstream_inference_cost?: number | null;
+      upstream_inference_prompt_cost?: number;
+      upstream_inference_completions_cost?: number;
+    };
     is_byok?: boolean;
     estimated?: boolean;
   };
@@ -1984,10 +2027,34 @@ export interface Operations {
         usage: number;
         usage_nanodollars: number;
         models: string[] | null;
-        rate_limit: Schemas["RateLimit"];
+        rate_limit: {
+          requests_per_minute: number | null;
+          tokens_per_minute: number | null;
+          concurrent: number | null;
+          requests: number;
+          interval: "1m";
+          note: string;
+        };
         free_model_limit: { requests_per_hour: number; remaining: number } | null;
         created_at: string;
         expires_at: string | null;
+        limit_reset: "daily" | "weekly" | "monthly" | null;
+        usage_daily: number;
+        usage_weekly: number;
+        usage_monthly: number;
+        byok_usage: number;
+        byok_usage_daily: number;
+        byok_usage_weekly: number;
+        byok_usage_monthly: number;
+        include_byok_in_limit: false;
+        is_free_tier: boolean;
+        is_management_key: false;
+        is_provisioning_key: false;
+        creator_user_id: string | null;
+        organization_id: string | null;
+        workspace_id: null;
+        allowed_data_regions: "global"[];
+        free_model_daily_requests: { limit: number; remaining: number; used: number };
         budgets: {
           id: string;
           name: string;
@@ -2005,11 +2072,29 @@ export interface Operations {
       };
     };
   };
+  "GET /api/gateway/model/{author}/{model}": {
+    params: { author: string; model: string };
+    query: object;
+    body: null;
+    response: { data: Schemas["Model"] };
+  };
   "GET /api/gateway/models": {
+    params: object;
+    query: { all?: "true" | "false"; limit?: number; offset?: number };
+    body: null;
+    response: { object: "list"; data: Schemas["Model"][]; links: { next: null }; total_count: number };
+  };
+  "GET /api/gateway/models/count": {
     params: object;
     query: { all?: "true" | "false" };
     body: null;
-    response: { object: "list"; data: Schemas["Model"][] };
+    response: { data: { count: number } };
+  };
+  "GET /api/gateway/models/user": {
+    params: object;
+    query: { all?: "true" | "false"; limit?: number; offset?: number };
+    body: null;
+    response: { object: "list"; data: Schemas["Model"][]; links: { next: null }; total_count: number };
   };
   "GET /api/gateway/models/{author}/{model}": {
     params: { author: string; model: string };
@@ -2025,21 +2110,40 @@ export interface Operations {
       data: {
         id: string;
         name: string;
+        created: number;
+        description: string;
+        architecture: {
+          input_modalities: string[];
+          output_modalities: string[];
+          tokenizer: string;
+          modality: string;
+          instruct_type: null;
+        };
         endpoints: {
           provider_name: string;
           tag: string;
+          name: string;
           model_id: string;
           model_name: string;
           context_length: number;
           max_completion_tokens: number | null;
+          max_prompt_tokens: null;
+          quantization: null;
           pricing: Schemas["Pricing"];
           supported_parameters: string[];
+          supports_tool_choice: { auto: boolean; none: boolean; required: boolean; function: boolean };
+          supports_implicit_caching: boolean;
           configured: boolean;
-          status: "ok" | "degraded" | "down" | "unknown";
+          health: "ok" | "degraded" | "down" | "unknown";
           uptime: number | null;
           latency_ms: { p50: number; p90: number; p99: number } | null;
           throughput: { p50: number; p90: number; p99: number } | null;
           requests: number;
+          uptime_last_5m: null;
+          uptime_last_30m: null;
+          uptime_last_1d: null;
+          latency_last_30m: null;
+          throughput_last_30m: null;
           expiration_date: string | null;
         }[];
       };
@@ -2055,7 +2159,7 @@ export interface Operations {
     params: object;
     query: { all?: "true" | "false" };
     body: null;
-    response: { object: "list"; data: Schemas["Provider"][] };
+    response: { object: "list"; data: Schemas["Provider"][]; links: { next: null }; total_count: number };
   };
   "GET /docs": { params: object; query: object; body: null; response: unknown };
   "GET /healthz": { params: object; query: object; body: null; response: { status: "ok" } };

@@ -47,6 +47,8 @@ export interface PublicModel {
     readonly input_modalities: readonly string[];
     readonly output_modalities: readonly string[];
     readonly tokenizer: string;
+    /** Both kinds of modalities in one text, such as `text+image->text`. */
+    readonly modality: string;
   };
   readonly top_provider: {
     readonly context_length: number;
@@ -58,6 +60,14 @@ export interface PublicModel {
   /** A provider of the model has no price: what it answers is not charged. Absent: all have one. */
   readonly is_price_unknown?: true;
   readonly expiration_date: string | null;
+  readonly links: {
+    /** Path of the model's endpoints. */
+    readonly details: string;
+  };
+  /** What clients of OpenRouter read of every model, and the catalog does not know. */
+  readonly default_parameters: null;
+  readonly per_request_limits: null;
+  readonly supported_voices: null;
 }
 
 type PricedEndpoint = ModelEndpoint & { readonly prices: Prices };
@@ -85,6 +95,7 @@ export function presentModel(
     first,
   );
   const contextLength = Math.min(...priced.map((endpoint) => endpoint.contextLength));
+  const inputModalities = acceptedBy(priced, model.inputModalities);
   return {
     id: model.id,
     object: "model",
@@ -96,9 +107,10 @@ export function presentModel(
     description: model.description ?? describeModel(model, contextLength),
     canonical_slug: model.id,
     architecture: {
-      input_modalities: acceptedBy(priced, model.inputModalities),
+      input_modalities: inputModalities,
       output_modalities: model.outputModalities,
       tokenizer: model.tokenizer ?? UNKNOWN_TOKENIZER,
+      modality: describeModality(inputModalities, model.outputModalities),
     },
     top_provider: {
       context_length: widest.contextLength,
@@ -111,7 +123,30 @@ export function presentModel(
       ? { is_price_unknown: true as const }
       : {}),
     expiration_date: model.expires,
+    links: linksOf(model.id),
+    default_parameters: null,
+    per_request_limits: null,
+    supported_voices: null,
   };
+}
+
+/** Returns both kinds of modalities of a model as one text, such as `text+image->text`. */
+export function describeModality(input: readonly string[], output: readonly string[]): string {
+  return `${input.join("+")}->${output.join("+")}`;
+}
+
+/** Returns where the API describes a model, a tier or a named route. A name without an author has no list of endpoints. */
+export function linksOf(id: string): PublicModel["links"] {
+  const at = id.indexOf("/");
+  const path =
+    at < 0
+      ? encodeSegment(id)
+      : `${encodeSegment(id.slice(0, at))}/${encodeSegment(id.slice(at + 1))}/endpoints`;
+  return { details: `/api/gateway/models/${path}` };
+}
+
+function encodeSegment(text: string): string {
+  return encodeURIComponent(text).replaceAll("%3A", ":");
 }
 
 function acceptedBy(endpoints: readonly ModelEndpoint[], features: readonly string[]): string[] {

@@ -1,5 +1,5 @@
 import { compareText } from "./format-catalog.ts";
-import { type PublicModel, presentModel } from "./present-model.ts";
+import { describeModality, linksOf, type PublicModel, presentModel } from "./present-model.ts";
 import type { ModelEndpoint, ModelRecord } from "./records.ts";
 import { createdAt } from "./release-day.ts";
 import type { TierPick, TierRecord, TierRule } from "./tier-records.ts";
@@ -51,6 +51,7 @@ export function presentTier(tier: TierRecord, view: TierView, at: number): Publi
     top_provider: { ...usual.top_provider, context_length },
     isFree,
     expiration_date: null,
+    links: linksOf(tier.id),
     resolves_to: cases.map(({ when, models }) => ({ when, models: models.map(({ model }) => model.id) })),
   };
 }
@@ -99,11 +100,13 @@ function joinCapabilities(
   records: readonly PublicModel[],
 ): Pick<PublicModel, "architecture" | "supported_parameters"> {
   const union = (list: (record: PublicModel) => readonly string[]) => [...new Set(records.flatMap(list))];
+  const inputModalities = union((record) => record.architecture.input_modalities);
   return {
     architecture: {
       ...architecture,
-      input_modalities: union((record) => record.architecture.input_modalities),
+      input_modalities: inputModalities,
       tokenizer: "Other",
+      modality: describeModality(inputModalities, architecture.output_modalities),
     },
     supported_parameters: union((record) => record.supported_parameters).sort(compareText),
   };

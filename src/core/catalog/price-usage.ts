@@ -50,6 +50,14 @@ const COUNTED: ReadonlySet<PricedKind> = new Set([
   "generated_image",
 ]);
 
+const PROMPT_KINDS: ReadonlySet<PricedKind> = new Set([
+  "prompt",
+  "cache_read",
+  "cache_write",
+  "cache_write_1h",
+  "audio_prompt",
+]);
+
 /** Whether a kind is charged per token. */
 export function isOfTokens(kind: PricedKind): boolean {
   return !COUNTED.has(kind);
@@ -176,6 +184,33 @@ export function priceCacheSaving(prices: Prices | null, usage: CachedTokens): nu
 
 /** The tokens of a prompt that a cache has read or written. */
 type CachedTokens = Partial<Pick<TokenUsage, "cachedTokens" | "cacheWriteTokens" | "cacheWrite1hTokens">>;
+/** What the tokens of a generation cost, those of its advisors included. Nanodollars. */
+export interface TokenCosts {
+  readonly prompt: number;
+  readonly completion: number;
+}
+
+/**
+ * Returns the parts of a cost that are charged by tokens, each rounded by itself, half up. Fixed prices and those of searches, images and other units
+ * are in neither. If the provider reported a cost, the parts are what its prices for tokens say.
+ */
+export function priceTokens({ prices, usage, advisors }: PricedUsage): TokenCosts {
+  const parts = new SplitCost();
+  if (prices !== null) forEachToken(readRates(prices), usage, parts);
+  for (const advisor of advisors) chargeAdvisor(advisor, parts);
+  return { prompt: parts.prompt.round(), completion: parts.completion.round() };
+}
+
+/** The charges of prompts and of completions, summed separately. */
+class SplitCost implements ChargeTaker {
+  readonly prompt = new CostSum();
+  readonly completion = new CostSum();
+
+  charge(kind: PricedKind, count: number, rate: Rate): void {
+    const isPrompt = PROMPT_KINDS.has(kind);
+    (isPrompt ? this.prompt : this.completion).charge(kind, count, rate);
+  }
+}
 
 /** Returns the cost of an advisor in nanodollars. */
 export function priceAdvisor(advisor: PricedAdvisor): number {

@@ -9,7 +9,14 @@ import {
 import { pricesForModes } from "../catalog/factors.ts";
 import { type FoundEndpoint, findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
-import { findPrices, type PricedAdvisor, priceAdvisor, priceWhole } from "../catalog/price-usage.ts";
+import {
+  findPrices,
+  type PricedAdvisor,
+  priceAdvisor,
+  priceTokens,
+  priceWhole,
+  type TokenCosts,
+} from "../catalog/price-usage.ts";
 import type { Tariff } from "../catalog/pricing-rules.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
 import { chargedEndpoint } from "../ledger/worst-case.ts";
@@ -35,6 +42,8 @@ export interface Charge {
   readonly list: number;
   /** The list price that the caller sees: a mark-up on platform keys is not shown apart from it. */
   readonly shownList: number;
+  /** The parts of it that are charged by tokens. */
+  readonly shownParts: TokenCosts;
   /** A BYOK key was used: the provider bills the account directly. */
   readonly isByok: boolean;
 }
@@ -59,6 +68,7 @@ export function chargeFor(answer: Priced, usage: TokenUsage): Charge {
   const isByok = key.byokId !== null;
   const owed = isFreeId(model.id) || (isByok && tariff === undefined) ? 0 : charged.cost;
   const paid = owed === 0 ? 0 : answer.allowance.cover(owed);
+  const shown = tariff === undefined || isByok ? listed : charged;
   return {
     usage,
     advisors: chargeAdvisors(charged, listed, paid === charged.cost),
@@ -67,7 +77,8 @@ export function chargeFor(answer: Priced, usage: TokenUsage): Charge {
     owed,
     paid,
     list: listed.cost,
-    shownList: tariff === undefined || isByok ? listed.cost : charged.cost,
+    shownList: shown.cost,
+    shownParts: priceTokens({ prices: shown.prices, usage, advisors: shown.advisors }),
     isByok,
   };
 }
@@ -175,8 +186,15 @@ function chargeAdvisors(
 }
 
 /** Returns usage and cost as the client sees them. */
-export function reportUsage({ usage, paid, shownList, isByok }: Charge): UsageReport {
-  return { usage, cost: toDollars(paid), upstreamInferenceCost: toDollars(shownList), isByok };
+export function reportUsage({ usage, paid, shownList, shownParts, isByok }: Charge): UsageReport {
+  return {
+    usage,
+    cost: toDollars(paid),
+    upstreamInferenceCost: toDollars(shownList),
+    upstreamPromptCost: toDollars(shownParts.prompt),
+    upstreamCompletionCost: toDollars(shownParts.completion),
+    isByok,
+  };
 }
 
 /** Estimates the usage of an answer without counts of its vendor, or one that broke off, by the size of its text. */

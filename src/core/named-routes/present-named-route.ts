@@ -1,5 +1,5 @@
 import { GatewayError } from "../../base/errors.ts";
-import { type PublicModel, presentModel } from "../catalog/present-model.ts";
+import { linksOf, type PublicModel, presentModel } from "../catalog/present-model.ts";
 import { presentTier, type TierView } from "../catalog/present-tier.ts";
 import type { Tiers } from "../catalog/tiers.ts";
 import type { NamedRoutes } from "./named-routes.ts";
@@ -40,7 +40,7 @@ export function presentNamedRoute(route: NamedRoute, view: RouteView): PublicNam
   if (first === undefined) return null;
   const { description = first.model.description } = route.definition;
   const context_length = Math.min(...found.map(({ model }) => model.context_length));
-  const shown = { ...first.model, id: route.name, description, context_length };
+  const shown = { ...first.model, id: route.name, description, context_length, links: linksOf(route.name) };
   if (route.definition.kind === "alias") return { ...shown, alias_of: first.model.id };
   const cases = found.map(({ model, resolved }) => ({ when: describeShare(resolved), models: [model.id] }));
   return { ...shown, owned_by: "gateway", name: route.name, resolves_to: cases };

@@ -61,6 +61,60 @@ export function presentGeneration(
   };
 }
 
+/** Makes the view of a generation for its caller, with the fields that clients of OpenRouter read (docs/migrate-from/openrouter.md). */
+export function presentOwnGeneration(record: UsageRecord): Record<string, unknown> {
+  const native = (count: number) => (record.estimated ? null : count);
+  return {
+    ...presentGeneration(record),
+    api_type: API_TYPES.get(record.api) ?? null,
+    usage: toDollars(record.costNanodollars),
+    num_media_prompt: record.images,
+    native_tokens_prompt: native(record.promptTokens),
+    native_tokens_completion: native(record.completionTokens),
+    native_tokens_cached: native(record.cachedTokens),
+    native_tokens_reasoning: native(record.reasoningTokens),
+    native_tokens_completion_images: native(record.imageCompletionTokens),
+    ...NOT_RECORDED,
+  };
+}
+
+/** The `api_type` of a client API. */
+const API_TYPES: ReadonlyMap<string, string> = new Map([
+  ["chat.completions", "completions"],
+  ["responses", "completions"],
+  ["messages", "completions"],
+  ["completions", "completions"],
+  ["fim", "completions"],
+  ["embeddings", "embeddings"],
+  ["rerank", "rerank"],
+  ["images", "image"],
+  ["speech", "tts"],
+  ["transcriptions", "stt"],
+]);
+
+/** What OpenRouter says of a generation, and is not recorded here. The values say nothing. */
+const NOT_RECORDED = {
+  app_id: null,
+  cache_discount: null,
+  data_region: "global",
+  external_user: null,
+  http_referer: null,
+  moderation_latency: null,
+  num_fetches: null,
+  num_input_audio_prompt: null,
+  num_media_completion: null,
+  num_search_results: null,
+  origin: "",
+  preset_id: null,
+  provider_responses: null,
+  router: null,
+  service_tier: null,
+  upstream_id: null,
+  user_agent: null,
+  web_search_engine: null,
+  workspace_id: null,
+};
+
 /** Makes the view of a generation in a list, with who made it. */
 export function presentGenerationLine(record: UsageRecord, names: Names): Record<string, unknown> {
   const { createdAt, firstTokenAt, finishedAt } = record;

@@ -190,8 +190,49 @@ const GENERATION = {
   ),
 };
 
+const nativeTokens = z
+  .int()
+  .min(0)
+  .nullable()
+  .describe("The provider's own count. `null` if the gateway counted.");
+const notRecorded = z.null().describe("Always `null`: for clients of OpenRouter, which read the field.");
+
+/** What clients of OpenRouter read of a generation (`presentOwnGeneration`). */
+const COMPATIBLE = {
+  api_type: z
+    .enum(["completions", "embeddings", "rerank", "image", "tts", "stt"])
+    .nullable()
+    .describe("Kind of the client API. `null` for moderations."),
+  usage: z.number().describe("Same as `total_cost`."),
+  num_media_prompt: tokens.describe("Same as `images_prompt`."),
+  native_tokens_prompt: nativeTokens,
+  native_tokens_completion: nativeTokens,
+  native_tokens_cached: nativeTokens,
+  native_tokens_reasoning: nativeTokens,
+  native_tokens_completion_images: nativeTokens,
+  app_id: notRecorded,
+  cache_discount: notRecorded,
+  data_region: z.literal("global").describe("Always `global`: regions are not recorded."),
+  external_user: notRecorded,
+  http_referer: notRecorded,
+  moderation_latency: notRecorded,
+  num_fetches: notRecorded,
+  num_input_audio_prompt: notRecorded,
+  num_media_completion: notRecorded,
+  num_search_results: notRecorded,
+  origin: z.literal("").describe("Always empty: not recorded."),
+  preset_id: notRecorded,
+  provider_responses: notRecorded,
+  router: notRecorded,
+  service_tier: notRecorded,
+  upstream_id: notRecorded,
+  user_agent: notRecorded,
+  web_search_engine: notRecorded,
+  workspace_id: notRecorded,
+};
+
 /** What `GET generation` shows. */
-export const Generation = z.object(GENERATION).meta({ id: "Generation" });
+export const Generation = z.object({ ...GENERATION, ...COMPATIBLE }).meta({ id: "Generation" });
 
 const named = z.object({ id: z.string(), name: z.string().nullable() }).nullable();
 

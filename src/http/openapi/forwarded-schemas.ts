@@ -13,7 +13,11 @@ const object = z.looseObject({});
 const ForwardedUsage = z
   .looseObject({
     cost: z.number().describe("US dollars charged to the account."),
-    cost_details: z.looseObject({ upstream_inference_cost: z.number() }),
+    cost_details: z.looseObject({
+      upstream_inference_cost: z.number(),
+      upstream_inference_prompt_cost: z.number(),
+      upstream_inference_completions_cost: z.number(),
+    }),
     is_byok: z.boolean(),
     estimated: z
       .boolean()

@@ -139,10 +139,14 @@ export const Usage = z
       .describe("Server-side tool use. `web_search_requests` is the number of web searches by the vendor."),
     cost: z.number().optional().describe("US dollars charged to the account."),
     cost_details: z
-      .looseObject({ upstream_inference_cost: z.number().nullable().optional() })
+      .looseObject({
+        upstream_inference_cost: z.number().nullable().optional(),
+        upstream_inference_prompt_cost: z.number().optional(),
+        upstream_inference_completions_cost: z.number().optional(),
+      })
       .optional()
       .describe(
-        "Details of the cost. `upstream_inference_cost` is the cost at the provider's list price in US dollars.",
+        "The cost at the provider's list price in US dollars, and what of it is charged by tokens of the prompt and of the completion. In Responses these two are `upstream_inference_input_cost` and `upstream_inference_output_cost`.",
       ),
     is_byok: z.boolean().optional().describe("Whether the account's own provider key (BYOK) was used."),
     estimated: z

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Generation } from "../api/generation-view.ts";
 import { ErrorBody } from "./errors.ts";
-import { LIST_QUERY, listOf, Model, ModelEndpoints, Provider } from "./list-schemas.ts";
+import { LIST_QUERY, listOf, MODELS_QUERY, Model, ModelEndpoints, Provider } from "./list-schemas.ts";
 import type { Operation } from "./operation.ts";
 import { GATEWAY_BASE } from "./shared-parts.ts";
 
@@ -51,8 +51,39 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     path: `${GATEWAY_BASE}/models`,
     summary: "List the models and auto tiers that this gateway serves, with prices",
     callers: { kind: "optional_key" },
-    query: LIST_QUERY,
+    query: MODELS_QUERY,
     responses: [{ status: 200, description: "The models.", schema: listOf(Model) }, NOT_MODIFIED],
+  },
+  {
+    ...COMMON,
+    ...CACHED,
+    path: `${GATEWAY_BASE}/models/user`,
+    summary: "List the models that the caller may use: the same as GET models with a key",
+    callers: { kind: "optional_key" },
+    query: MODELS_QUERY,
+    responses: [{ status: 200, description: "The models.", schema: listOf(Model) }, NOT_MODIFIED],
+  },
+  {
+    ...COMMON,
+    path: `${GATEWAY_BASE}/models/count`,
+    summary: "Count the records of GET models",
+    callers: { kind: "optional_key" },
+    query: LIST_QUERY,
+    responses: [
+      {
+        status: 200,
+        description: "The number.",
+        schema: z.object({ data: z.object({ count: z.int() }) }),
+      },
+    ],
+  },
+  {
+    ...COMMON,
+    path: `${GATEWAY_BASE}/model/:author/:model`,
+    summary: "Retrieve a model or auto tier within `data`, as clients of OpenRouter read it",
+    params: ofModel,
+    responses: [{ status: 200, description: "The model.", schema: z.object({ data: Model }) }],
+    errors: ["not_found", "internal"],
   },
   {
     ...COMMON,

@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { presentGeneration } from "../../core/usage/present-generation.ts";
+import { presentOwnGeneration } from "../../core/usage/present-generation.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { admit } from "../middleware/admit.ts";
@@ -16,5 +16,5 @@ export async function getGeneration(request: Request, context: RequestContext): 
   if (record === null || !isOwn) {
     return fail("not_found", "There is no generation with that id in this account.");
   }
-  return Response.json({ data: presentGeneration(record) });
+  return Response.json({ data: presentOwnGeneration(record) });
 }

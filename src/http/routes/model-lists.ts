@@ -12,7 +12,7 @@ import { findForbidding } from "../../core/generation/find-tier-deployments.ts";
 import type { NamedRoutes } from "../../core/named-routes/named-routes.ts";
 import { presentNamedRoute, type RouteView } from "../../core/named-routes/present-named-route.ts";
 import { createPolicyFilter } from "../../core/routing/select-deployments.ts";
-import { type PreparedResponse, prepareTexts } from "../context/prepared-response.ts";
+import { type PreparedList, prepareTexts } from "../context/prepared-response.ts";
 import { viewCatalog, viewServed } from "./tier-views.ts";
 
 /** What of an account a list depends on. */
@@ -28,9 +28,9 @@ const ANY_ACCOUNT: AccountView = { tariffs: null, own: null };
 /** The responses of `GET models`. Each is rendered once per day for the served models, because prices may change with the day. */
 export interface ModelLists {
   /** The whole catalog. */
-  all(): Promise<PreparedResponse>;
+  all(): Promise<PreparedList>;
   /** The served models that a policy allows, as an account sees them. */
-  allowed(policy: EffectivePolicy, account: AccountView): Promise<PreparedResponse>;
+  allowed(policy: EffectivePolicy, account: AccountView): Promise<PreparedList>;
   /** Renders the whole catalog and the list for a policy before the first request. */
   prepare(policy: EffectivePolicy): Promise<void>;
 }
@@ -60,7 +60,7 @@ function createLists(serving: Serving, now: number): ModelLists {
   const { catalog, servedModels, tiers } = serving;
   const servedTexts = new Map<ModelRecord, string | null>();
   const policies = createListCache();
-  let whole: Promise<PreparedResponse> | null = null;
+  let whole: Promise<PreparedList> | null = null;
   let prepared: Promise<void> | null = null;
 
   const textFor =
@@ -111,11 +111,11 @@ function createLists(serving: Serving, now: number): ModelLists {
 }
 
 interface ListCache {
-  find(key: string, make: () => Promise<PreparedResponse>): Promise<PreparedResponse>;
+  find(key: string, make: () => Promise<PreparedList>): Promise<PreparedList>;
 }
 
 function createListCache(): ListCache {
-  const lists = new Map<string, { readonly list: Promise<PreparedResponse>; bytes: number }>();
+  const lists = new Map<string, { readonly list: Promise<PreparedList>; bytes: number }>();
   let total = 0;
   const dropOldest = (): void => {
     for (const [key, { bytes }] of lists) {
@@ -209,7 +209,7 @@ async function makeList(
   first: readonly string[],
   models: readonly ModelRecord[],
   textOf: (model: ModelRecord) => string | null,
-): Promise<PreparedResponse> {
+): Promise<PreparedList> {
   const texts = [...first];
   for (let at = 0; at < models.length; at += SLICE) {
     if (at > 0) await nextTurn();

@@ -3,13 +3,14 @@ import { type EffectivePolicy, mergePolicies, policyOf } from "../../core/accoun
 import type { AccountPrincipal } from "../../core/accounts/principal.ts";
 import { type PublicModel, presentModel } from "../../core/catalog/present-model.ts";
 import { listTierModels, presentTier } from "../../core/catalog/present-tier.ts";
-import type { ModelRecord } from "../../core/catalog/records.ts";
+import type { ModelEndpoint, ModelRecord } from "../../core/catalog/records.ts";
+import { findFamilies, resolveTurns } from "../../core/catalog/resolve-takes.ts";
 import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import { tariffsOf } from "../../core/generation/apply-tariffs.ts";
 import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
 import { type PublicNamedRoute, presentNamedRoute } from "../../core/named-routes/present-named-route.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
-import { jsonList, type PreparedResponse } from "../context/prepared-response.ts";
+import { jsonPart, type PreparedList } from "../context/prepared-response.ts";
 import { urlOf } from "../context/url-of.ts";
 import { admit } from "../middleware/admit.ts";
 import { pageAnthropicModels, readsAnthropicModels, toModelInfo } from "./anthropic-models.ts";
@@ -22,24 +23,28 @@ import { viewCatalog, viewServed } from "./tier-views.ts";
  * whole catalog (docs/api/models.md). An invalid key is treated as no key.
  */
 export async function listModels(request: Request, context: RequestContext): Promise<Response> {
+  const list = await findList(request, context);
+  if (!readsAnthropicModels(request)) return jsonPart(request, list);
+  return Response.json(await pageAnthropicModels(list, urlOf(request).searchParams));
+}
+
+/** `GET models/count`: the number of records of `GET models`. */
+export async function countModels(request: Request, context: RequestContext): Promise<Response> {
+  return Response.json({ data: { count: (await findList(request, context)).count } });
+}
+
+async function findList(request: Request, context: RequestContext): Promise<PreparedList> {
   const { generation, clock } = context.deps;
   const { principal } = await admit(request, context, { kind: "optional_key" });
   const lists = modelListsOf(generation.serving(), clock.now());
-  if (request.url.includes("?") && urlOf(request).searchParams.get("all") === "true")
-    return sendModels(request, await lists.all());
+  if (request.url.includes("?") && urlOf(request).searchParams.get("all") === "true") return lists.all();
   const policy =
     principal.kind === "key" && isRestricted(principal)
       ? policyOf(generation.policy, principal)
       : anonymousPolicy(generation);
   const own = principal.kind === "key" ? await generation.accountRoutes.of(principal.account.id) : null;
   const tariffs = tariffsOf(principal, { pricing: generation.pricing, now: clock.now() });
-  return sendModels(request, await lists.allowed(policy, { tariffs, own }));
-}
-
-/** Sends a list in the shape that the client's library reads. */
-async function sendModels(request: Request, list: PreparedResponse): Promise<Response> {
-  if (!readsAnthropicModels(request)) return jsonList(request, list);
-  return Response.json(await pageAnthropicModels(list, urlOf(request).searchParams));
+  return lists.allowed(policy, { tariffs, own });
 }
 
 /** Prepares the lists for requests without a key: after a start, after a refresh and at the beginning of a day. */
@@ -66,48 +71,48 @@ function presentTierAnywhere(serving: Serving, tier: TierRecord, now: number): P
   return served ?? presentTier(tier, viewCatalog(serving), now);
 }
 
-/** `GET models/{author}/{model}`: one model of the catalog, an auto tier, or a named route of the operator. */
+/** `GET models/{author}/{model}`: one model, auto tier or named route; for Anthropic's clients in their shape. */
 export function getModel(request: Request, context: RequestContext): Response {
-  const record = findPublicModel(context);
+  const record = presentAny(context, idOf(context));
   return Response.json(readsAnthropicModels(request) ? toModelInfo(record)[0] : record);
 }
 
-function findPublicModel(context: RequestContext): PublicModel | PublicNamedRoute {
+/** `GET model/{author}/{model}`: the same within `data`, as clients of OpenRouter read it. */
+export function getModelData(_request: Request, context: RequestContext): Response {
+  return Response.json({ data: presentAny(context, idOf(context)) });
+}
+
+function presentAny(context: RequestContext, id: string): PublicModel | PublicNamedRoute {
   const serving = context.deps.generation.serving();
-  const tier = serving.tiers.find(idOf(context));
-  if (tier !== undefined) {
-    const record = presentTierAnywhere(serving, tier, context.deps.clock.now());
-    return record ?? unknownModel(tier.id);
-  }
+  const now = context.deps.clock.now();
+  const tier = serving.tiers.find(id);
+  if (tier !== undefined) return presentTierAnywhere(serving, tier, now) ?? unknownModel(tier.id);
   const route = findNamedRoute(serving, context);
   if (route !== null) return route;
-  const model = findModel(serving, idOf(context));
+  const model = findModel(serving, id);
   const deployments = serving.servedModels.deploymentsOf(model.id).map((deployment) => deployment.endpoint);
-  const record = presentModel(
-    model,
-    deployments.length > 0 ? deployments : model.endpoints,
-    context.deps.clock.now(),
-  );
-  return record ?? unknownModel(model.id);
+  const endpoints = deployments.length > 0 ? deployments : model.endpoints;
+  return presentModel(model, endpoints, now) ?? unknownModel(model.id);
 }
 
 /** `GET models/{author}/{model}/endpoints`: the endpoints of a model or of a tier's models, with prices and recent health. */
 export function listEndpoints(_request: Request, context: RequestContext): Response {
-  const { generation } = context.deps;
-  const serving = generation.serving();
+  const serving = context.deps.generation.serving();
   const id = findNamedRoute(serving, context)?.alias_of ?? idOf(context);
+  const { name, created, description, architecture } = presentAny(context, id);
   const tier = serving.tiers.find(id);
-  if (tier !== undefined) {
-    const models = listTierModels(
-      tier,
-      viewServed(serving, () => true),
-    );
-    const endpoints = models.flatMap(({ model }) => presentEndpoints(context, serving, model));
-    return Response.json({ data: { id: tier.id, name: tier.name, endpoints } });
-  }
-  const model = findModel(serving, id);
-  const endpoints = presentEndpoints(context, serving, model);
-  return Response.json({ data: { id: model.id, name: model.name, endpoints } });
+  const models =
+    tier === undefined
+      ? [findModel(serving, id)]
+      : listTierModels(
+          tier,
+          viewServed(serving, () => true),
+        ).map(({ model }) => model);
+  const endpoints = models.flatMap((model) => presentEndpoints(context, serving, model));
+  const shown = { ...architecture, instruct_type: null };
+  return Response.json({
+    data: { id: tier?.id ?? models[0]?.id ?? id, name, created, description, architecture: shown, endpoints },
+  });
 }
 
 function presentEndpoints(
@@ -122,20 +127,64 @@ function presentEndpoints(
   return model.endpoints.flatMap((endpoint) => {
     const record = presentModel(model, [endpoint], now);
     if (record === null) return [];
+    const provider = serving.catalog.provider(endpoint.provider)?.name ?? endpoint.provider;
+    const measured = { provider: endpoint.provider, model: model.id };
+    const { status: health, ...performance } = presentEndpointHealth(generation, measured, now);
     return {
-      provider_name: serving.catalog.provider(endpoint.provider)?.name ?? endpoint.provider,
+      name: `${provider} | ${model.id}`,
+      provider_name: provider,
       tag: endpoint.provider,
       model_id: model.id,
       model_name: endpoint.name,
       context_length: endpoint.contextLength,
       max_completion_tokens: endpoint.maxOutputTokens,
+      max_prompt_tokens: null,
+      quantization: null,
       pricing: record.pricing,
       supported_parameters: record.supported_parameters,
+      supports_tool_choice: listToolChoices(serving, model, endpoint, record.supported_parameters),
+      supports_implicit_caching: cachesByItself(model, endpoint),
       configured: configured.has(endpoint),
-      ...presentEndpointHealth(generation, { provider: endpoint.provider, model: model.id }, now),
+      health,
+      ...performance,
+      ...NOT_MEASURED,
       expiration_date: endpoint.expires ?? null,
     };
   });
+}
+
+/** What clients of OpenRouter read of an endpoint, over times that are not measured here. */
+const NOT_MEASURED = {
+  uptime_last_5m: null,
+  uptime_last_30m: null,
+  uptime_last_1d: null,
+  latency_last_30m: null,
+  throughput_last_30m: null,
+};
+
+/** Returns which values of `tool_choice` a model takes at an endpoint. */
+function listToolChoices(
+  { servedModels }: Serving,
+  model: ModelRecord,
+  endpoint: ModelEndpoint,
+  parameters: readonly string[],
+) {
+  const all = servedModels.provider(endpoint.provider)?.families ?? [];
+  const families = findFamilies(all, model.id, endpoint.provider);
+  const canForce =
+    parameters.includes("tool_choice") && resolveTurns({ endpoint, model, families }).forcedTools !== "never";
+  return {
+    auto: parameters.includes("tools"),
+    none: parameters.includes("tool_choice"),
+    required: canForce,
+    function: canForce,
+  };
+}
+
+/** Whether an endpoint caches prompts without marks: reading has a price of its own, and writing has none. */
+function cachesByItself({ takes }: ModelRecord, { prices, takesHere }: ModelEndpoint): boolean {
+  const marks = takesHere?.cacheBreakpoints ?? takes?.cacheBreakpoints ?? false;
+  return prices?.cacheRead !== undefined && prices.cacheWrite === undefined && !marks;
 }
 
 function idOf({ params }: RequestContext): string {

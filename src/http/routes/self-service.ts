@@ -1,17 +1,19 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
-import { DAY_MS, dayOf, formatTime } from "../../base/time.ts";
+import { DAY_MS, type DayRange, dayOf, formatTime, HOURS_OF_DAY, parseDay } from "../../base/time.ts";
 import { type BudgetStatus, BudgetView, presentBudget } from "../../core/accounts/budget-fields.ts";
 import { SPEND_PERIODS } from "../../core/accounts/key-fields.ts";
 import type { AccountPrincipal } from "../../core/accounts/principal.ts";
 import { presentRateLimit, RateLimitView } from "../../core/accounts/rate-limit-fields.ts";
 import type { KeyRecord } from "../../core/accounts/records.ts";
+import { isFreeId } from "../../core/catalog/is-free-id.ts";
 import { valuesOf } from "../../core/ledger/budget-limits.ts";
 import { readBudgetStatuses } from "../../core/ledger/budget-status.ts";
 import { presentSums } from "../../core/ledger/present-sums.ts";
 import { daysOf } from "../../core/ledger/spend-periods.ts";
+import type { LimitVerdict } from "../../core/limits/rate-limiter.ts";
 import { hideListPrices, presentUsage } from "../../core/usage/present-usage.ts";
-import { hoursOfDays, USUAL_DAYS } from "../../core/usage/report.ts";
+import { hoursOfDays, USUAL_DAYS, type UsageSum } from "../../core/usage/report.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { DayOfUsage } from "../api/usage-view.ts";
 import type { HttpDeps } from "../context/context.ts";
@@ -40,6 +42,38 @@ const BudgetOfKey = BudgetView.pick({
   state: true,
   resets_at: true,
 });
+
+const dollars = (description: string) => z.number().describe(`US dollars ${description}`);
+
+/** What clients of OpenRouter read of a key (docs/migrate-from/openrouter.md). Days, weeks and months are in UTC; weeks begin on Monday. */
+const COMPATIBLE = {
+  limit_reset: z
+    .enum(["daily", "weekly", "monthly"])
+    .nullable()
+    .describe("`limit_period` in OpenRouter's words. `null` for `total`, and without a limit."),
+  usage_daily: dollars("spent with the key today."),
+  usage_weekly: dollars("spent with the key this week."),
+  usage_monthly: dollars("spent with the key this month."),
+  byok_usage: dollars("at list price that providers bill to the account itself for requests with BYOK keys."),
+  byok_usage_daily: dollars("of it today."),
+  byok_usage_weekly: dollars("of it this week."),
+  byok_usage_monthly: dollars("of it this month."),
+  include_byok_in_limit: z
+    .literal(false)
+    .describe("Always `false`: the limit is one of what is charged here."),
+  is_free_tier: z.boolean().describe("Whether the account has never bought credits."),
+  is_management_key: z.literal(false),
+  is_provisioning_key: z.literal(false),
+  creator_user_id: z.string().nullable().describe("The user of the key. `null` for a service key."),
+  organization_id: z.string().nullable(),
+  workspace_id: z.null(),
+  allowed_data_regions: z.array(z.literal("global")),
+  free_model_daily_requests: z
+    .object({ limit: z.int(), remaining: z.int(), used: z.int() })
+    .describe(
+      "Requests of the account to free models today. `limit` is 24 times `free_model_limit.requests_per_hour`; -1 without a limit, as in `remaining`.",
+    ),
+};
 
 /** `GET key`: the key of the request. */
 export const getKey = defineEndpoint({
@@ -70,7 +104,11 @@ export const getKey = defineEndpoint({
       usage: z.number().describe("US dollars spent with the key."),
       usage_nanodollars: z.int(),
       models: z.array(z.string()).nullable(),
-      rate_limit: RateLimitView.describe("The rate limit in force for the key. `null` means no limit."),
+      rate_limit: RateLimitView.extend({
+        requests: z.int().describe("Same as `requests_per_minute`; -1 without a limit."),
+        interval: z.literal("1m"),
+        note: z.string(),
+      }).describe("The rate limit in force for the key. `null` means no limit."),
       free_model_limit: z
         .object({
           requests_per_hour: z.int(),
@@ -82,6 +120,7 @@ export const getKey = defineEndpoint({
         ),
       created_at: z.iso.datetime(),
       expires_at: z.iso.datetime().nullable(),
+      ...COMPATIBLE,
       budgets: z
         .array(BudgetOfKey)
         .describe("Budgets of the account that all requests with the key count for."),
@@ -107,16 +146,94 @@ export const getKey = defineEndpoint({
         usage: toDollars(spent),
         usage_nanodollars: spent,
         models: key.models,
-        rate_limit: presentRateLimit(limited?.limit ?? null),
+        rate_limit: {
+          ...presentRateLimit(limited?.limit ?? null),
+          requests: limited?.limit?.requestsPerMinute ?? -1,
+          interval: "1m",
+          note: "requests are those of requests_per_minute.",
+        },
         free_model_limit: free && { requests_per_hour: free.limit, remaining: free.remaining },
         created_at: new Date(key.createdAt).toISOString(),
         expires_at: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
+        ...(await findCompatible(principal, { sum, free }, deps)),
         budgets: await listBudgetsOfKey(principal, deps),
         account: { id: account.id, kind: account.kind, name: account.name },
       },
     };
   },
 });
+
+const RESETS = { day: "daily", week: "weekly", month: "monthly" } as const;
+
+/** Returns the fields of a key that clients of OpenRouter read. `sum`: the usage of the key; `free`: the account's limit on free models. */
+async function findCompatible(
+  { key, account }: AccountPrincipal,
+  { sum, free }: { readonly sum: UsageSum | undefined; readonly free: LimitVerdict | null },
+  deps: HttpDeps,
+) {
+  const usage = await sumPeriods(key, deps);
+  const sums = await deps.credits.store.sumTransfers(account.id);
+  const used = await countFreeRequests(account.id, deps);
+  const limit = free === null ? null : free.limit * HOURS_OF_DAY;
+  return {
+    limit_reset:
+      key.spendLimit === null || key.spendLimitPeriod === null ? null : RESETS[key.spendLimitPeriod],
+    usage_daily: toDollars(usage.day.cost),
+    usage_weekly: toDollars(usage.week.cost),
+    usage_monthly: toDollars(usage.month.cost),
+    byok_usage: toDollars(sum?.byokUpstreamCost ?? 0),
+    byok_usage_daily: toDollars(usage.day.byok),
+    byok_usage_weekly: toDollars(usage.week.byok),
+    byok_usage_monthly: toDollars(usage.month.byok),
+    include_byok_in_limit: false as const,
+    is_free_tier: sums.purchase === 0,
+    is_management_key: false as const,
+    is_provisioning_key: false as const,
+    creator_user_id: key.userId,
+    organization_id: account.kind === "organization" ? account.id : null,
+    workspace_id: null,
+    allowed_data_regions: ["global" as const],
+    free_model_daily_requests: {
+      limit: limit ?? -1,
+      remaining: limit === null ? -1 : Math.max(0, limit - used),
+      used,
+    },
+  };
+}
+
+/** Sums what was spent with a key in the present day, week and month, and what providers billed to its account. Nanodollars. */
+async function sumPeriods({ id }: KeyRecord, { usage, clock }: HttpDeps) {
+  const now = clock.now();
+  const ranges = { day: daysOf("day", now), week: daysOf("week", now), month: daysOf("month", now) };
+  const from = Math.min(ranges.week.from, ranges.month.from);
+  const hours = hoursOfDays(from, dayOf(now));
+  const sums = await usage.sumUsage({ groups: ["day"], ...hours, accountId: null, userId: null, keyId: id });
+  const sumOf = ({ from: first, to }: DayRange) => {
+    const total = { cost: 0, byok: 0 };
+    for (const { groups, cost, byokUpstreamCost } of sums) {
+      const day = parseDay(groups[0] ?? "");
+      if (day === null || day < first || day > to) continue;
+      total.cost += cost;
+      total.byok += byokUpstreamCost;
+    }
+    return total;
+  };
+  return { day: sumOf(ranges.day), week: sumOf(ranges.week), month: sumOf(ranges.month) };
+}
+
+/** Counts the requests of an account to free models in the present day. */
+async function countFreeRequests(accountId: string, { usage, clock }: HttpDeps): Promise<number> {
+  const today = dayOf(clock.now());
+  const sums = await usage.sumUsage({
+    groups: ["model"],
+    ...hoursOfDays(today, today),
+    accountId,
+    userId: null,
+    keyId: null,
+  });
+  const free = sums.filter(({ groups: [model] }) => model !== undefined && model !== null && isFreeId(model));
+  return free.reduce((count, { requests }) => count + requests, 0);
+}
 
 /** Returns the budgets that every request with a key counts for, whatever its end user and tags are. */
 async function listBudgetsOfKey({ key, account }: AccountPrincipal, { budgets, clock }: HttpDeps) {

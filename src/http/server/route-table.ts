@@ -14,7 +14,7 @@ import { getGeneration } from "../routes/generation.ts";
 import { getHealth, getReadiness } from "../routes/health.ts";
 import { messages } from "../routes/messages.ts";
 import { getMetrics } from "../routes/metrics.ts";
-import { getModel, listEndpoints, listModels } from "../routes/models.ts";
+import { countModels, getModel, getModelData, listEndpoints, listModels } from "../routes/models.ts";
 import { listProviders } from "../routes/providers.ts";
 import { responses } from "../routes/responses.ts";
 
@@ -43,6 +43,10 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "/audio/speech": { POST: speech },
   "/audio/transcriptions": { POST: transcriptions },
   "/models": { GET: listModels },
+  // The paths at which OpenRouter's SDK asks for the caller's models, for their number and for one model.
+  "/models/user": { GET: listModels },
+  "/models/count": { GET: countModels },
+  "/model/:author/:model": { GET: getModelData },
   // OpenAI's SDK encodes the slash of an id as %2F.
   "/models/:id": { GET: getModel },
   "/models/:author/:model": { GET: getModel },

@@ -1,3 +1,4 @@
+import { encodeCostDetails } from "../canonical/cost-details.ts";
 import type { UsageReport } from "../canonical/format.ts";
 import { correctAnthropicTier } from "../canonical/service-tiers.ts";
 import {
@@ -140,7 +141,7 @@ export function encodeUsage(report: UsageReport, raw: Fields, serviceTier: strin
   else addCounted(assignFields(encoded, counters), raw);
   correctAnthropicTier(encoded);
   encoded["cost"] = report.cost;
-  encoded["cost_details"] = { upstream_inference_cost: report.upstreamInferenceCost };
+  encoded["cost_details"] = encodeCostDetails(report);
   encoded["is_byok"] = report.isByok;
   if (estimated) encoded["estimated"] = true;
   return encoded;

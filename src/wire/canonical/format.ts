@@ -110,6 +110,10 @@ export interface UsageReport {
   readonly cost: number;
   /** US dollars at list price. */
   readonly upstreamInferenceCost: number;
+  /** The part of it that is charged by the tokens of prompts. */
+  readonly upstreamPromptCost: number;
+  /** The part of it that is charged by the tokens of completions. */
+  readonly upstreamCompletionCost: number;
   readonly isByok: boolean;
 }
 

@@ -1,3 +1,4 @@
+import { encodeCostDetails } from "../canonical/cost-details.ts";
 import type { AnswerEnd, AnswerIdentity, UsageReport } from "../canonical/format.ts";
 import type { WholeAnswer } from "../canonical/relay.ts";
 import { readReportedCost, type TokenUsage, withPriceFacts } from "../conversation/usage.ts";
@@ -92,10 +93,11 @@ function listSplices(root: JsonNode, { identity, own, end }: Completion): Splice
 }
 
 /** Returns what the gateway adds to the vendor's `usage` (docs/api/other-endpoints.md). */
-export function encodeCost({ usage, cost, upstreamInferenceCost, isByok }: UsageReport): Fields {
+export function encodeCost(report: UsageReport): Fields {
+  const { usage, cost, isByok } = report;
   return {
     cost,
-    cost_details: { upstream_inference_cost: upstreamInferenceCost },
+    cost_details: encodeCostDetails(report),
     is_byok: isByok,
     ...(usage.estimated ? { estimated: true } : {}),
   };

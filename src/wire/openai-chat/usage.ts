@@ -1,3 +1,4 @@
+import { encodeCostDetails } from "../canonical/cost-details.ts";
 import type { UsageReport } from "../canonical/format.ts";
 import {
   fitParts,
@@ -93,12 +94,8 @@ function countSearches(usage: Fields): number {
 }
 
 /** Encodes the `usage` object for clients (docs/api/chat.md, "Usage"). JSON leaves out what is undefined. */
-export function encodeUsage({
-  usage,
-  cost,
-  upstreamInferenceCost,
-  isByok,
-}: UsageReport): Record<string, unknown> {
+export function encodeUsage(report: UsageReport): Record<string, unknown> {
+  const { usage, cost, isByok } = report;
   return {
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
@@ -115,7 +112,7 @@ export function encodeUsage({
     },
     server_tool_use: usage.searches > 0 ? { web_search_requests: usage.searches } : undefined,
     cost,
-    cost_details: { upstream_inference_cost: upstreamInferenceCost },
+    cost_details: encodeCostDetails(report),
     is_byok: isByok,
     estimated: usage.estimated ? true : undefined,
   };

@@ -1,3 +1,4 @@
+import { encodeCostDetails } from "../canonical/cost-details.ts";
 import type { VectorsReading } from "../canonical/embeddings.ts";
 import type { AnswerIdentity, UsageReport } from "../canonical/format.ts";
 import type { WholeAnswer } from "../canonical/relay.ts";
@@ -51,12 +52,13 @@ function encodeVectors(vectors: readonly string[], encoding: VectorEncoding): st
 }
 
 /** Encodes the `usage` object (docs/api/embeddings.md). */
-function encodeUsage({ usage, cost, upstreamInferenceCost, isByok }: UsageReport): Record<string, unknown> {
+function encodeUsage(report: UsageReport): Record<string, unknown> {
+  const { usage, cost, isByok } = report;
   return {
     prompt_tokens: usage.promptTokens,
     total_tokens: usage.promptTokens,
     cost,
-    cost_details: { upstream_inference_cost: upstreamInferenceCost },
+    cost_details: encodeCostDetails(report),
     is_byok: isByok,
     ...(usage.estimated ? { estimated: true } : {}),
   };

@@ -77,7 +77,11 @@ export function encodeUsage(report: UsageReport, vendor: Fields): Record<string,
     },
     total_tokens: usage.promptTokens + usage.completionTokens,
     cost: report.cost,
-    cost_details: { upstream_inference_cost: report.upstreamInferenceCost },
+    cost_details: {
+      upstream_inference_cost: report.upstreamInferenceCost,
+      upstream_inference_input_cost: report.upstreamPromptCost,
+      upstream_inference_output_cost: report.upstreamCompletionCost,
+    },
     is_byok: report.isByok,
     ...(usage.estimated ? { estimated: true } : {}),
   };

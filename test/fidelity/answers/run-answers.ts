@@ -64,7 +64,14 @@ function open({ asks }: AnswerFeature, client: Client, format: FormatName): Infe
 }
 
 export function endWith(usage: TokenUsage | null): AnswerEnd {
-  const report = { usage: usage ?? NO_TOKENS, cost: 0.25, upstreamInferenceCost: 0.5, isByok: false };
+  const report = {
+    usage: usage ?? NO_TOKENS,
+    cost: 0.25,
+    upstreamInferenceCost: 0.5,
+    upstreamPromptCost: 0.2,
+    upstreamCompletionCost: 0.3,
+    isByok: false,
+  };
   return { report, metadata: null };
 }
 

@@ -60,7 +60,11 @@ describe("recorded Messages answers", () => {
     expect([gateway_metadata, cost, cost_details, is_byok]).toEqual([
       { a: 1 },
       0.25,
-      { upstream_inference_cost: 0.5 },
+      {
+        upstream_inference_cost: 0.5,
+        upstream_inference_prompt_cost: 0.2,
+        upstream_inference_completions_cost: 0.3,
+      },
       false,
     ]);
     expect(usage).toMatchObject(body["usage"] as object);

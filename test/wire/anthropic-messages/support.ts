@@ -25,7 +25,14 @@ export const TARGET: ModelTarget = { name: "claude-test", maxOutputTokens: null,
 
 /** The end of an answer without a price. */
 export function endWith(usage: TokenUsage | null, metadata: Fields | null = null): AnswerEnd {
-  const report = { usage: usage ?? NO_TOKENS, cost: 0.25, upstreamInferenceCost: 0.5, isByok: false };
+  const report = {
+    usage: usage ?? NO_TOKENS,
+    cost: 0.25,
+    upstreamInferenceCost: 0.5,
+    upstreamPromptCost: 0.2,
+    upstreamCompletionCost: 0.3,
+    isByok: false,
+  };
   return { report, metadata };
 }
 

@@ -84,7 +84,11 @@ describe("writing a stream for a Messages client", () => {
         cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 },
         output_tokens: 9,
         cost: 0.25,
-        cost_details: { upstream_inference_cost: 0.5 },
+        cost_details: {
+          upstream_inference_cost: 0.5,
+          upstream_inference_prompt_cost: 0.2,
+          upstream_inference_completions_cost: 0.3,
+        },
         is_byok: false,
       },
       gateway_metadata: { a: 1 },

@@ -113,7 +113,14 @@ function translate(answer: Answer, filter: AnswerFilter | null) {
   const whole = createWholeTranslation({ kind: "answer", answer }, { codec, identity, asked });
   if (whole.kind === "error") return { whole, turns };
   const { encode, applyFilter: _, ...seen } = whole;
-  const report = { usage: NO_TOKENS, cost: 0, upstreamInferenceCost: 0, isByok: false };
+  const report = {
+    usage: NO_TOKENS,
+    cost: 0,
+    upstreamInferenceCost: 0,
+    upstreamPromptCost: 0,
+    upstreamCompletionCost: 0,
+    isByok: false,
+  };
   return { seen, turns, printed: JSON.parse(encode({ report, metadata: null })) };
 }
 

@@ -192,7 +192,14 @@ const ADDED = messagesEvent("response.output_item.added", {
 });
 
 const END: AnswerEnd = {
-  report: { usage: NO_TOKENS, cost: 0, upstreamInferenceCost: 0, isByok: false },
+  report: {
+    usage: NO_TOKENS,
+    cost: 0,
+    upstreamInferenceCost: 0,
+    upstreamPromptCost: 0,
+    upstreamCompletionCost: 0,
+    isByok: false,
+  },
   metadata: null,
 };
 

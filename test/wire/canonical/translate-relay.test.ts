@@ -23,7 +23,14 @@ const ASKED: AskedFor = {
   estimatedPromptTokens: 0,
 };
 const END: AnswerEnd = {
-  report: { usage: NO_TOKENS, cost: 0, upstreamInferenceCost: 0, isByok: false },
+  report: {
+    usage: NO_TOKENS,
+    cost: 0,
+    upstreamInferenceCost: 0,
+    upstreamPromptCost: 0,
+    upstreamCompletionCost: 0,
+    isByok: false,
+  },
   metadata: null,
 };
 

@@ -13,7 +13,14 @@ const IDENTITY: RelayIdentity = {
   onTurn: () => {},
 };
 const END = {
-  report: { usage: NO_TOKENS, cost: 0, upstreamInferenceCost: 0, isByok: false },
+  report: {
+    usage: NO_TOKENS,
+    cost: 0,
+    upstreamInferenceCost: 0,
+    upstreamPromptCost: 0,
+    upstreamCompletionCost: 0,
+    isByok: false,
+  },
   metadata: null,
 };
 

@@ -124,7 +124,14 @@ describe("relaying the texts of a chat stream", () => {
 
 describe("other fields of a chat stream", () => {
   const END = {
-    report: { usage: NO_TOKENS, cost: 0, upstreamInferenceCost: 0, isByok: false },
+    report: {
+      usage: NO_TOKENS,
+      cost: 0,
+      upstreamInferenceCost: 0,
+      upstreamPromptCost: 0,
+      upstreamCompletionCost: 0,
+      isByok: false,
+    },
     metadata: null,
   };
   const choose = (choice: object, rest: object = {}) =>

@@ -24,7 +24,14 @@ function read(body: unknown, count = 2, encoding: "float" | "base64" = "float"):
 function encode(answer: WholeAnswer, metadata: Record<string, unknown> | null = null): string {
   if (answer.kind === "error") throw new Error(answer.error.message);
   const usage = answer.usage ?? { ...NO_TOKENS, promptTokens: 9, estimated: true };
-  const report = { usage, cost: 0.5, upstreamInferenceCost: 0.75, isByok: false };
+  const report = {
+    usage,
+    cost: 0.5,
+    upstreamInferenceCost: 0.75,
+    upstreamPromptCost: 0.75,
+    upstreamCompletionCost: 0,
+    isByok: false,
+  };
   return answer.encode({ report, metadata });
 }
 
@@ -49,7 +56,7 @@ describe("an embeddings answer", () => {
       '{"object":"list","id":"vendor","data":[{"object":"embedding","index":0,"embedding":[0.10000000000000000001,\n 2]}],"model":"up","usage":{"prompt_tokens":5,"total_tokens":5},"novelty":"Grüße"}';
     const answer = read(text, 1);
     expect(encode(answer)).toBe(
-      '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10000000000000000001,\n 2]}],"novelty":"Grüße","model":"author/model","usage":{"prompt_tokens":5,"total_tokens":5,"cost":0.5,"cost_details":{"upstream_inference_cost":0.75},"is_byok":false}}',
+      '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10000000000000000001,\n 2]}],"novelty":"Grüße","model":"author/model","usage":{"prompt_tokens":5,"total_tokens":5,"cost":0.5,"cost_details":{"upstream_inference_cost":0.75,"upstream_inference_prompt_cost":0.75,"upstream_inference_completions_cost":0},"is_byok":false}}',
     );
     expect(answer).toMatchObject({ usage: { promptTokens: 5, completionTokens: 0 }, finish: null });
   });

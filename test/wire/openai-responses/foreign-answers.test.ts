@@ -114,7 +114,11 @@ describe("writing another vendor's answer for a Responses client", () => {
         output_tokens_details: { reasoning_tokens: 0 },
         total_tokens: 15,
         cost: 0.25,
-        cost_details: { upstream_inference_cost: 0.5 },
+        cost_details: {
+          upstream_inference_cost: 0.5,
+          upstream_inference_input_cost: 0.2,
+          upstream_inference_output_cost: 0.3,
+        },
         is_byok: false,
       },
       user: null,

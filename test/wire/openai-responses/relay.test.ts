@@ -96,7 +96,8 @@ function asGatewaySends(events: readonly Fields[]): readonly Fields[] {
 
 describe("relaying a text delta of a Responses stream", () => {
   const type = "response.output_text.delta";
-  const event = (rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+  const event = (rest: object) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, logprobs: [], ...rest })}\n\n`;
   const tricky = 'say "delta":"no" and "sequence_number":7, \\ "type":"x"';
   /** The first event, from which the pattern is made. */
   const first = event({ sequence_number: 3, delta: "x" });
@@ -114,7 +115,10 @@ describe("relaying a text delta of a Responses stream", () => {
   test.each([
     ["the same form", event({ sequence_number: 4, output_index: 0, delta: tricky, logprobs: [] })],
     ["with the number last", event({ delta: tricky, sequence_number: 4 })],
-    ["with spaces", `event: ${type}\ndata: {"type": "${type}", "delta": "b", "sequence_number": 4}\n\n`],
+    [
+      "with spaces",
+      `event: ${type}\ndata: {"type": "${type}", "delta": "b", "logprobs": [], "sequence_number": 4}\n\n`,
+    ],
     ["with a delta that is none", event({ sequence_number: 4, delta: { text: "b" } })],
   ])("the bytes of a delta after another delta are unchanged: %s", (_, second) => {
     const third = event({ sequence_number: 5, delta: "y" });
@@ -124,6 +128,25 @@ describe("relaying a text delta of a Responses stream", () => {
       expect(relay([whole.slice(0, cut), whole.slice(cut)]).out).toBe(whole);
     const counted = relay([first + second]).relay.producedBytes - relay([first]).relay.producedBytes;
     expect(counted).toBe(relay([second]).relay.producedBytes);
+  });
+
+  test("a delta or a text without logprobs gets an empty list, also after others", () => {
+    const bare = (number: number, rest: object) =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number, ...rest })}\n\n`;
+    const given = [{ logprobs: [{ token: "d" }] }, {}, {}, { logprobs: [] }, {}];
+    const events = given.map((more, at) => bare(at, { delta: tricky, ...more }));
+    const expected = given.map((more, at) => ({
+      type,
+      sequence_number: at,
+      delta: tricky,
+      logprobs: "logprobs" in more ? more.logprobs : [],
+    }));
+    const whole = events.join("");
+    for (let cut = 1; cut < whole.length; cut += 7)
+      expect(parseLatin1(relay([whole.slice(0, cut), whole.slice(cut)]).out)).toEqual(expected);
+    const done = { type: "response.output_text.done", sequence_number: 9, text: "d" };
+    const { out } = relay([`event: ${done.type}\ndata: ${JSON.stringify(done)}\n\n`]);
+    expect(parseLatin1(out)).toEqual([{ ...done, logprobs: [] }]);
   });
 
   test("a delta without a sequence number gets the next one", () => {
@@ -281,7 +304,7 @@ describe("relaying a Responses stream", () => {
 
   test("the bytes of an unusual delta are unchanged", () => {
     const data =
-      '{"type" : "response.output_text.delta","sequence_number":7,"delta":"a\\u00df \\"type\\":1","x":[1,  2]}';
+      '{"type" : "response.output_text.delta","sequence_number":7,"delta":"a\\u00df \\"type\\":1","logprobs":[],"x":[1,  2]}';
     expect(relay([`event: response.output_text.delta\r\ndata: ${data}\r\n\r\n`]).out).toBe(
       `event: response.output_text.delta\ndata: ${data}\n\n`,
     );

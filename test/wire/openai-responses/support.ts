@@ -20,6 +20,8 @@ export const END: AnswerEnd = {
     usage: { ...NO_TOKENS, promptTokens: 10, completionTokens: 5 },
     cost: 0.25,
     upstreamInferenceCost: 0.5,
+    upstreamPromptCost: 0.2,
+    upstreamCompletionCost: 0.3,
     isByok: false,
   },
   metadata: null,

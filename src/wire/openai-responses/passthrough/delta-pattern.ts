@@ -1,4 +1,4 @@
-import { closingQuote, type JsonNode } from "../../json/scan.ts";
+import { closingQuote, type JsonNode, memberOf } from "../../json/scan.ts";
 import type { OpenText } from "./open-items.ts";
 import type { ScannedEvent } from "./scanned-event.ts";
 
@@ -9,6 +9,10 @@ export interface DeltaPattern {
   /** The members that give the indexes of the text in the output. */
   readonly indexes: readonly string[];
   readonly text: OpenText;
+  /** Whether its events have `logprobs`. */
+  readonly hasLogprobs: boolean;
+  /** What is added to each event before its last brace (`missingLogprobs`). */
+  readonly added: string;
 }
 
 /** An event that matches a pattern. */
@@ -22,7 +26,28 @@ export interface KnownDelta {
 export function createPattern({ name, data, root }: ScannedEvent, text: OpenText): DeltaPattern | null {
   const type = `"type":"${name}"`;
   const hasAll = [type, SEQUENCE, DELTA].every((mark) => data.includes(mark));
-  return hasAll ? { begin: `event: ${name}\ndata: {`, type, indexes: listIndexes(data, root), text } : null;
+  if (!hasAll) return null;
+  const added = missingLogprobs(name, root) ?? "";
+  const hasLogprobs = data.includes(LOGPROBS);
+  return {
+    begin: `event: ${name}\ndata: {`,
+    type,
+    indexes: listIndexes(data, root),
+    text,
+    hasLogprobs,
+    added,
+  };
+}
+
+/** Events that have `logprobs`, which OpenAI's libraries validate. Other hosts leave it out. */
+const WITH_LOGPROBS: ReadonlySet<string> = new Set([
+  "response.output_text.delta",
+  "response.output_text.done",
+]);
+
+/** Returns the member that an event of a text lacks, with a comma before it; null if it lacks none. */
+export function missingLogprobs(type: string, event: JsonNode): string | null {
+  return WITH_LOGPROBS.has(type) && memberOf(event, "logprobs") === undefined ? `,${LOGPROBS}[]` : null;
 }
 
 /** Returns the index members of an event, each with the character after it; neighbours as one string. */
@@ -45,6 +70,7 @@ const INDEXES: ReadonlySet<string> = new Set(["output_index", "content_index", "
 /** Strings contain no unescaped quotes, so these marks are always the event's own members. */
 const SEQUENCE = '"sequence_number":';
 const DELTA = '"delta":"';
+const LOGPROBS = '"logprobs":';
 
 /** Reads the text of an event, up to its blank line; null if it does not match the pattern. */
 export function matchDelta(pattern: DeltaPattern, event: string): KnownDelta | null {
@@ -57,6 +83,7 @@ export function matchDelta(pattern: DeltaPattern, event: string): KnownDelta | n
   if (sequence === null || start < 0 || !event.includes(pattern.type)) return null;
   const close = closingQuote(event, start);
   if (close < start) return null;
+  if (event.includes(LOGPROBS) !== pattern.hasLogprobs) return null;
   for (const index of pattern.indexes) if (!event.includes(index)) return null;
   return { sequence, escaped: event.slice(start, close) };
 }

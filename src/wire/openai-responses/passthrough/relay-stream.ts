@@ -14,7 +14,7 @@ import { encodeFailure } from "../errors.ts";
 import { OutputPlaces } from "../output-places.ts";
 import { encodeEvent } from "../stream-events.ts";
 import { isSearch, readUsage } from "../usage.ts";
-import { createPattern, type DeltaPattern, matchDelta } from "./delta-pattern.ts";
+import { createPattern, type DeltaPattern, matchDelta, missingLogprobs } from "./delta-pattern.ts";
 import { EMPTY_PARTS, OpenItems, TEXT_EVENTS } from "./open-items.ts";
 import {
   CallIds,
@@ -26,6 +26,9 @@ import {
   rewriteResponse,
 } from "./rewrite-response.ts";
 import { outputIndexOf, readFacts, type ScannedEvent, scanEvent } from "./scanned-event.ts";
+
+/** The end of an event that matches a pattern. */
+const END = "}\n\n";
 
 /**
  * Relays a stream between an upstream and a client that both speak this format. The bytes of events are passed on unchanged, except
@@ -88,7 +91,7 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     if (known.escaped.length > 0) this.sawToken = true;
     this.producedBytes += known.escaped.length;
     pattern.text.append(known.escaped);
-    out.appendLatin1(text);
+    out.appendLatin1(pattern.added === "" ? text : text.slice(0, -END.length) + pattern.added + END);
     return end;
   }
 
@@ -213,6 +216,8 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     if (callId !== null) splices.push(callId);
     const args = fillArguments(event);
     if (args !== null) splices.push(args);
+    const logprobs = missingLogprobs(type, root);
+    if (logprobs !== null) splices.push(insertAt(root.end - 1, logprobs));
     // Data of several lines was joined by newlines; a space means the same in JSON.
     const line = spliceText(data, splices).replaceAll("\n", " ");
     this.out.push(type === "" ? `data: ${line}\n\n` : `event: ${type}\ndata: ${line}\n\n`);

@@ -17,6 +17,7 @@ const EVENT = fields({
   type: LEAF,
   sequence_number: LEAF,
   delta: LEAF,
+  logprobs: LEAF,
   output_index: LEAF,
   content_index: LEAF,
   summary_index: LEAF,

@@ -25,6 +25,8 @@ export const END: AnswerEnd = {
     usage: { ...NO_TOKENS, promptTokens: 3, completionTokens: 2 },
     cost: 0,
     upstreamInferenceCost: 0,
+    upstreamPromptCost: 0,
+    upstreamCompletionCost: 0,
     isByok: false,
   },
   metadata: null,
