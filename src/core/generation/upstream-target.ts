@@ -7,9 +7,10 @@ import type {
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { listStoringFields, type RetentionFacts } from "../../wire/conversation/stored-data.ts";
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
+import { quirksOf } from "../catalog/list-formats.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { resolveProfile } from "../catalog/resolve-charges.ts";
-import { findFamilies, resolveTakes, resolveTurns } from "../catalog/resolve-takes.ts";
+import { findFamilies, resolveRefused, resolveTakes, resolveTurns } from "../catalog/resolve-takes.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
 import { upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -145,10 +146,12 @@ function describe(
 ): ProviderTarget {
   const { record } = provider;
   const isUsual = format === record.format;
-  const quirks = (isUsual ? record.quirks : record.formats?.[format]?.quirks) ?? NO_QUIRKS;
+  const quirks = quirksOf(record, format);
   // Hosts of the Messages format check tool-call ids as Anthropic does.
   const ids = !isUsual && format === "anthropic-messages" ? "anthropic" : record.toolCallIds;
   const families = findFamilies(provider.families, model.id, record.slug);
+  const taking = { endpoint, model, record, format, families };
+  const { refused, known, noSchemas } = resolveRefused(taking);
   return {
     format,
     model: {
@@ -166,13 +169,13 @@ function describe(
     toolCalls: toolCallRulesOf(format, ids),
     noStreamOptions: quirks.noStreamOptions === true,
     renames: renamesOf(quirks),
-    knownFields: setOf(quirks.knownFields),
+    knownFields: known === null ? null : new Set(known),
     knownMessageFields: setOf(quirks.knownMessageFields) ?? NONE,
     takesThinkingParts: quirks.thinkingParts === true,
     takesCustomTools: quirks.customTools === true,
-    refusedFields: setOf(quirks.refusedFields) ?? NONE,
+    refusedFields: new Set(refused),
     storesChats: quirks.storesChats === true,
-    takesSchemas: quirks.noSchemas !== true,
+    takesSchemas: !noSchemas,
     traits: {
       takesDeveloper: quirks.developerRole === true,
       refusedFields: setOf(quirks.refusedMessageFields) ?? NONE,
@@ -184,12 +187,11 @@ function describe(
     noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
     takesReasoningDetails: quirks.takesReasoningDetails === true,
     bodyFields: record.body ?? {},
-    takes: resolveTakes({ endpoint, model, format, quirks, families }),
+    takes: resolveTakes(taking),
     profile: resolveProfile({ endpoint, model, record, format, quirks }),
   };
 }
 
-const NO_QUIRKS: ProviderQuirks = {};
 const NONE: ReadonlySet<string> = new Set();
 
 function setOf(names: readonly string[] | undefined): ReadonlySet<string> | null {

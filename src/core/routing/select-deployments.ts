@@ -11,6 +11,7 @@ import {
   ruleAllows,
 } from "../accounts/merge-policies.ts";
 import { type ModelEndpoint, type Prices, SAMPLING_PARAMETERS } from "../catalog/records.ts";
+import { parametersOf } from "../catalog/supported-parameters.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import type { FilterName } from "../usage/plan-entry.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";
@@ -396,10 +397,7 @@ function filterByParameter(name: string): DeploymentFilter {
   return {
     name: "lacks_parameter",
     about: name,
-    keeps: ({ model, endpoint }) =>
-      (model.supportedParameters.includes(name) ||
-        endpoint.takes?.some((taken) => taken === name) === true) &&
-      !lacks(endpoint, name),
+    keeps: ({ model, endpoint }) => parametersOf(model, endpoint).includes(name),
     rejection: rejectField(
       "provider.require_parameters",
       `provider.require_parameters leaves no provider: no provider of this model is known to support ${name}. Omit it, or request another model.`,
