@@ -125,9 +125,9 @@ describe.each(EFFORTS)(
   },
 );
 
-describe("a model that always reasons", () => {
-  // The effort none becomes the model's lowest one.
-  test.each(EFFORTS)("gets no temperature with the effort none either, in $0.name", async (api, withEffort) => {
+// The effort none becomes the model's lowest one.
+describe.each(EFFORTS)("a model that always reasons", (api, withEffort) => {
+  test(`gets no temperature with the effort none either, in ${api.name}`, async () => {
     const { sent, named } = await ask(api, "openai/gpt-6-astra", { temperature: 0.2, ...withEffort("none") });
     expect(sent).not.toContainKey("temperature");
     expect(named).toContain("temperature");

@@ -52,6 +52,7 @@ export interface Schemas {
     | "probe"
     | "last_resort"
     | "warm_cache"
+    | "lossy"
     | "degraded"
     | "price"
     | "latency"

@@ -128,6 +128,7 @@ export const text = {
       probe: "It failed before; this request tries whether it works again.",
       last_resort: "It fails or is overloaded at present, and there are too few others.",
       warm_cache: "It has the conversation's prompt in its cache.",
+      lossy: "A part of the request would be left out or changed for it; others get all of it.",
       degraded: "It fails often at present, which lowers its rank.",
       price: "Order by price: the cheaper one first.",
       latency: "Order by time to first token: the quicker one first.",

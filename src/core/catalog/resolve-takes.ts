@@ -114,6 +114,15 @@ function takenByOperator({
   return { ...record.takesByOperator, ...model.takesByOperator, ...endpoint.takesByOperator };
 }
 
+/** Whether an endpoint lacks a parameter of its model according to the catalog, and the operator says nothing else. */
+export function isLacking(
+  taking: Pick<TakingEndpoint, "endpoint" | "model" | "record">,
+  name: string,
+): boolean {
+  if (taking.endpoint.lacks?.includes(name) !== true) return false;
+  return (takenByOperator(taking)?.[name] ?? "no") === "no";
+}
+
 /** The fields and features that a provider's row rules out in a format, without those that the operator says are taken. */
 export interface RefusedFields {
   /** Fields that the provider rejects. */
@@ -137,7 +146,8 @@ export function resolveRefused(
   return {
     refused: refusedFields.filter((field) => !taken.has(field)),
     known: knownFields === undefined ? null : [...new Set([...knownFields, ...fields])],
-    noSchemas: noSchemas === true && !taken.has(STRUCTURED_OUTPUTS),
+    noSchemas:
+      byOperator[STRUCTURED_OUTPUTS] === "no" || (noSchemas === true && !taken.has(STRUCTURED_OUTPUTS)),
   };
 }
 

@@ -16,6 +16,7 @@ import {
 } from "./records.ts";
 import {
   findFamilies,
+  isLacking,
   listTaken,
   resolveRefused,
   STRUCTURED_OUTPUTS,
@@ -118,16 +119,16 @@ function listParameters(taking: Omit<TakingEndpoint, "format">): ReadonlySet<str
 }
 
 function listInFormat(taking: TakingEndpoint): readonly string[] {
-  const { model, endpoint, record, format } = taking;
+  const { model, record, format } = taking;
   const rules = listTaken(taking);
   const { refused, known, noSchemas } = resolveRefused(taking);
+  const seedField = quirksOf(record, format).randomSeed === true ? "random_seed" : "seed";
+  const fields = { format, refused: new Set(refused), known: known && new Set(known), seedField };
   const isTaken = (name: string): boolean => {
     const rule = rules.get(name);
     if (rule !== undefined && !leavesChoice(rule.taken)) return false;
-    if (rule?.source !== "configuration" && endpoint.lacks?.includes(name) === true) return false;
-    if (name === STRUCTURED_OUTPUTS) return !noSchemas;
-    if (EVERYWHERE.has(name) && !PLAIN.has(name)) return true;
-    return isExpressible(name, format) && !refused.includes(name) && isKnown(name, known, taking);
+    if (isLacking(taking, name)) return false;
+    return name === STRUCTURED_OUTPUTS ? !noSchemas : reachesField(name, fields);
   };
   const named = [...rules].flatMap(([name, { taken, source }]) =>
     taken !== "no" && (source === "configuration" || ANSWER_PARAMETERS.has(name)) ? name : [],
@@ -143,6 +144,23 @@ function leavesChoice(taken: TakenParameter): boolean {
   return values === undefined || values.length > 1 || whileReasoning === true;
 }
 
+/** The fields of requests that reach a provider in a format. */
+export interface ProviderFields {
+  readonly format: ProviderFormat;
+  readonly refused: ReadonlySet<string>;
+  /** Null: all that are not refused. */
+  readonly known: ReadonlySet<string> | null;
+  /** The provider's name of `seed`. */
+  readonly seedField: string;
+}
+
+/** Whether there is a field for a parameter at a provider, which takes the field. */
+export function reachesField(name: string, { format, refused, known, seedField }: ProviderFields): boolean {
+  if (EVERYWHERE.has(name) && !PLAIN.has(name)) return true;
+  const field = name === "seed" ? seedField : name;
+  return isExpressible(name, format) && !refused.has(field) && known?.has(field) !== false;
+}
+
 function isExpressible(name: string, format: ProviderFormat): boolean {
   if (EVERYWHERE.has(name)) return true;
   const sampling: readonly string[] = EXPRESSIBLE[format];
@@ -152,13 +170,6 @@ function isExpressible(name: string, format: ProviderFormat): boolean {
 }
 
 const SAMPLING: ReadonlySet<string> = new Set(SAMPLING_PARAMETERS);
-
-function isKnown(name: string, known: readonly string[] | null, { record, format }: TakingEndpoint): boolean {
-  if (known === null) return true;
-  return known.includes(
-    name === "seed" && quirksOf(record, format).randomSeed === true ? "random_seed" : name,
-  );
-}
 
 /** Whether an endpoint fills in the middle: its provider has a path for it, and the author says that the model does. */
 function fillsIn({ model, record }: Pick<TakingEndpoint, "model" | "record">): boolean {

@@ -75,7 +75,7 @@ export const ALL_FITS: FittedMembers = { removed: new Set(), replaced: new Map()
 
 /** Reviews the parameters of a scanned body that is forwarded. Of the formats of clients, which have them in the body itself. */
 export function fitScanned(rules: ParameterRules, format: ProviderFormat, body: ScannedBody): FittedMembers {
-  const view = new ScannedParameters(body, CONTAINERS[format][0]?.names ?? {});
+  const view = viewParameters(format, body);
   const review = reviewParameters(rules, view);
   if (review === ALL_TAKEN) return ALL_FITS;
   const removed = new Set<string>();
@@ -84,6 +84,11 @@ export function fitScanned(rules: ParameterRules, format: ProviderFormat, body: 
     if (value === undefined) removed.add(view.fieldAt(at));
     else replaced.set(view.fieldAt(at), value);
   return { removed, replaced, warnings: review.warnings };
+}
+
+/** Returns a view of the parameters of a scanned body that a client sent in a format. */
+export function viewParameters(format: ProviderFormat, body: ScannedBody): ParameterView {
+  return new ScannedParameters(body, CONTAINERS[format][0]?.names ?? {});
 }
 
 /** Fits the parameters of an encoded body. */
