@@ -8,7 +8,7 @@ import type {
   ModelRecord,
   ProviderRecord,
 } from "../core/catalog/records.ts";
-import { addProfiles } from "../core/catalog/supported-parameters.ts";
+import { addProfiles } from "../core/catalog/endpoint-profile.ts";
 import type { TierRecord } from "../core/catalog/tier-records.ts";
 import { createServedModels, type ServedProvider } from "../core/deployments/served-models.ts";
 import type { Transport } from "../core/deployments/transport.ts";

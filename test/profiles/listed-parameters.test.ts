@@ -5,7 +5,7 @@ import { actionOf } from "../../src/core/catalog/action-of.ts";
 import { listEndpointFormats, listProviderFormats } from "../../src/core/catalog/list-formats.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records.ts";
 import { findFamilies, listTaken } from "../../src/core/catalog/resolve-takes.ts";
-import { addProfiles, parametersOf } from "../../src/core/catalog/supported-parameters.ts";
+import { addProfiles, parametersOf } from "../../src/core/catalog/endpoint-profile.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 import { listProviderTargets } from "../../src/core/generation/upstream-target.ts";
 import { chooseTarget } from "../../src/wire/client-apis/choose-target.ts";

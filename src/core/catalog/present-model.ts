@@ -1,5 +1,6 @@
 import { greatestDecimal } from "./decimal-price.ts";
 import { describeModel } from "./describe-model.ts";
+import { parametersOf } from "./endpoint-profile.ts";
 import { authorOf, compareText } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { endpointAt } from "./price-row.ts";
@@ -11,7 +12,6 @@ import {
   type Prices,
 } from "./records.ts";
 import { createdAt } from "./release-day.ts";
-import { parametersOf } from "./supported-parameters.ts";
 
 /** Prices in US dollars per token, request, image, search, character or second, as decimal strings. */
 export interface PublicPrices {

@@ -345,6 +345,25 @@ export interface PriceChange {
 export interface EndpointProfile {
   /** All parameters that it is known to take, as in `supported_parameters`. Computed when it is first read. */
   readonly parameters: readonly string[];
+  /** The format in which requests of the chat API are sent to it, as far as that does not depend on them. */
+  readonly chatFormat: ProviderFormat;
+  /** Lists the parameters of which it does not take every value in a format, or of which the operator says that it does. */
+  listRules(format: ProviderFormat): readonly ParameterStatement[];
+}
+
+/** Who says what is taken of a parameter, in ascending order of precedence. A provider's refusal precedes a family and the model. */
+export const TAKES_SOURCES = ["format", "provider", "model", "family", "configuration"] as const;
+export type TakesSource = (typeof TAKES_SOURCES)[number];
+
+/** What is taken of a parameter, and who says so. */
+export interface SourcedTaken {
+  readonly taken: TakenParameter;
+  readonly source: TakesSource;
+}
+
+/** What is taken of the parameter of this name, and who says so. */
+export interface ParameterStatement extends SourcedTaken {
+  readonly parameter: string;
 }
 
 /** One provider's service of one model. */

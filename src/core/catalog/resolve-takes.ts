@@ -10,8 +10,10 @@ import type {
   ModelRecord,
   ModelTakes,
   ProviderRecord,
+  SourcedTaken,
   TakenParameter,
   TakenParameters,
+  TakesSource,
 } from "./records.ts";
 
 /** A model endpoint in one of its formats, and what decides about the parameters that it takes. */
@@ -22,16 +24,6 @@ export interface TakingEndpoint {
   readonly format: ProviderFormat;
   /** The profiles of the model's families at its provider (`findFamilies`). */
   readonly families: readonly FamilyProfile[];
-}
-
-/** Who says what is taken of a parameter, in ascending order of precedence. A provider's refusal precedes a family and the model. */
-export const TAKES_SOURCES = ["format", "provider", "model", "family", "configuration"] as const;
-export type TakesSource = (typeof TAKES_SOURCES)[number];
-
-/** What is taken of a parameter, and who says so. */
-export interface SourcedTaken {
-  readonly taken: TakenParameter;
-  readonly source: TakesSource;
 }
 
 /** Returns the profiles of the families that a model belongs to at a provider, in their order. */

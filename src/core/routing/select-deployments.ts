@@ -10,8 +10,8 @@ import {
   type PolicyRule,
   ruleAllows,
 } from "../accounts/merge-policies.ts";
+import { parametersOf } from "../catalog/endpoint-profile.ts";
 import { type ModelEndpoint, type Prices, SAMPLING_PARAMETERS } from "../catalog/records.ts";
-import { parametersOf } from "../catalog/supported-parameters.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import type { FilterName } from "../usage/plan-entry.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";

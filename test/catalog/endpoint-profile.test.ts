@@ -9,7 +9,7 @@ import {
   SAMPLING_PARAMETERS,
   type SamplingParameter,
 } from "../../src/core/catalog/records.ts";
-import { addProfiles, EXPRESSIBLE } from "../../src/core/catalog/supported-parameters.ts";
+import { addProfiles, EXPRESSIBLE } from "../../src/core/catalog/endpoint-profile.ts";
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import type { ParameterRule } from "../../src/wire/conversation/parameter-rules.ts";

@@ -9,15 +9,18 @@ import {
   type FamilyProfile,
   type ModelEndpoint,
   type ModelRecord,
+  type ParameterStatement,
   type ProviderRecord,
   SAMPLING_PARAMETERS,
   type SamplingParameter,
   type TakenParameter,
+  type TakesSource,
 } from "./records.ts";
 import {
   findFamilies,
   isLacking,
   listTaken,
+  type RefusedFields,
   resolveRefused,
   STRUCTURED_OUTPUTS,
   type TakingEndpoint,
@@ -95,6 +98,17 @@ class LazyProfile implements EndpointProfile {
     }
     return this.listed;
   }
+
+  get chatFormat(): ProviderFormat {
+    const { endpoint, record } = this.sources;
+    return formatsForChats(endpoint, record)[0] ?? record.format;
+  }
+
+  listRules(format: ProviderFormat): readonly ParameterStatement[] {
+    const { model, record, families } = this.sources;
+    const ofModel = findFamilies(families, model.id, record.slug);
+    return listRules({ ...this.sources, format, families: ofModel });
+  }
 }
 
 /** Sorted lists. Thousands of endpoints have a few of them. */
@@ -110,20 +124,49 @@ class SharedLists {
 }
 
 function listParameters(taking: Omit<TakingEndpoint, "format">): ReadonlySet<string> {
-  const formats = listEndpointFormats(taking.endpoint, listProviderFormats(taking.record));
-  // Requests of the chat API, whose parameters are listed, are sent in the chat format where the endpoint has it.
-  const called = formats.includes("openai-chat") ? (["openai-chat"] as const) : formats;
-  const found = new Set(called.flatMap((format) => listInFormat({ ...taking, format })));
+  const formats = formatsForChats(taking.endpoint, taking.record);
+  const found = new Set(formats.flatMap((format) => listInFormat({ ...taking, format })));
   if (fillsIn(taking)) found.add("suffix");
   return found;
 }
 
+/** Lists the formats that requests of the chat API may be sent in: only the chat format where the endpoint has it. */
+function formatsForChats(endpoint: ModelEndpoint, record: ProviderRecord): readonly ProviderFormat[] {
+  const formats = listEndpointFormats(endpoint, listProviderFormats(record));
+  return formats.includes("openai-chat") ? CHAT : formats;
+}
+
+const CHAT: readonly ProviderFormat[] = ["openai-chat"];
+
+/** Lists the statements about parameters that are not taken in full, with the fields that the provider's row rules out. */
+function listRules(taking: TakingEndpoint): readonly ParameterStatement[] {
+  const { refused, known, noSchemas } = resolveRefused(taking);
+  const rules = new Map(listTaken(taking));
+  const refuse = (source: TakesSource, names: Iterable<string>) => {
+    for (const name of names) if (!rules.has(name)) rules.set(name, { taken: "no", source });
+  };
+  const fields = toFields(taking, { refused, known });
+  refuse("provider", refused);
+  refuse("provider", noSchemas ? [STRUCTURED_OUTPUTS] : []);
+  refuse(
+    "provider",
+    known === null ? [] : [...ANSWER_PARAMETERS].filter((name) => !reachesField(name, fields)),
+  );
+  refuse(
+    "model",
+    [...ANSWER_PARAMETERS].filter((name) => isLacking(taking, name)),
+  );
+  return [...rules]
+    .filter(([, { taken, source }]) => taken !== "yes" || source === "configuration")
+    .map(([parameter, one]) => ({ parameter, ...one }))
+    .sort((a, b) => compareText(a.parameter, b.parameter));
+}
+
 function listInFormat(taking: TakingEndpoint): readonly string[] {
-  const { model, record, format } = taking;
+  const { model, record } = taking;
   const rules = listTaken(taking);
   const { refused, known, noSchemas } = resolveRefused(taking);
-  const seedField = quirksOf(record, format).randomSeed === true ? "random_seed" : "seed";
-  const fields = { format, refused: new Set(refused), known: known && new Set(known), seedField };
+  const fields = toFields(taking, { refused, known });
   const isTaken = (name: string): boolean => {
     const rule = rules.get(name);
     if (rule !== undefined && !leavesChoice(rule.taken)) return false;
@@ -152,6 +195,14 @@ export interface ProviderFields {
   readonly known: ReadonlySet<string> | null;
   /** The provider's name of `seed`. */
   readonly seedField: string;
+}
+
+function toFields(
+  { record, format }: TakingEndpoint,
+  { refused, known }: Pick<RefusedFields, "refused" | "known">,
+): ProviderFields {
+  const seedField = quirksOf(record, format).randomSeed === true ? "random_seed" : "seed";
+  return { format, refused: new Set(refused), known: known && new Set(known), seedField };
 }
 
 /** Whether there is a field for a parameter at a provider, which takes the field. */
