@@ -11,6 +11,7 @@ import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
 import { routingText } from "./routing.ts";
 import { settingsText } from "./settings.ts";
+import { takesText } from "./takes.ts";
 import { usageText } from "./usage.ts";
 
 /** All texts of the console, by screen. A translation is another object of this type; components contain no words. */
@@ -255,6 +256,7 @@ export const text = {
     refunded: (amount: string, account: string) => `Refunded ${amount} to ${account}.`,
   },
   models,
+  takes: takesText,
   playground,
   requests: {
     title: "Requests",

@@ -138,6 +138,11 @@ function formatsForChats(endpoint: ModelEndpoint, record: ProviderRecord): reado
 
 const CHAT: readonly ProviderFormat[] = ["openai-chat"];
 
+/** Parameters that decide the answer come before other fields. */
+function rankOf({ parameter }: ParameterStatement): number {
+  return ANSWER_PARAMETERS.has(parameter) ? 0 : 1;
+}
+
 /** Lists the statements about parameters that are not taken in full, with the fields that the provider's row rules out. */
 function listRules(taking: TakingEndpoint): readonly ParameterStatement[] {
   const { refused, known, noSchemas } = resolveRefused(taking);
@@ -146,7 +151,10 @@ function listRules(taking: TakingEndpoint): readonly ParameterStatement[] {
     for (const name of names) if (!rules.has(name)) rules.set(name, { taken: "no", source });
   };
   const fields = toFields(taking, { refused, known });
-  refuse("provider", refused);
+  refuse(
+    "provider",
+    refused.filter((name) => !isRespelled(name)),
+  );
   refuse("provider", noSchemas ? [STRUCTURED_OUTPUTS] : []);
   refuse(
     "provider",
@@ -159,7 +167,7 @@ function listRules(taking: TakingEndpoint): readonly ParameterStatement[] {
   return [...rules]
     .filter(([, { taken, source }]) => taken !== "yes" || source === "configuration")
     .map(([parameter, one]) => ({ parameter, ...one }))
-    .sort((a, b) => compareText(a.parameter, b.parameter));
+    .sort((a, b) => rankOf(a) - rankOf(b) || compareText(a.parameter, b.parameter));
 }
 
 function listInFormat(taking: TakingEndpoint): readonly string[] {
@@ -207,9 +215,14 @@ function toFields(
 
 /** Whether there is a field for a parameter at a provider, which takes the field. */
 export function reachesField(name: string, { format, refused, known, seedField }: ProviderFields): boolean {
-  if (EVERYWHERE.has(name) && !PLAIN.has(name)) return true;
+  if (isRespelled(name)) return true;
   const field = name === "seed" ? seedField : name;
   return isExpressible(name, format) && !refused.has(field) && known?.has(field) !== false;
+}
+
+/** Whether a parameter is sent in the fields that the provider has for it, whatever their names. */
+function isRespelled(name: string): boolean {
+  return EVERYWHERE.has(name) && !PLAIN.has(name);
 }
 
 function isExpressible(name: string, format: ProviderFormat): boolean {
