@@ -1,5 +1,6 @@
 import { applyOverrides } from "../core/catalog/apply-overrides.ts";
 import { createCatalog } from "../core/catalog/catalog.ts";
+import { addProfiles } from "../core/catalog/endpoint-profile.ts";
 import { endMissing } from "../core/catalog/expiry.ts";
 import { listProviderFormats } from "../core/catalog/list-formats.ts";
 import type {
@@ -8,7 +9,6 @@ import type {
   ModelRecord,
   ProviderRecord,
 } from "../core/catalog/records.ts";
-import { addProfiles } from "../core/catalog/endpoint-profile.ts";
 import type { TierRecord } from "../core/catalog/tier-records.ts";
 import { createServedModels, type ServedProvider } from "../core/deployments/served-models.ts";
 import type { Transport } from "../core/deployments/transport.ts";

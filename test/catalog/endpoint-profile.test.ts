@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { GatewayError } from "../../src/base/errors.ts";
+import { addProfiles, EXPRESSIBLE } from "../../src/core/catalog/endpoint-profile.ts";
 import {
   type FamilyProfile,
   type ModelEndpoint,
@@ -9,7 +10,6 @@ import {
   SAMPLING_PARAMETERS,
   type SamplingParameter,
 } from "../../src/core/catalog/records.ts";
-import { addProfiles, EXPRESSIBLE } from "../../src/core/catalog/endpoint-profile.ts";
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import type { ParameterRule } from "../../src/wire/conversation/parameter-rules.ts";

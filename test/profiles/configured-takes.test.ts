@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { checkConfig } from "../../src/app/load-config.ts";
+import { answerAnyFormat } from "../support/answer-any-format.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { startRecordingVendor } from "../support/recording-vendor.ts";
 import { CHAT, MESSAGES, type ProfileSite, RESPONSES, startProfileSite } from "./profile-site.ts";
 
 const CONFIGURED = {
@@ -153,4 +156,45 @@ describe("a configuration that says what is taken", () => {
       "takes.reasoning",
     );
   });
+});
+
+test("a reload puts what is taken in force, and rejects a rule that says nothing", async () => {
+  const vendor = startRecordingVendor();
+  vendor.reset(answerAnyFormat);
+  const print = (takes: unknown) =>
+    JSON.stringify({
+      providers: {
+        cellar: {
+          base_url: vendor.baseUrl,
+          api_keys: ["sk-test-cellar-0001"],
+          takes,
+          models: [{ id: "cellar/plain", prices: { prompt: "0", completion: "0" } }],
+        },
+      },
+    });
+  let yaml = print({});
+  const gateway = await startTestGateway({ yaml, readYaml: () => yaml });
+  const reload = async (takes: unknown) => {
+    yaml = print(takes);
+    const headers = { authorization: `Bearer ${gateway.adminKey}`, "content-type": "application/json" };
+    const url = `${gateway.url}/api/admin/settings/reload`;
+    const response = await fetch(url, { method: "POST", headers, body: "{}" });
+    return { status: response.status, text: await response.text() };
+  };
+  const sendSeed = async () => {
+    await fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ ...CHAT.body("cellar/plain"), seed: 7 }),
+    });
+    return JSON.parse(vendor.last().text).seed;
+  };
+  expect(await sendSeed()).toBe(7);
+  expect((await reload({ seed: "no" })).status).toBe(200);
+  expect(await sendSeed()).toBeUndefined();
+  const rejected = await reload({ seed: {} });
+  expect(rejected.status).toBe(409);
+  expect(rejected.text).toContain("providers.cellar.takes.seed must be yes, no, or a rule");
+  expect(await sendSeed()).toBeUndefined();
+  await Promise.all([gateway.stop(), vendor.stop()]);
 });
