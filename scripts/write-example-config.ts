@@ -79,6 +79,9 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
         cache_min_tokens: 1024,
         cache_breakpoints: true,
         structured_output: true,
+        temperature: { min: 0, max: 1 },
+        top_p: { not_with: { parameter: "temperature", values: [0] } },
+        logprobs: { values: [false], while_reasoning: true },
       },
       expires: null,
       endpoints: {
@@ -113,6 +116,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
           price_tiers: [{ min_prompt_tokens: 100_001, prompt: "0.000004", completion: "0.000012" }],
           price_changes: [{ from: "2027-01-01", prices: { prompt: "0.000001", completion: "0.000004" } }],
           lacks: ["image"],
+          takes: { seed: "no", stop: "yes" },
           takes_here: { cache_min_tokens: 4096 },
           expires: "2027-12-31",
           hidden: false,
@@ -202,6 +206,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.send": { fields: ["web_search_options"], tools: ["file_search"] },
   "providers.*.trains_on_data": false,
   "providers.*.zero_retention": true,
+  "providers.*.takes": { logit_bias: "no", temperature: { min: 0, max: 1 } },
   "console.url": "https://gateway.example.com",
   "console.oidc.issuer": "https://login.example.com",
   "console.oidc.client_id": "gateway",
@@ -225,6 +230,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.models.context_length": 32_768,
   "providers.*.models.released": "2026-05-31",
   "providers.*.models.max_output_tokens": 8_192,
+  "providers.*.models.takes": { seed: "no", top_k: { max: 100 } },
   "providers.*.models.prices": {
     prompt: "0",
     completion: "0",

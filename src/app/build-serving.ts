@@ -1,5 +1,6 @@
 import { applyOverrides } from "../core/catalog/apply-overrides.ts";
 import { createCatalog } from "../core/catalog/catalog.ts";
+import { addProfiles } from "../core/catalog/endpoint-profile.ts";
 import { endMissing } from "../core/catalog/expiry.ts";
 import { listProviderFormats } from "../core/catalog/list-formats.ts";
 import type {
@@ -8,7 +9,6 @@ import type {
   ModelRecord,
   ProviderRecord,
 } from "../core/catalog/records.ts";
-import { addSamplingParameters } from "../core/catalog/sampling-parameters.ts";
 import type { TierRecord } from "../core/catalog/tier-records.ts";
 import { createServedModels, type ServedProvider } from "../core/deployments/served-models.ts";
 import type { Transport } from "../core/deployments/transport.ts";
@@ -21,7 +21,7 @@ import { listConfiguredFormats, listConfiguredHosts, listConfiguredModels } from
 import { problemAt } from "./load-config.ts";
 import { loadNamedRoutes } from "./load-named-routes.ts";
 import { loadTiers } from "./load-tiers.ts";
-import { readOverrides, spellPath } from "./override-schema.ts";
+import { readOverrides, readTakenParameters, spellPath } from "./override-schema.ts";
 import { SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
 import { type ServingSources, serveProvider } from "./serve-provider.ts";
 
@@ -53,7 +53,7 @@ export function buildServing(
   const rows = new Map(data.providers.map((record) => [record.slug, record]));
   const providerProblems: ConfigProblem[] = findFormatProblems(config, rows);
   const records = [...data.providers, ...listConfiguredHosts(config, rows, providerProblems)].map((record) =>
-    withDataFacts(record, config.providers[record.slug]),
+    withOperatorFacts(record, config.providers[record.slug]),
   );
   const served = records.flatMap((record): ServedProvider[] => {
     const provider = collectProblems(providerProblems, () => serveProvider(record, sources, notices));
@@ -68,9 +68,10 @@ export function buildServing(
     records,
   );
   const providers = hasSandbox ? [...records, SANDBOX_PROVIDER] : records;
-  const models = addSamplingParameters(
+  const models = addProfiles(
     mergeModels(listed, listConfiguredModels(config, rows), hasSandbox ? SANDBOX_MODELS : []),
     providers,
+    data.families,
   );
   const catalog = createCatalog({ source: data.source, providers, models });
   const { tiers, notices: tierNotices } = loadTiers({
@@ -101,15 +102,16 @@ export function replaceNames(serving: BuiltServing, config: Config, stored: Stor
   };
 }
 
-/** Returns the row with the operator's contract with the provider in place of its public data policy and prices. */
-function withDataFacts(record: ProviderRecord, config: ProviderConfig | undefined): ProviderRecord {
-  const { trains_on_data: trains, zero_retention: retainsNothing, send } = config ?? {};
-  if (trains === undefined && retainsNothing === undefined && send === undefined) return record;
+/** Returns the row with what the operator knows of the provider: its contract, and what it takes of parameters. */
+function withOperatorFacts(record: ProviderRecord, config: ProviderConfig | undefined): ProviderRecord {
+  const { trains_on_data: trains, zero_retention: retainsNothing, send, takes } = config ?? {};
+  if ([trains, retainsNothing, send, takes].every((fact) => fact === undefined)) return record;
   return {
     ...record,
     ...(trains === undefined ? {} : { trainsOnData: trains }),
     ...(retainsNothing === undefined ? {} : { retainsData: !retainsNothing }),
     ...(send === undefined ? {} : { sends: { fields: send.fields ?? [], tools: send.tools ?? [] } }),
+    ...(takes === undefined ? {} : { takesByOperator: readTakenParameters(takes) }),
   };
 }
 

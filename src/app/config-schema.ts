@@ -16,7 +16,7 @@ import { WEBHOOK_FORMATS } from "../telemetry/webhooks/render-event.ts";
 import { PROVIDER_FORMATS } from "../wire/conversation/format-name.ts";
 import { PROMPT_CACHING } from "../wire/conversation/preferences.ts";
 import { guardrailsSchema } from "./guardrail-schema.ts";
-import { overridesSchema } from "./override-schema.ts";
+import { overridesSchema, takenSchema } from "./override-schema.ts";
 import { pricingSchema } from "./pricing-schema.ts";
 import { baseUrl, webhookSecret } from "./webhook-schema.ts";
 
@@ -100,6 +100,9 @@ const hostedModel = z.strictObject({
       "Context window in tokens. Longer prompts are rejected with 400. If absent, 32768 is listed and the host decides.",
     ),
   max_output_tokens: z.int().min(1).optional(),
+  takes: takenSchema
+    .optional()
+    .describe("What it takes of request parameters, as `takes` of its provider, which it precedes."),
   prices: z
     .strictObject({
       prompt: price,
@@ -291,6 +294,11 @@ const provider = z.strictObject({
     .optional()
     .describe(
       "Fields and tools that are sent with platform keys although the provider may charge for them, such as those that a contract includes. They are not charged. Free models do not get them. See docs/pricing.md.",
+    ),
+  takes: takenSchema
+    .optional()
+    .describe(
+      "What the provider takes of request parameters, by their names in chat completions: yes, no, or a rule with values, min and max, or not_with. It precedes the catalog. What is not taken is left out or limited, with a warning. See docs/catalog.md.",
     ),
   enabled: z.boolean().default(true),
 });
@@ -889,7 +897,7 @@ export const configSchema = z.strictObject({
       overrides: overridesSchema
         .optional()
         .describe(
-          "Overrides of the catalog, by model id and provider. Fields are those of catalog/models, in snake case; `prices` replaces all prices of an endpoint. hidden: true removes a model or endpoint. Models and endpoints that the catalog does not have are added.",
+          "Overrides of the catalog, by model id and provider. Fields are those of catalog/models, in snake case; `prices` replaces all prices of an endpoint. `takes` may also say what is taken of request parameters. hidden: true removes a model or endpoint. Models and endpoints that the catalog does not have are added.",
         ),
     })
     .prefault({}),

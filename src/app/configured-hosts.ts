@@ -5,7 +5,7 @@ import type { ModelRecord, ProviderRecord, SamplingParameter } from "../core/cat
 import type { ConfigProblem } from "./config-error.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { problemAt } from "./load-config.ts";
-import { readPrices } from "./override-schema.ts";
+import { readPrices, readTakenParameters } from "./override-schema.ts";
 import { NO_FACTS } from "./sandbox-catalog.ts";
 import { didYouMean } from "./suggest-key.ts";
 
@@ -96,6 +96,7 @@ export function listConfiguredModels(
             contextLength: model.context_length ?? ASSUMED_WINDOW,
             ...(model.context_length === undefined ? { isWindowAssumed: true as const } : {}),
             maxOutputTokens: model.max_output_tokens ?? null,
+            ...(model.takes === undefined ? {} : { takesByOperator: readTakenParameters(model.takes) }),
             prices: readPrices({ prices: model.prices ?? NOTHING }).prices,
             ...(lacksPrice(model) ? { isPriceUnknown: true as const } : {}),
           },

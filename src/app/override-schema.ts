@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { CatalogOverrides, EndpointOverride } from "../core/catalog/apply-overrides.ts";
 import { MODEL_ID, SLUG } from "../core/catalog/is-sound-model.ts";
 import type { PriceRow } from "../core/catalog/price-row.ts";
+import { isSoundRule, parameterRuleShape } from "../core/catalog/profile-schema.ts";
+import type { TakenParameter, TakenParameters } from "../core/catalog/records.ts";
 import {
   endpointShape,
   modelShape,
@@ -42,14 +44,40 @@ export const pricesSchema = z.strictObject(spell(pricesShape));
 export const tiersOfPricesSchema = z.array(z.strictObject(spell(tierShape))).min(1);
 const { provider: _, missingSince: __, fromPriceMap: ___, ...endpointFacts } = endpointShape;
 const { id: ____, endpoints: _____, ...modelFacts } = modelShape;
-const takesOverride = z.strictObject(spell(takesShape)).optional();
+const HOW_TO_SAY_IT =
+  "must be yes, no, or a rule with one of: values (a list), min and max (numbers), not_with (another parameter)";
+
+const takenParameter = z.union(
+  [
+    z.literal("yes"),
+    z.literal("no"),
+    z
+      .strictObject(spell(parameterRuleShape))
+      .refine(({ not_with: notWith, ...rule }) => isSoundRule({ ...rule, notWith }), HOW_TO_SAY_IT),
+  ],
+  HOW_TO_SAY_IT,
+);
+
+/** What is taken of parameters, by the names of the chat API. */
+export const takenSchema = z.record(z.string().min(1), takenParameter);
+
+/** Facts of `ModelTakes`, and what is taken of parameters. `reasoning` may be either. */
+const takesOverride = z
+  .object({
+    ...spell(takesShape),
+    reasoning: z.union([takesShape.reasoning.unwrap(), takenParameter]).optional(),
+  })
+  .catchall(takenParameter)
+  .optional();
+const takesHereOverride = z.strictObject(spell(takesShape)).optional();
 const hidden = z.boolean().optional();
 
 const endpointOverride = z.strictObject({
   ...partOf(endpointFacts),
   prices: pricesSchema.nullable().optional(),
   price_tiers: tiersOfPricesSchema.optional(),
-  takes_here: takesOverride,
+  takes: takesOverride,
+  takes_here: takesHereOverride,
   price_changes: z
     .array(
       z.strictObject({
@@ -80,19 +108,71 @@ export const overridesSchema = z.record(
 /** Converts the overrides to the spelling of the catalog. */
 export function readOverrides(written: z.infer<typeof overridesSchema> = {}): CatalogOverrides {
   return Object.fromEntries(
-    Object.entries(written).map(([id, { endpoints, ...facts }]) => [
-      id,
-      {
-        ...(respell(facts) as object),
-        ...(endpoints === undefined ? {} : { endpoints: readEndpoints(endpoints) }),
-      },
-    ]),
+    Object.entries(written).map(([id, { endpoints, takes, ...facts }]) => {
+      const { facts: takenFacts, parameters } = splitTakes(takes);
+      return [
+        id,
+        {
+          ...(respell(facts) as object),
+          ...(takenFacts === null ? {} : { takes: takenFacts }),
+          ...(parameters === null ? {} : { takesByOperator: parameters }),
+          ...(endpoints === undefined ? {} : { endpoints: readEndpoints(endpoints) }),
+        },
+      ];
+    }),
   );
 }
 
-function readEndpoints(endpoints: Readonly<Record<string, unknown>>): Record<string, EndpointOverride> {
-  const entries = Object.entries(endpoints).map(([slug, endpoint]) => [slug, respell(endpoint)]);
+type WrittenEndpoint = z.infer<typeof endpointOverride>;
+
+function readEndpoints(
+  endpoints: Readonly<Record<string, WrittenEndpoint>>,
+): Record<string, EndpointOverride> {
+  const entries = Object.entries(endpoints).map(([slug, { takes, takes_here: here, ...rest }]) => {
+    const { facts, parameters } = splitTakes(takes);
+    const takesHere = { ...(respell(here ?? {}) as object), ...facts };
+    return [
+      slug,
+      {
+        ...(respell(rest) as object),
+        ...(Object.keys(takesHere).length === 0 ? {} : { takesHere }),
+        ...(parameters === null ? {} : { takesByOperator: parameters }),
+      },
+    ];
+  });
   return Object.fromEntries(entries) as Record<string, EndpointOverride>;
+}
+
+/** Separates the facts of `ModelTakes` from what is taken of parameters, each null if there is none. */
+function splitTakes(written: Readonly<Record<string, unknown>> = {}): {
+  readonly facts: object | null;
+  readonly parameters: TakenParameters | null;
+} {
+  const facts: Record<string, unknown> = {};
+  const parameters: Record<string, TakenParameter> = {};
+  for (const [name, value] of Object.entries(written)) {
+    const isFact = FACTS.has(name) && !takenParameter.safeParse(value).success;
+    if (isFact) facts[toCamel(name)] = value;
+    else parameters[name] = readTaken(value);
+  }
+  return {
+    facts: Object.keys(facts).length === 0 ? null : facts,
+    parameters: Object.keys(parameters).length === 0 ? null : parameters,
+  };
+}
+
+const FACTS: ReadonlySet<string> = new Set(Object.keys(spell(takesShape)));
+
+/** The names of parameters stay as they are, and so do their values. */
+function readTaken(written: unknown): TakenParameter {
+  if (typeof written !== "object" || written === null) return written as TakenParameter;
+  const members = Object.entries(written).map(([name, value]) => [toCamel(name), value]);
+  return Object.fromEntries(members) as TakenParameter;
+}
+
+/** Converts what the configuration says of parameters to the spelling of the catalog. */
+export function readTakenParameters(written: z.infer<typeof takenSchema>): TakenParameters {
+  return Object.fromEntries(Object.entries(written).map(([name, taken]) => [name, readTaken(taken)]));
 }
 
 function respell(value: unknown): unknown {

@@ -67,6 +67,7 @@ describe("gateway.example.yaml", () => {
         "name",
         "models",
         "trains_on_data",
+        "takes",
         "send",
         "zero_retention",
         "enabled",

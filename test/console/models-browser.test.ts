@@ -145,6 +145,10 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
     const row = endpoints.getByRole("row", { name: /^OpenAI/ });
     await row.getByText("100 %").waitFor();
     expect(await row.innerText()).toContain("OK");
+    await page.getByText(/^OpenAI gpt-5-nano · \d+ rules$/).click();
+    const rules = page.getByRole("region", { name: "Parameters: OpenAI" });
+    await rules.getByRole("row", { name: "temperature Only 1 Model family" }).waitFor();
+    expect(await listViolations(page)).toEqual([]);
     await page.getByRole("region", { name: "Prices" }).getByText("Always").first().waitFor();
     await page.getByRole("button", { name: "AI SDK" }).click();
     expect(await page.getByRole("region", { name: "Call it" }).innerText()).toContain("streamText");

@@ -141,6 +141,21 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     expect((await admin("GET", "/tiers")).rows.map(({ id }) => id)).not.toContain("gateway-auto/quick");
   });
 
+  test("an explained request shows what its parameters meet at a candidate, and the rules behind it", async () => {
+    const page = await open();
+    await go(page, "routing");
+    await page.getByRole("combobox", { name: "Model, tier or named route" }).fill("openai/gpt-5-nano");
+    await page.keyboard.press("Enter");
+    const parameters = page.getByLabel("Further parameters of the request, as JSON");
+    await parameters.fill('{"temperature": 0.2');
+    await page.getByText("The parameters must be a JSON object.").first().waitFor();
+    await parameters.fill('{"temperature": 0.2}');
+    await page.getByText(/temperature: The model at this provider takes only 1; it was left out/).waitFor();
+    await page.getByText(/openai: openai\/gpt-5-nano · \d+ rules$/).click();
+    await page.getByRole("row", { name: "temperature Only 1 Model family" }).waitFor();
+    expect(await listViolations(page)).toEqual([]);
+  });
+
   test("a named route is tried, stored, changed, restored and deleted", async () => {
     const page = await open();
     await go(page, "routing");

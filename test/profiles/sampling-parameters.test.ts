@@ -125,6 +125,24 @@ describe.each(EFFORTS)(
   },
 );
 
+// The effort none becomes the model's lowest one.
+describe.each(EFFORTS)("a model that always reasons", (api, withEffort) => {
+  test(`gets no temperature with the effort none either, in ${api.name}`, async () => {
+    const { sent, named } = await ask(api, "openai/gpt-6-astra", { temperature: 0.2, ...withEffort("none") });
+    expect(sent).not.toContainKey("temperature");
+    expect(named).toContain("temperature");
+  });
+});
+
+test("the log probabilities of a chat are left out for a model of the Responses format that takes none", async () => {
+  const given = { logprobs: true, top_logprobs: 2 };
+  const { status, sent, named } = await ask(CHAT, "openai/gpt-5-pro", given);
+  expect(status).toBe(200);
+  expect(sent["include"]).toEqual(["reasoning.encrypted_content"]);
+  expect(sent).not.toContainKey("top_logprobs");
+  expect(named).toEqual(expect.arrayContaining(["logprobs", "top_logprobs"]));
+});
+
 describe("further parameters of a chat", () => {
   test.each([
     [

@@ -52,6 +52,7 @@ export interface Schemas {
     | "probe"
     | "last_resort"
     | "warm_cache"
+    | "lossy"
     | "degraded"
     | "price"
     | "latency"
@@ -149,6 +150,7 @@ export interface Schemas {
       context_length: number;
       max_output_tokens: number | null;
       supported_parameters: string[];
+      takes: Schemas["TakenParameter"][];
       status: "ok" | "degraded" | "down" | "unknown";
       uptime: number | null;
       latency_ms: { p50: number; p90: number; p99: number } | null;
@@ -1246,6 +1248,9 @@ export interface Schemas {
       model: string;
       upstream_model: string;
       upstream_format: string | null;
+      changes: { field: string; message: string }[] | null;
+      error: { type: Schemas["ErrorType"]; message: string } | null;
+      takes: Schemas["TakenParameter"][];
       is_byok: boolean;
       reason: Schemas["CandidateReason"];
       estimated_cost: number;
@@ -1294,6 +1299,16 @@ export interface Schemas {
     preset?: string | null;
     session_id?: string | null;
     tags?: string[] | null;
+  };
+  TakenParameter: {
+    parameter: string;
+    taken: "yes" | "no" | "some";
+    values?: (string | number | boolean | null)[];
+    min?: number;
+    max?: number;
+    while_reasoning?: true;
+    not_with?: { parameter: string; values?: (string | number | boolean | null)[] };
+    source: "format" | "provider" | "model" | "family" | "configuration";
   };
   Tier: {
     id: string;

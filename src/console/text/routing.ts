@@ -84,6 +84,9 @@ export const routingText = {
     latency: "First token",
   },
   leftOut: (count: number) => `Left out (${count})`,
+  parameters: "Further parameters of the request, as JSON",
+  parametersHint: 'For example {"temperature": 0.2, "seed": 7}. Candidates that get all of them come first.',
+  notParameters: "The parameters must be a JSON object.",
   notAsked: "not reached within the attempts of a request",
   chooseModel: "Choose a model to explain a request.",
 };

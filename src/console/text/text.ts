@@ -11,6 +11,7 @@ import { playground } from "./playground.ts";
 import { providerKeysText } from "./provider-keys.ts";
 import { routingText } from "./routing.ts";
 import { settingsText } from "./settings.ts";
+import { takesText } from "./takes.ts";
 import { usageText } from "./usage.ts";
 
 /** All texts of the console, by screen. A translation is another object of this type; components contain no words. */
@@ -128,6 +129,7 @@ export const text = {
       probe: "It failed before; this request tries whether it works again.",
       last_resort: "It fails or is overloaded at present, and there are too few others.",
       warm_cache: "It has the conversation's prompt in its cache.",
+      lossy: "A part of the request would be left out or changed for it; others get all of it.",
       degraded: "It fails often at present, which lowers its rank.",
       price: "Order by price: the cheaper one first.",
       latency: "Order by time to first token: the quicker one first.",
@@ -254,6 +256,7 @@ export const text = {
     refunded: (amount: string, account: string) => `Refunded ${amount} to ${account}.`,
   },
   models,
+  takes: takesText,
   playground,
   requests: {
     title: "Requests",

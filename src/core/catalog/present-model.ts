@@ -1,5 +1,6 @@
 import { greatestDecimal } from "./decimal-price.ts";
 import { describeModel } from "./describe-model.ts";
+import { parametersOf } from "./endpoint-profile.ts";
 import { authorOf, compareText } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { endpointAt } from "./price-row.ts";
@@ -117,7 +118,7 @@ export function presentModel(
       max_completion_tokens: widest.maxOutputTokens,
       is_moderated: false,
     },
-    supported_parameters: listParameters(priced, model.supportedParameters),
+    supported_parameters: listParameters(model, priced),
     isFree: isFreeId(model.id),
     ...(priced.some(({ isPriceUnknown }) => isPriceUnknown === true)
       ? { is_price_unknown: true as const }
@@ -153,13 +154,10 @@ function acceptedBy(endpoints: readonly ModelEndpoint[], features: readonly stri
   return features.filter((feature) => endpoints.some((endpoint) => !endpoint.lacks?.includes(feature)));
 }
 
-/** Lists the model's parameters that an endpoint accepts, and further ones that endpoints accept. */
-function listParameters(endpoints: readonly ModelEndpoint[], parameters: readonly string[]): string[] {
-  const further = endpoints.flatMap(({ takes = [], lacks }) =>
-    takes.filter((name) => !lacks?.includes(name)),
-  );
-  const accepted = acceptedBy(endpoints, parameters);
-  return further.length === 0 ? accepted : [...new Set([...accepted, ...further])].sort(compareText);
+/** Lists the parameters that at least one of the endpoints takes. */
+function listParameters(model: ModelRecord, endpoints: readonly ModelEndpoint[]): string[] {
+  const taken = endpoints.flatMap((endpoint) => parametersOf(model, endpoint));
+  return [...new Set(taken)].sort(compareText);
 }
 
 function presentPricing(endpoints: readonly PricedEndpoint[]): PublicModel["pricing"] {

@@ -101,6 +101,8 @@ export interface ProviderRecord {
   readonly factors?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
   /** Fields and types of tools that the operator wants to be sent with platform keys, whatever they cost, except to free models. */
   readonly sends?: { readonly fields: readonly string[]; readonly tools: readonly string[] };
+  /** What it takes of parameters according to the operator, which precedes everything that the catalog says. */
+  readonly takesByOperator?: TakenParameters;
   /** The operator's own host: it charges nothing that the operator does not know, and gets every field. */
   readonly isOwnHost?: true;
   /** Whether its policy allows training on requests. Absent counts as yes. */
@@ -349,6 +351,31 @@ export interface PriceChange {
   readonly priceTiers?: readonly PriceTier[];
 }
 
+/** What an endpoint takes, resolved from its format, its provider, its model with the families of that, and the configuration. */
+export interface EndpointProfile {
+  /** All parameters that it is known to take, as in `supported_parameters`. Computed when it is first read. */
+  readonly parameters: readonly string[];
+  /** The format in which requests of the chat API are sent to it, as far as that does not depend on them. */
+  readonly chatFormat: ProviderFormat;
+  /** Lists the parameters of which it does not take every value in a format, or of which the operator says that it does. */
+  listRules(format: ProviderFormat): readonly ParameterStatement[];
+}
+
+/** Who says what is taken of a parameter, in ascending order of precedence. A provider's refusal precedes a family and the model. */
+export const TAKES_SOURCES = ["format", "provider", "model", "family", "configuration"] as const;
+export type TakesSource = (typeof TAKES_SOURCES)[number];
+
+/** What is taken of a parameter, and who says so. */
+export interface SourcedTaken {
+  readonly taken: TakenParameter;
+  readonly source: TakesSource;
+}
+
+/** What is taken of the parameter of this name, and who says so. */
+export interface ParameterStatement extends SourcedTaken {
+  readonly parameter: string;
+}
+
 /** One provider's service of one model. */
 export interface ModelEndpoint {
   /** A `ProviderRecord.slug`. */
@@ -382,13 +409,12 @@ export interface ModelEndpoint {
   readonly priceChanges?: readonly PriceChange[];
   /** Input modalities and parameters of the model that this endpoint does not accept. */
   readonly lacks?: readonly string[];
-  /**
-   * Parameters that this endpoint accepts in addition to the model's; `suffix` where it fills in the middle. Computed from the provider's
-   * row; not stored in files.
-   */
-  readonly takes?: readonly (SamplingParameter | "suffix")[];
+  /** Resolved from all that is known of it (`addProfiles`); not stored in files. Absent for endpoints that are not of conversations. */
+  readonly profile?: EndpointProfile;
   /** Members of the model's `takes` that have another value here. */
   readonly takesHere?: ModelTakes;
+  /** What this endpoint takes of parameters according to the operator, which precedes everything else. Not stored in files. */
+  readonly takesByOperator?: TakenParameters;
   /** Only the price map lists it, so that a refresh without one does not miss it. */
   readonly fromPriceMap?: true;
   /** The first day, `YYYY-MM-DD`, on which a refresh did not find it at the source. */
@@ -459,6 +485,8 @@ export interface ModelRecord {
   readonly reasoning?: ReasoningControl;
   /** Absent if nothing is known. */
   readonly takes?: ModelTakes;
+  /** What the model takes of parameters according to the operator, which precedes the catalog. Not stored in files. */
+  readonly takesByOperator?: TakenParameters;
   /** Defined by the operator without parameters and reasoning, which are therefore unknown. */
   readonly isUndescribed?: true;
   /** Defined by the operator without input modalities, which are therefore unknown. */

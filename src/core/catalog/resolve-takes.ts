@@ -4,25 +4,25 @@ import { MARKED_FORMATS, type MarkedCache } from "../../wire/conversation/cache-
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ParameterRule, ParameterRules } from "../../wire/conversation/parameter-rules.ts";
 import { actionOf } from "./action-of.ts";
+import { quirksOf } from "./list-formats.ts";
 import type {
   FamilyProfile,
   ModelEndpoint,
   ModelRecord,
   ModelTakes,
-  ProviderQuirks,
   ProviderRecord,
+  SourcedTaken,
   TakenParameter,
   TakenParameters,
+  TakesSource,
 } from "./records.ts";
-import { hasTemperature } from "./sampling-parameters.ts";
 
-/** A model endpoint, and what decides about the parameters that it takes. */
+/** A model endpoint in one of its formats, and what decides about the parameters that it takes. */
 export interface TakingEndpoint {
   readonly endpoint: ModelEndpoint;
   readonly model: ModelRecord;
+  readonly record: ProviderRecord;
   readonly format: ProviderFormat;
-  /** Those of the format in which it is called. */
-  readonly quirks: ProviderQuirks;
   /** The profiles of the model's families at its provider (`findFamilies`). */
   readonly families: readonly FamilyProfile[];
 }
@@ -43,30 +43,109 @@ export function findFamilies(
 }
 
 /**
- * Returns what an endpoint takes of the parameters of a request; null: everything. The provider's own refusals come first, then what is
- * known of the model's family, where later rows change earlier ones, then what the catalog says of the model, the provider of others, and
- * the format.
+ * Returns what is known of the parameters that an endpoint takes, by the names of the chat API. The operator's configuration comes first:
+ * of the endpoint, of the model, then of the provider. Then come the provider's own refusals, what is known of the model's families, where
+ * later rows change earlier ones, what the catalog says of the model, the provider of others, and the format.
  */
-export function resolveTakes({
+export function listTaken(taking: TakingEndpoint): ReadonlyMap<string, SourcedTaken> {
+  const { endpoint, model, record, format, families } = taking;
+  const quirks = quirksOf(record, format);
+  const all = new Map<string, SourcedTaken>();
+  const fit = mayNotReason(taking) ? (one: TakenParameter) => one : withoutCondition;
+  const add = (source: TakesSource, taken: TakenParameters | undefined, onlyRefusals = false) => {
+    for (const name in taken) {
+      const one = taken[name] as TakenParameter;
+      if (!onlyRefusals || one === "no") all.set(name, { taken: fit(one), source });
+    }
+  };
+  add("format", TAKEN_BY_FORMAT[format]);
+  add("provider", quirks.takes);
+  add("model", takenByModel(model, endpoint));
+  for (const { parameters } of families) add("family", parameters);
+  // What a provider takes for no model at all.
+  add("provider", quirks.takes, true);
+  add("configuration", takenByOperator(taking));
+  return all;
+}
+
+/** Returns the rules for the parameters of a request to an endpoint (`listTaken`); null: it takes everything. */
+export function resolveTakes(taking: TakingEndpoint): ParameterRules | null {
+  const rules = new Map([...listTaken(taking)].flatMap(([name, { taken }]) => toRule(name, taken)));
+  return rules.size === 0 ? null : { rules, reasonsByDefault: reasonsByDefault(taking) };
+}
+
+/** Whether a model reasons at an endpoint if the request does not say. */
+export function reasonsByDefault({
   endpoint,
   model,
-  format,
-  quirks,
   families,
-}: TakingEndpoint): ParameterRules | null {
-  const taken: Record<string, TakenParameter> = {
-    ...TAKEN_BY_FORMAT[format],
-    ...quirks.takes,
-    ...takenByModel(model, endpoint),
-  };
-  for (const { parameters } of families) Object.assign(taken, parameters);
-  Object.assign(taken, refusalsOf(quirks.takes));
-  const rules = new Map(Object.entries(taken).flatMap(([name, rule]) => toRule(name, rule)));
-  if (rules.size === 0) return null;
-  const reasonsByDefault = lastOf(families, "reasonsByDefault");
-  const habit = factsOf(model, endpoint).reasoning;
-  return { rules, reasonsByDefault: reasonsByDefault ?? habit !== "when-told" };
+}: Pick<TakingEndpoint, "endpoint" | "model" | "families">): boolean {
+  return lastOf(families, "reasonsByDefault") ?? factsOf(model, endpoint).reasoning !== "when-told";
 }
+
+/** Whether a model can answer without reasoning at an endpoint, as far as is known. */
+function mayNotReason(taking: Pick<TakingEndpoint, "endpoint" | "model" | "families">): boolean {
+  const { reasoning } = taking.model;
+  if (reasoning === undefined || reasoning.canDisable === true) return true;
+  return reasoning.efforts?.includes("none") === true || !reasonsByDefault(taking);
+}
+
+/** Returns a rule that applies while the model reasons for one that always does: whatever effort a request names, it gets another. */
+function withoutCondition(taken: TakenParameter): TakenParameter {
+  if (typeof taken === "string") return taken;
+  const { whileReasoning: _, ...rule } = taken;
+  return rule;
+}
+
+/** What the operator says of the provider, the model and the endpoint; the later one precedes. */
+function takenByOperator({
+  endpoint,
+  model,
+  record,
+}: Pick<TakingEndpoint, "endpoint" | "model" | "record">): TakenParameters | undefined {
+  if ((record.takesByOperator ?? model.takesByOperator ?? endpoint.takesByOperator) === undefined) return;
+  return { ...record.takesByOperator, ...model.takesByOperator, ...endpoint.takesByOperator };
+}
+
+/** Whether an endpoint lacks a parameter of its model according to the catalog, and the operator says nothing else. */
+export function isLacking(
+  taking: Pick<TakingEndpoint, "endpoint" | "model" | "record">,
+  name: string,
+): boolean {
+  if (taking.endpoint.lacks?.includes(name) !== true) return false;
+  return (takenByOperator(taking)?.[name] ?? "no") === "no";
+}
+
+/** The fields and features that a provider's row rules out in a format, without those that the operator says are taken. */
+export interface RefusedFields {
+  /** Fields that the provider rejects. */
+  readonly refused: readonly string[];
+  /** The only fields that it does not reject; null where it ignores others. */
+  readonly known: readonly string[] | null;
+  /** It has no parameter for a JSON Schema. */
+  readonly noSchemas: boolean;
+}
+
+/** Returns what a provider's row rules out of the requests to an endpoint. */
+export function resolveRefused(
+  taking: Pick<TakingEndpoint, "endpoint" | "model" | "record" | "format">,
+): RefusedFields {
+  const { refusedFields = [], knownFields, noSchemas, randomSeed } = quirksOf(taking.record, taking.format);
+  const byOperator = takenByOperator(taking);
+  if (byOperator === undefined)
+    return { refused: refusedFields, known: knownFields ?? null, noSchemas: noSchemas === true };
+  const taken = new Set(Object.entries(byOperator).flatMap(([name, one]) => (one === "no" ? [] : name)));
+  const fields = [...taken].map((name) => (randomSeed === true && name === "seed" ? "random_seed" : name));
+  return {
+    refused: refusedFields.filter((field) => !taken.has(field)),
+    known: knownFields === undefined ? null : [...new Set([...knownFields, ...fields])],
+    noSchemas:
+      byOperator[STRUCTURED_OUTPUTS] === "no" || (noSchemas === true && !taken.has(STRUCTURED_OUTPUTS)),
+  };
+}
+
+/** The name of the parameter for answers by a JSON Schema, which is a kind of `response_format`. */
+export const STRUCTURED_OUTPUTS = "structured_outputs";
 
 /** What is known of the model at this endpoint. */
 function factsOf(model: ModelRecord, endpoint: ModelEndpoint): ModelTakes {
@@ -78,7 +157,7 @@ export function resolveTurns({
   endpoint,
   model,
   families,
-}: Omit<TakingEndpoint, "format" | "quirks">): Pick<
+}: Pick<TakingEndpoint, "endpoint" | "model" | "families">): Pick<
   ModelTarget,
   "forcedTools" | "takesMidSystem" | "takesPrefill" | "takesUnsigned" | "takesBreakpoints"
 > {
@@ -136,12 +215,14 @@ function takenByModel(model: ModelRecord, endpoint: ModelEndpoint): TakenParamet
   return hasTemperature(model, endpoint) ? {} : ONLY_DEFAULT_SAMPLING;
 }
 
-const ONLY_DEFAULT_SAMPLING: TakenParameters = { temperature: { values: [1] }, top_p: { values: [1] } };
-
-/** What a provider takes for no model at all. */
-function refusalsOf(taken: TakenParameters = {}): TakenParameters {
-  return Object.fromEntries(Object.entries(taken).filter(([, rule]) => rule === "no"));
+/** Whether a model takes a temperature at an endpoint. */
+function hasTemperature(model: ModelRecord, endpoint: ModelEndpoint): boolean {
+  return (
+    model.supportedParameters.includes("temperature") && endpoint.lacks?.includes("temperature") !== true
+  );
 }
+
+const ONLY_DEFAULT_SAMPLING: TakenParameters = { temperature: { values: [1] }, top_p: { values: [1] } };
 
 function toRule(name: string, taken: TakenParameter): [string, ParameterRule][] {
   if (taken === "yes") return [];

@@ -1,3 +1,4 @@
+import { type Failure, GatewayError } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 import { chooseTarget } from "../../wire/client-apis/choose-target.ts";
@@ -10,6 +11,7 @@ import type {
 import { withoutParameters } from "../../wire/client-apis/learnable-parameters.ts";
 import { type CacheMarking, MARKED_FORMATS } from "../../wire/conversation/cache-marking.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import type { CacheMarkName } from "../usage/work-record.ts";
@@ -148,24 +150,50 @@ function withAffinityHeader(
   return { ...encoded, headers: { ...encoded.headers, [affinityHeader]: session } };
 }
 
-/** Returns the format in which a request would be sent. Rejects with a GatewayError as `encodeForCandidate` does. */
-export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate): Promise<ProviderFormat> {
-  const context = { deps, call, candidate, ...ANY_ATTEMPT };
-  const targets = listTargets(context).map((provider) => new CandidateTarget(provider, context));
-  const [only, another] = targets;
-  if (only !== undefined && another === undefined) return only.provider.format;
-  const apart = call.request.offload(targets);
-  if (apart === null) return chooseTarget(call.request, targets).provider.format;
-  const { describe } = apart;
-  const order = { scope: scopeOf(call.principal), isWanted: () => true, describe };
-  return (await deps.requestEncoder.encode(order)).encoded.format;
+/** How a request would be sent to a candidate. */
+export interface EncodingPreview {
+  readonly format: ProviderFormat;
+  /** What would be left out or changed. */
+  readonly warnings: readonly Warning[];
+  /** Why it cannot be sent so; null if it can. */
+  readonly rejection: Failure | null;
 }
 
-/** Remembered turns do not influence the choice of the format. */
-const ANY_ATTEMPT: Encoding = {
+/**
+ * Returns how a request would be sent to a candidate. Nothing of it is stored. Rejects with a GatewayError `unavailable` as
+ * `RequestEncoder.encode`.
+ */
+export async function previewEncoding(
+  { deps, call, zeroRetention }: Pick<EncodeContext, "deps" | "call" | "zeroRetention">,
+  candidate: Candidate,
+): Promise<EncodingPreview> {
+  const context = { deps, call, candidate, ...ANY_ATTEMPT, zeroRetention };
+  const targets = listTargets(context).map((provider) => new CandidateTarget(provider, context));
+  try {
+    const { format, warnings } = await encodeAnywhere(context, targets);
+    return { format, warnings, rejection: null };
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.failure.code !== "invalid_request") throw error;
+    const { format } = (targets[0] as CandidateTarget).provider;
+    return { format, warnings: [], rejection: error.failure };
+  }
+}
+
+async function encodeAnywhere(
+  { deps, call }: Pick<EncodeContext, "deps" | "call">,
+  targets: readonly UpstreamTarget[],
+): Promise<EncodedForUpstream> {
+  const { request } = call;
+  const apart = request.offload(targets);
+  if (apart === null) return request.encode(chooseTarget(request, targets));
+  const order = { scope: scopeOf(call.principal), isWanted: () => true, describe: apart.describe };
+  return (await deps.requestEncoder.encode(order)).encoded;
+}
+
+/** Remembered turns are not loaded for a preview. */
+const ANY_ATTEMPT: Omit<Encoding, "zeroRetention"> = {
   withReasoning: true,
   turns: NO_TURNS,
-  zeroRetention: false,
   formats: null,
   refused: null,
 };

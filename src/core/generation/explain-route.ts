@@ -1,4 +1,6 @@
+import type { Failure } from "../../base/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
+import { presentTakes } from "../catalog/present-takes.ts";
 import { estimateCost } from "../routing/estimate-cost.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate, SkippedCandidate } from "../routing/plan.ts";
@@ -7,7 +9,7 @@ import { presentStep } from "../usage/route-step.ts";
 import { consider } from "./admit.ts";
 import type { GenerationDeps } from "./call.ts";
 import { classifyNoCandidates } from "./classify-no-candidates.ts";
-import { chooseFormat } from "./encode-for-candidate.ts";
+import { previewEncoding } from "./encode-for-candidate.ts";
 import { explainTier } from "./explain-tier.ts";
 import { findByokKeys } from "./find-byok-keys.ts";
 import type { RoutableCall } from "./find-deployments.ts";
@@ -35,24 +37,60 @@ export async function explainRoute(deps: GenerationDeps, call: RoutableCall): Pr
     tier: explainTier(deps, call, considered.firstId),
     named_routes: considered.namedRoutes.map(presentStep),
     prompt_tokens: promptTokens,
-    candidates: await Promise.all(
-      route.candidates.map(async (candidate, at) => ({
-        would_be_asked: at < deps.maxAttempts,
-        ...describeCandidate(deps, candidate, { warm: route.warm, promptTokens }),
-        upstream_format: at < deps.maxAttempts ? await chooseFormat(deps, call, candidate) : null,
-      })),
+    candidates: await describeAll(
+      { deps, call, zeroRetention: considered.zeroRetention },
+      { ...route, promptTokens },
     ),
     left_out: [...route.skipped.map(describeSkipped), ...considered.filteredOut.map(describeFilteredOut)],
     warm_until: route.warm === null ? null : new Date(route.warm.until).toISOString(),
     warnings: considered.warnings,
-    error: rejection === null ? null : { type: rejection.code, message: rejection.message },
+    error: describeRejection(rejection),
   };
+}
+
+/** The most candidates for which a short request is encoded, to show what would be changed. */
+const MAX_PREVIEWS = 24;
+
+/** Bytes of text above which a request is encoded only for candidates that would be asked. */
+const SHORT_BYTES = 65_536;
+
+interface ExplainedCall {
+  readonly deps: GenerationDeps;
+  readonly call: RoutableCall;
+  readonly zeroRetention: boolean;
+}
+
+type PlannedRoute = Pick<Route, "candidates" | "warm"> & { readonly promptTokens: number };
+
+async function describeAll(explained: ExplainedCall, route: PlannedRoute): Promise<readonly Fields[]> {
+  const { deps, call } = explained;
+  const isShort = call.request.promptTextBytes <= SHORT_BYTES;
+  const previewed = isShort ? Math.max(deps.maxAttempts, MAX_PREVIEWS) : deps.maxAttempts;
+  const all: Fields[] = [];
+  // One after the other, so that other requests are served in between.
+  for (const [at, candidate] of route.candidates.entries()) {
+    const preview = at < previewed ? await previewEncoding(explained, candidate) : null;
+    const { profile } = candidate.endpoint;
+    all.push({
+      would_be_asked: at < deps.maxAttempts,
+      ...describeCandidate(deps, candidate, route),
+      upstream_format: preview?.format ?? null,
+      changes: preview?.warnings.map(({ field, message }) => ({ field, message })) ?? null,
+      error: describeRejection(preview?.rejection ?? null),
+      takes: presentTakes(profile?.listRules(preview?.format ?? profile.chatFormat) ?? []),
+    });
+  }
+  return all;
+}
+
+function describeRejection(rejection: Failure | null): Fields | null {
+  return rejection === null ? null : { type: rejection.code, message: rejection.message };
 }
 
 function describeCandidate(
   { health, clock }: GenerationDeps,
   candidate: Candidate,
-  { warm, promptTokens }: Pick<Route, "warm"> & { readonly promptTokens: number },
+  { warm, promptTokens }: PlannedRoute,
 ): Fields {
   const { model, endpoint, key, why } = candidate;
   const now = clock.now();

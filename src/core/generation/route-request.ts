@@ -6,6 +6,7 @@ import { type Candidate, type Plan, planOnly, planRoute } from "../routing/plan.
 import { sessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { type AllowedDeployments, leaveOutFree } from "./free-models.ts";
+import { describeLosses, NO_LOSSES } from "./lost-parameters.ts";
 
 /** A plan, and what it was based on. */
 export interface Route extends Plan {
@@ -52,6 +53,7 @@ export function routeRequest(
     promptTokens: estimateTokens(request.promptTextBytes),
     isFim: request.action === "fim",
     formatOfTools: isChoice ? request.formatOfTools() : null,
+    ...(deployments.some((ofModel) => ofModel.length > 1) ? describeLosses(request) : NO_LOSSES),
     health,
     drains,
     warm,

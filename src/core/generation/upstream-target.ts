@@ -7,9 +7,16 @@ import type {
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { listStoringFields, type RetentionFacts } from "../../wire/conversation/stored-data.ts";
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
+import { quirksOf } from "../catalog/list-formats.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { resolveProfile } from "../catalog/resolve-charges.ts";
-import { findFamilies, resolveMarkedCache, resolveTakes, resolveTurns } from "../catalog/resolve-takes.ts";
+import {
+  findFamilies,
+  resolveMarkedCache,
+  resolveRefused,
+  resolveTakes,
+  resolveTurns,
+} from "../catalog/resolve-takes.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
 import { upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -145,10 +152,12 @@ function describe(
 ): ProviderTarget {
   const { record } = provider;
   const isUsual = format === record.format;
-  const quirks = (isUsual ? record.quirks : record.formats?.[format]?.quirks) ?? NO_QUIRKS;
+  const quirks = quirksOf(record, format);
   // Hosts of the Messages format check tool-call ids as Anthropic does.
   const ids = !isUsual && format === "anthropic-messages" ? "anthropic" : record.toolCallIds;
   const families = findFamilies(provider.families, model.id, record.slug);
+  const taking = { endpoint, model, record, format, families };
+  const { refused, known, noSchemas } = resolveRefused(taking);
   return {
     format,
     model: {
@@ -166,14 +175,14 @@ function describe(
     toolCalls: { ...toolCallRulesOf(format, ids), ...(wantsOrder(format, quirks) ? RESULTS_IN_ORDER : {}) },
     noStreamOptions: quirks.noStreamOptions === true,
     renames: renamesOf(quirks),
-    knownFields: setOf(quirks.knownFields),
+    knownFields: known === null ? null : new Set(known),
     knownMessageFields: setOf(quirks.knownMessageFields) ?? NONE,
     takesThinkingParts: quirks.thinkingParts === true,
     takesCustomTools: quirks.customTools === true,
     takesToolNamespaces: quirks.toolNamespaces === true,
-    refusedFields: setOf(quirks.refusedFields) ?? NONE,
+    refusedFields: new Set(refused),
     storesChats: quirks.storesChats === true,
-    takesSchemas: quirks.noSchemas !== true,
+    takesSchemas: !noSchemas,
     traits: {
       takesDeveloper: quirks.developerRole === true,
       refusedFields: setOf(quirks.refusedMessageFields) ?? NONE,
@@ -186,7 +195,7 @@ function describe(
     noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
     takesReasoningDetails: quirks.takesReasoningDetails === true,
     bodyFields: record.body ?? {},
-    takes: resolveTakes({ endpoint, model, format, quirks, families }),
+    takes: resolveTakes(taking),
     markedCache: resolveMarkedCache({ endpoint, model, record, format }),
     profile: resolveProfile({ endpoint, model, record, format, quirks }),
   };
@@ -199,7 +208,6 @@ function wantsOrder(format: ProviderFormat, { resultsAnywhere }: ProviderQuirks)
 
 const RESULTS_IN_ORDER = { results: "after-turn" } as const;
 
-const NO_QUIRKS: ProviderQuirks = {};
 const NONE: ReadonlySet<string> = new Set();
 
 function setOf(names: readonly string[] | undefined): ReadonlySet<string> | null {

@@ -22,6 +22,8 @@ export interface RouteQuestion {
   readonly isFim: boolean;
   /** The only format that has some of the request's tools; deployments with it come first. Null for none. */
   readonly formatOfTools: ProviderFormat | null;
+  /** Returns whether a deployment would not get all of the request's parameters as they are. Absent: each would. */
+  readonly isLossy?: (deployment: Deployment) => boolean;
   readonly health: Pick<Health, "endpoint" | "cooldown">;
   /** What operators have taken out of routing. */
   readonly drains: Pick<Drains, "find">;
@@ -63,6 +65,8 @@ interface Rated {
   readonly keys: readonly ProviderKey[];
   readonly health: EndpointHealth;
   readonly isWarm: boolean;
+  /** A part of the request would be left out or changed for it. */
+  readonly isLossy: boolean;
   /** Rank of its group, the highest first: BYOK before platform keys, and within each the deployments suited to the task first. */
   readonly group: number;
   /** The estimated cost of an answer. US dollars. */
@@ -73,8 +77,8 @@ interface Rated {
 
 /**
  * Orders the ways to answer a request (docs/routing.md): its models in turn; for each the providers that `order` names, then
- * the others by `sort`, or by what an answer costs with failures and a warm prompt cache counted in; for each provider its
- * keys. Pure: the same question gives the same plan.
+ * the others by `sort`, or else those first that get all of the request, and by what an answer costs with failures and a warm prompt
+ * cache counted in; for each provider its keys. Pure: the same question gives the same plan.
  */
 export function planRoute(question: RouteQuestion): Plan {
   const plan = planOnly(question.deployments, question, question.now) ?? planMany(question);
@@ -142,7 +146,9 @@ function planMany(question: RouteQuestion): Plan {
   const candidates: Candidate[] = [];
   for (const ofModel of rated) {
     const remaining = ejected.size === 0 ? ofModel : ofModel.filter((one) => !ejected.has(one));
-    for (const one of order(remaining, question, skipped)) candidates.push(...candidatesOf(one, question));
+    const ordered = order(remaining, question, skipped);
+    const isChoice = ordered.some((one) => !isBehind(one));
+    for (const one of ordered) candidates.push(...candidatesOf(one, { question, isChoice }));
   }
   for (const { deployment } of ejected)
     skipped.push({ deployment, key: null, why: "circuit_open", waitMs: null });
@@ -187,7 +193,8 @@ function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedC
   const dollars = estimateCost(deployment.endpoint, question.promptTokens, isWarm ? warm.tokens : 0, now);
   const costStep = stepOf(dollars, isWarm, endpointHealth.success);
   const group = groupOf(deployment, question);
-  return [{ deployment, keys, health: endpointHealth, isWarm, group, dollars, costStep }];
+  const isLossy = question.isLossy?.(deployment) === true;
+  return [{ deployment, keys, health: endpointHealth, isWarm, isLossy, group, dollars, costStep }];
 }
 
 function toSkipped(deployment: Deployment, { until }: Drain, now: number): SkippedCandidate {
@@ -268,8 +275,16 @@ function sortOf({ sort }: Deployment, { preferences }: RouteQuestion): ProviderS
 type Comparator = (a: Rated, b: Rated) => number;
 
 function comparatorOf(sort: ProviderSort | null, session: string | null): Comparator {
-  const bySort = sort === null ? byCost : BY_SORT[sort];
-  return (a, b) => b.group - a.group || bySort(a, b) || bySpread(a, b, session);
+  // What the caller sorts by precedes a loss; a price that is only the default does not.
+  const [first, second] = sort === null ? [byLoss, byCost] : [BY_SORT[sort], byLoss];
+  return (a, b) => b.group - a.group || first(a, b) || second(a, b) || bySpread(a, b, session);
+}
+
+/** Deployments that get all of the request come first. One with the conversation's prompt in its cache counts as one of them. */
+const byLoss: Comparator = (a, b) => Number(isBehind(a)) - Number(isBehind(b));
+
+function isBehind({ isLossy, isWarm }: Rated): boolean {
+  return isLossy && !isWarm;
 }
 
 const byCost: Comparator = (a, b) => a.costStep - b.costStep || Number(b.isWarm) - Number(a.isWarm);
@@ -291,10 +306,16 @@ function bySpread(a: Rated, b: Rated, session: string | null): number {
   return weighSpread(session, other) - weighSpread(session, one) || bySlug;
 }
 
+interface CandidateContext {
+  readonly question: RouteQuestion;
+  /** The model has a deployment that is not behind others for what it loses. */
+  readonly isChoice: boolean;
+}
+
 /** Returns a candidate for each key: BYOK keys in their order, platform keys spread by session, the one with the warm cache first. */
-function candidatesOf(rated: Rated, question: RouteQuestion): Candidate[] {
+function candidatesOf(rated: Rated, { question, isChoice }: CandidateContext): Candidate[] {
   const { deployment, keys } = rated;
-  const why = reasonOf(rated, question);
+  const why = reasonOf(rated, { question, isChoice });
   return orderKeys(rated, question).map((key) => ({ ...deployment, keys, key, why }));
 }
 
@@ -309,7 +330,8 @@ function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): r
   return shared.toSorted((a, b) => Number(b.label === warm?.keyLabel) - Number(a.label === warm?.keyLabel));
 }
 
-function reasonOf({ deployment, health, isWarm }: Rated, question: RouteQuestion): CandidateReason {
+function reasonOf(rated: Rated, { question, isChoice }: CandidateContext): CandidateReason {
+  const { deployment, health, isWarm } = rated;
   const { preferences } = question;
   if (preferences.order.includes(deployment.provider.record.slug)) return "order";
   if (health.state === "half_open") return "probe";
@@ -317,5 +339,6 @@ function reasonOf({ deployment, health, isWarm }: Rated, question: RouteQuestion
   const sort = sortOf(deployment, question);
   if (sort !== null) return sort;
   if (isWarm) return "warm_cache";
+  if (isChoice && isBehind(rated)) return "lossy";
   return health.success < HEALTHY ? "degraded" : "price";
 }

@@ -10,6 +10,7 @@ import {
   type PolicyRule,
   ruleAllows,
 } from "../accounts/merge-policies.ts";
+import { parametersOf } from "../catalog/endpoint-profile.ts";
 import { type ModelEndpoint, type Prices, SAMPLING_PARAMETERS } from "../catalog/records.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import type { FilterName } from "../usage/plan-entry.ts";
@@ -39,8 +40,6 @@ interface DeploymentFilter {
   /** The rule, feature or parameter; null if the name suffices. */
   readonly about: string | null;
   readonly keeps: (deployment: Deployment) => boolean;
-  /** Which deployments are kept where `keeps` leaves none: they serve the request less well. Absent: none. */
-  readonly otherwise?: (deployment: Deployment) => boolean;
   /** Returns the failure. `left` are the deployments that it filtered out, `first` is the first of them. */
   readonly rejection: (first: Deployment, left: readonly Deployment[]) => Failure;
 }
@@ -72,9 +71,7 @@ export function filterDeployments(
   const filteredOut: FilteredOut[] = [];
   let left = deployments;
   for (const filter of listFilters(deployments, rules)) {
-    const { name: why, about, rejection, otherwise } = filter;
-    const leavesNone = otherwise !== undefined && !left.some((ofModel) => ofModel.some(filter.keeps));
-    const keeps = leavesNone ? otherwise : filter.keeps;
+    const { name: why, about, keeps, rejection } = filter;
     const keepOrRecord = (deployment: Deployment): boolean => {
       const isKept = keeps(deployment);
       if (!isKept) filteredOut.push({ deployment, why, about });
@@ -331,8 +328,6 @@ function filterByFeature(feature: string, contentField: string): DeploymentFilte
     keeps: (deployment) =>
       isConverted(deployment, feature) ||
       (acceptsInput(deployment, feature) && !lacks(deployment.endpoint, feature)),
-    // The schema is put into the instructions there.
-    ...(feature === STRUCTURED ? { otherwise: hasJsonOnly } : {}),
     rejection: (first, left) => ({
       code: "invalid_request",
       message: left.some((deployment) => takesInput(deployment, feature))
@@ -353,11 +348,6 @@ const MODALITIES: Readonly<Record<string, string>> = {
 /** Whether model or provider accepts an input modality. Features other than modalities count as accepted. */
 export function takesInput(deployment: Deployment, feature: string): boolean {
   return isConverted(deployment, feature) || acceptsInput(deployment, feature);
-}
-
-/** Whether the provider has JSON output without schemas. */
-function hasJsonOnly({ provider }: Deployment): boolean {
-  return provider.record.quirks.noSchemas === true;
 }
 
 /** Whether the model accepts a modality, or this is unknown. */
@@ -396,10 +386,7 @@ function filterByParameter(name: string): DeploymentFilter {
   return {
     name: "lacks_parameter",
     about: name,
-    keeps: ({ model, endpoint }) =>
-      (model.supportedParameters.includes(name) ||
-        endpoint.takes?.some((taken) => taken === name) === true) &&
-      !lacks(endpoint, name),
+    keeps: ({ model, endpoint }) => parametersOf(model, endpoint).includes(name),
     rejection: rejectField(
       "provider.require_parameters",
       `provider.require_parameters leaves no provider: no provider of this model is known to support ${name}. Omit it, or request another model.`,

@@ -8,6 +8,7 @@ const POSITIONS: Readonly<Record<CandidateReason, string>> = {
   probe: "its circuit breaker is half open and this request probes it",
   last_resort: "its circuit breaker is open, but too few other candidates are available",
   warm_cache: "its prompt cache holds the conversation (cache affinity)",
+  lossy: "ranked lower because it would not get all of the request as it is",
   degraded: "ranked lower because of recent failures",
   price: "ranked by price",
   latency: "ranked by time to first token, as `provider.sort` asks",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ErrorType } from "./error-type.ts";
 import { NamedRouteSteps } from "./named-route-steps.ts";
 import { CandidateReasons, ExclusionReasons } from "./plan-view.ts";
+import { TakesView } from "./takes-view.ts";
 
 const deployment = { provider: z.string().describe("Slug of the provider."), model: z.string() };
 
@@ -33,8 +34,23 @@ export const RouteExplanation = z
             .string()
             .nullable()
             .describe(
-              "Wire format of the request to the provider. `null` for a candidate beyond `limits.attempts`.",
+              "Wire format of the request to the provider. `null` for a candidate that the request was not encoded for: beyond the first 24, and for long requests beyond `limits.attempts`.",
             ),
+          changes: z
+            .array(z.object({ field: z.string(), message: z.string() }))
+            .nullable()
+            .describe(
+              "What would be left out, limited or changed for this candidate, as `gateway_metadata.warnings` of the answer names it. `null` where `upstream_format` is.",
+            ),
+          error: z
+            .object({ type: ErrorType, message: z.string() })
+            .nullable()
+            .describe(
+              "Why the request cannot be sent to this candidate. `null` if it can, as far as is known.",
+            ),
+          takes: z
+            .array(TakesView)
+            .describe("The parameters of which the endpoint does not take every value, and who says so."),
           is_byok: z.boolean().describe("Whether the account's own provider key (BYOK) would be used."),
           reason: CandidateReasons,
           estimated_cost: z

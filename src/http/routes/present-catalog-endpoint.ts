@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { dateOf } from "../../base/time.ts";
 import { presentModel } from "../../core/catalog/present-model.ts";
+import { presentTakes } from "../../core/catalog/present-takes.ts";
 import type { ModelEndpoint, ModelRecord, Prices } from "../../core/catalog/records.ts";
 import type { GenerationDeps } from "../../core/generation/call.ts";
+import { TakesView } from "../api/takes-view.ts";
 import { CatalogPricesView, type ModelSources } from "./present-catalog-model.ts";
 import { presentEndpointHealth } from "./present-health.ts";
 
@@ -31,6 +33,11 @@ export const CatalogEndpointView = z.object({
   context_length: z.int(),
   max_output_tokens: z.int().nullable(),
   supported_parameters: z.array(z.string()),
+  takes: z
+    .array(TakesView)
+    .describe(
+      "The parameters of chat completions of which it does not take every value, and who says so: in the format in which they are sent to it.",
+    ),
   status: z.enum(["ok", "degraded", "down", "unknown"]).describe("Recent health in this gateway process."),
   uptime: z.number().nullable().describe("Share of attempts in the last minute that succeeded, 0 to 1."),
   latency_ms: Percentiles,
@@ -66,6 +73,7 @@ export function presentCatalogEndpoint(
     context_length: endpoint.contextLength,
     max_output_tokens: endpoint.maxOutputTokens,
     supported_parameters: [...(presentModel(model, [endpoint], now)?.supported_parameters ?? [])],
+    takes: listTakes(endpoint),
     status,
     uptime,
     latency_ms: latency_ms && { ...latency_ms },
@@ -74,6 +82,11 @@ export function presentCatalogEndpoint(
     expires: endpoint.expires ?? null,
     prices: listPriceRows(model, endpoint, now),
   };
+}
+
+function listTakes({ profile }: ModelEndpoint): z.infer<typeof TakesView>[] {
+  const statements = presentTakes(profile?.listRules(profile.chatFormat) ?? []);
+  return statements as z.infer<typeof TakesView>[];
 }
 
 /** Lists the price rows of all periods: from the beginning, and from the day of each announced change. `now`: milliseconds since the epoch. */

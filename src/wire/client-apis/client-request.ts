@@ -9,6 +9,7 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
+import type { ParameterView } from "../conversation/parameter-rules.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sizeOf, sliceTexts } from "../conversation/prompt-nodes.ts";
 import type { ProfileReview } from "../conversation/request-profile.ts";
@@ -25,6 +26,7 @@ import { listRejectedFields } from "./apply-provider.ts";
 import { weighLosses } from "./choose-target.ts";
 import { countChars } from "./count-chars.ts";
 import { forcesTool } from "./fit-forced-tool.ts";
+import { viewParameters } from "./fit-parameters.ts";
 import { type Decoded, type Decoding, HubRequest } from "./hub-request.ts";
 import type {
   AnswerContext,
@@ -278,6 +280,10 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 
   listNeeds(): RequestNeeds {
     return this.parts.listNeeds();
+  }
+
+  viewParameters(): ParameterView {
+    return viewParameters(this.format, this.parts.scanned);
   }
 
   formatOfTools(): ProviderFormat | null {

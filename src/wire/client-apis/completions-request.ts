@@ -23,6 +23,7 @@ import { openaiCompletions } from "../openai-completions/translate/codec.ts";
 import { completionAnswers } from "../openai-completions/translate/read-answer.ts";
 import { reviewScanned, toLeftOut } from "./apply-profile.ts";
 import { listRejectedFields } from "./apply-provider.ts";
+import { viewParameters } from "./fit-parameters.ts";
 import { HubRequest } from "./hub-request.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { heldBytesOf } from "./request-size.ts";
@@ -63,6 +64,7 @@ export function parseCompletionsRequest(
     windowTextBytes: scanned.longestBytes,
     hashPrefix: () => hashNodes(scanned.bytes, [memberOf(scanned.root, "prompt") ?? scanned.root]),
     listNeeds: () => listNeeds(scanned),
+    viewParameters: () => viewParameters(FORMAT, scanned),
     countPromptChars: () => countLongest(scanned),
     listPromptText: () => listLongest(scanned),
     // Providers with the endpoint come first: they continue the prompt instead of answering it.

@@ -6,14 +6,24 @@ import {
   type ParameterView,
   reviewParameters,
 } from "../conversation/parameter-rules.ts";
-import { asFields, type Fields, isEmpty } from "../json/fields.ts";
+import { asFields, asList, type Fields, isEmpty } from "../json/fields.ts";
 import { type JsonNode, NO_NODES, tryParseNode } from "../json/scan.ts";
+import { LOGPROBS } from "../openai-responses/translate/decode-request.ts";
 
 /** Where a format has parameters: in a member of the body or, without a name, in the body itself. */
 interface Container {
   readonly member: string | null;
   /** Names of the chat API by the format's own. Others are the same in both, and of no other container. */
   readonly names: Readonly<Record<string, string>>;
+  /** A parameter that is on where a list of the body has an entry. Absent: there is none. */
+  readonly entry?: ListEntry;
+}
+
+interface ListEntry {
+  readonly parameter: string;
+  /** The list's name. */
+  readonly field: string;
+  readonly entry: string;
 }
 
 const SAME_NAMES: readonly Container[] = [{ member: null, names: {} }];
@@ -22,7 +32,9 @@ const SAME_NAMES: readonly Container[] = [{ member: null, names: {} }];
 const CONTAINERS: Readonly<Record<ProviderFormat, readonly Container[]>> = {
   "openai-chat": SAME_NAMES,
   "openai-completions": SAME_NAMES,
-  "openai-responses": SAME_NAMES,
+  "openai-responses": [
+    { member: null, names: {}, entry: { parameter: "logprobs", field: "include", entry: LOGPROBS } },
+  ],
   "anthropic-messages": [{ member: null, names: { stop_sequences: "stop" } }],
   gemini: [
     {
@@ -69,7 +81,7 @@ export const ALL_FITS: FittedMembers = { removed: new Set(), replaced: new Map()
 
 /** Reviews the parameters of a scanned body that is forwarded. Of the formats of clients, which have them in the body itself. */
 export function fitScanned(rules: ParameterRules, format: ProviderFormat, body: ScannedBody): FittedMembers {
-  const view = new ScannedParameters(body, CONTAINERS[format][0]?.names ?? {});
+  const view = viewParameters(format, body);
   const review = reviewParameters(rules, view);
   if (review === ALL_TAKEN) return ALL_FITS;
   const removed = new Set<string>();
@@ -78,6 +90,11 @@ export function fitScanned(rules: ParameterRules, format: ProviderFormat, body: 
     if (value === undefined) removed.add(view.fieldAt(at));
     else replaced.set(view.fieldAt(at), value);
   return { removed, replaced, warnings: review.warnings };
+}
+
+/** Returns a view of the parameters of a scanned body that a client sent in a format. */
+export function viewParameters(format: ProviderFormat, body: ScannedBody): ParameterView {
+  return new ScannedParameters(body, CONTAINERS[format][0]?.names ?? {});
 }
 
 /** Fits the parameters of an encoded body. */
@@ -125,6 +142,8 @@ interface Located {
   readonly field: string;
   readonly parameter: string;
   readonly value: unknown;
+  /** The entry of the list `field` that is the parameter; absent: it is the whole field. */
+  readonly entry?: string;
 }
 
 class EncodedParameters implements ParameterView {
@@ -134,16 +153,14 @@ class EncodedParameters implements ParameterView {
     private readonly body: Fields,
     containers: readonly Container[],
   ) {
-    this.located = containers.flatMap(({ member, names }) =>
-      Object.entries(member === null ? body : (asFields(body[member]) ?? {})).map(
-        ([field, value]): Located => ({
-          container: member,
-          field,
-          parameter: names[field] ?? field,
-          value,
-        }),
-      ),
-    );
+    this.located = containers.flatMap(({ member, names, entry }) => {
+      const fields = Object.entries(member === null ? body : (asFields(body[member]) ?? {}));
+      const all = fields.map(
+        ([field, value]): Located => ({ container: member, field, parameter: names[field] ?? field, value }),
+      );
+      if (entry === undefined || !asList(body[entry.field]).includes(entry.entry)) return all;
+      return [...all, { container: null, value: true, ...entry }];
+    });
   }
 
   get count(): number {
@@ -165,8 +182,9 @@ class EncodedParameters implements ParameterView {
   apply(changes: ParameterReview["changes"]): Fields {
     let { body } = this;
     for (const { at, value } of changes) {
-      const { container, field } = this.located[at] as Located;
-      if (container === null) body = withField(body, field, value);
+      const { container, field, entry } = this.located[at] as Located;
+      if (entry !== undefined) body = withoutEntry(body, field, entry);
+      else if (container === null) body = withField(body, field, value);
       else {
         const inner = withField(asFields(body[container]) ?? {}, field, value);
         body = withField(body, container, isEmpty(inner) ? undefined : inner);
@@ -174,6 +192,12 @@ class EncodedParameters implements ParameterView {
     }
     return body;
   }
+}
+
+/** Returns fields without an entry of a list, or without the list if it is the only one. */
+function withoutEntry(fields: Fields, name: string, entry: string): Fields {
+  const others = asList(fields[name]).filter((one) => one !== entry);
+  return withField(fields, name, others.length === 0 ? undefined : others);
 }
 
 /** Returns fields with another value of one of them, or without it if the value is undefined. */

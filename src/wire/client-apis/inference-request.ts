@@ -8,7 +8,7 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
-import type { ParameterRules } from "../conversation/parameter-rules.ts";
+import type { ParameterRules, ParameterView } from "../conversation/parameter-rules.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import type { RequestProfile } from "../conversation/request-profile.ts";
 import type { StoredReference } from "../conversation/stored-data.ts";
@@ -88,6 +88,8 @@ export interface InferenceRequest {
   hashShared?(): string;
   /** Returns the features and parameters that not every deployment of the model supports. Computed on demand. */
   listNeeds(): RequestNeeds;
+  /** Returns a view of the parameters that it sets, which are read when they are asked for. Absent: it is no conversation. */
+  viewParameters?(): ParameterView;
   /** Whether the prompt may hold images, files, audio or video. */
   readonly mayHaveMedia: boolean;
   /** Whether the prompt has tools or a schema of the answer, to which vendors add instructions of their own. */

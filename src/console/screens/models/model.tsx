@@ -12,6 +12,7 @@ import { session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { printCurl } from "../request/print-curl.ts";
 import { Crumbs } from "./crumbs.tsx";
+import { EndpointTakes } from "./endpoint-takes.tsx";
 import { EndpointsTable } from "./endpoints-table.tsx";
 import { loadModel, useCatalog } from "./load-models.ts";
 import { comparePath } from "./model-filters.ts";
@@ -85,6 +86,11 @@ function ModelPage({ model }: { model: ModelDetails }) {
         <h2>{words.endpoints}</h2>
         <p class="quiet section-about">{words.endpointsAbout}</p>
         <EndpointsTable endpoints={model.endpoints} isFree={model.is_free} />
+      </section>
+      <section>
+        <h2>{text.takes.title}</h2>
+        <p class="quiet section-about">{text.takes.about}</p>
+        <EndpointTakes endpoints={model.endpoints} />
       </section>
       <section>
         <h2>{words.prices}</h2>

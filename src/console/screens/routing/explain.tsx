@@ -22,6 +22,8 @@ interface Question {
   readonly model: string | null;
   /** The value of the header that the tier chooses by. */
   readonly header: string;
+  /** Further parameters of the request, as the JSON of an object; empty for none. */
+  readonly parameters: string;
 }
 
 type TriedTier = TierInput & { readonly id: string };
@@ -39,8 +41,10 @@ export function Explain({ tried, missing = null }: { tried: Tried | null; missin
     account: accountOf(tried),
     model: null,
     header: "",
+    parameters: "",
   });
-  const canAsk = tried === null ? question.model !== null : missing === null;
+  const isAsked = tried === null ? question.model !== null : missing === null;
+  const canAsk = isAsked && parseParameters(question.parameters) !== null;
   const rested = useRested(canAsk ? printBody(question, tried) : null);
   const explanation = useLoad(rested, async (signal) => {
     return (await call("POST /api/admin/route/explain", { body: JSON.parse(rested ?? "{}"), signal })).data;
@@ -61,7 +65,11 @@ export function Explain({ tried, missing = null }: { tried: Tried | null; missin
           <Result {...explanation} />
         ) : (
           <p class="quiet" role="status">
-            {tried === null ? text.routing.chooseModel : `${text.routing.missing.explain} ${missing ?? ""}`}
+            {isAsked
+              ? text.routing.notParameters
+              : tried === null
+                ? text.routing.chooseModel
+                : `${text.routing.missing.explain} ${missing ?? ""}`}
           </p>
         )}
       </div>
@@ -70,7 +78,7 @@ export function Explain({ tried, missing = null }: { tried: Tried | null; missin
 }
 
 /** Returns the body of the request for an explanation. */
-function printBody({ api, account, model, header }: Question, tried: Tried | null): string {
+function printBody({ api, account, model, header, parameters }: Question, tried: Tried | null): string {
   const messages = [{ role: "user", content: "Hello" }];
   const content = api === "responses" ? { input: "Hello" } : { messages, max_tokens: 1_000 };
   const name = headerOf(tried);
@@ -79,8 +87,19 @@ function printBody({ api, account, model, header }: Question, tried: Tried | nul
     ...(account === null ? {} : { account_id: account }),
     ...printTried(tried),
     ...(name === null || header === "" ? {} : { headers: { [name]: header } }),
-    request: { ...(tried === null ? { model } : {}), ...content },
+    request: { ...content, ...parseParameters(parameters), ...(tried === null ? { model } : {}) },
   });
+}
+
+/** Parses the further parameters of a request; null if they are not the JSON of an object. */
+function parseParameters(json: string): object | null {
+  if (json.trim() === "") return {};
+  try {
+    const value = JSON.parse(json) as unknown;
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the header that a tier chooses by; null if it chooses by something else. */
@@ -143,6 +162,13 @@ function QuestionFields({
           onInput={(header) => onChange({ header })}
         />
       )}
+      <Field
+        label={text.routing.parameters}
+        hint={text.routing.parametersHint}
+        error={parseParameters(question.parameters) === null ? text.routing.notParameters : null}
+        value={question.parameters}
+        onInput={(parameters) => onChange({ parameters })}
+      />
     </div>
   );
 }

@@ -2,6 +2,7 @@ import type { Schemas } from "../../api/schema.ts";
 import { formatDuration } from "../../parts/format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
+import { TakesTable } from "../../parts/takes-table.tsx";
 import { Money } from "../../parts/values.tsx";
 import { text } from "../../text/text.ts";
 
@@ -42,6 +43,9 @@ export function Explanation({ explanation }: { explanation: RouteExplanation }) 
           />
         </div>
       )}
+      {candidates.map((candidate, i) => (
+        <CandidateDetails key={String(i)} candidate={{ ...candidate, position: i + 1 }} />
+      ))}
       {left_out.length === 0 ? null : (
         <details>
           <summary>{text.routing.leftOut(left_out.length)}</summary>
@@ -51,6 +55,34 @@ export function Explanation({ explanation }: { explanation: RouteExplanation }) 
             rows={left_out}
             keyOf={({ provider, model, reason, is_byok }) => `${provider} ${model} ${reason} ${is_byok}`}
           />
+        </details>
+      )}
+    </>
+  );
+}
+
+/** What a candidate would not get as it is, and the rules of its endpoint. Nothing for one that would get everything. */
+function CandidateDetails({ candidate }: { candidate: Candidate }) {
+  const { position, model, provider, changes, error, takes } = candidate;
+  const name = `${position}. ${provider}: ${model}`;
+  return (
+    <>
+      {error === null ? null : (
+        <p class="bad breaks">
+          {name}: {error.message}
+        </p>
+      )}
+      {(changes ?? []).map(({ field, message }) => (
+        <p key={`${field} ${message}`} class="warn breaks">
+          {name}: {field}: {message}
+        </p>
+      ))}
+      {takes.length === 0 ? null : (
+        <details>
+          <summary>
+            {name} <span class="quiet">· {text.takes.rules(takes.length)}</span>
+          </summary>
+          <TakesTable label={`${text.takes.title}: ${name}`} takes={takes} />
         </details>
       )}
     </>

@@ -1,16 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { GatewayError } from "../../src/base/errors.ts";
+import { addProfiles, EXPRESSIBLE } from "../../src/core/catalog/endpoint-profile.ts";
 import {
+  type FamilyProfile,
   type ModelEndpoint,
   type ModelRecord,
   type ProviderRecord,
   SAMPLING_PARAMETERS,
   type SamplingParameter,
 } from "../../src/core/catalog/records.ts";
-import { addSamplingParameters, EXPRESSIBLE } from "../../src/core/catalog/sampling-parameters.ts";
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
+import type { ParameterRule } from "../../src/wire/conversation/parameter-rules.ts";
 import { openRequest } from "../fidelity/open-request.ts";
 import { makeTarget } from "../fidelity/targets.ts";
 
@@ -43,6 +45,7 @@ function describeEndpoint(
   provider: Pick<ProviderRecord, "slug" | "format"> & Partial<ProviderRecord>,
   more: Partial<ModelEndpoint> = {},
   supportedParameters: readonly string[] = ["max_tokens", "temperature"],
+  families: readonly FamilyProfile[] = [],
 ): readonly string[] | undefined {
   const model = {
     id: "acme/model",
@@ -51,7 +54,7 @@ function describeEndpoint(
     endpoints: [{ provider: provider.slug, ...more }],
   } as unknown as ModelRecord;
   const row = { quirks: {}, ...provider } as ProviderRecord;
-  return addSamplingParameters([model], [row])[0]?.endpoints[0]?.takes;
+  return addProfiles([model], [row], families)[0]?.endpoints[0]?.profile?.parameters;
 }
 
 describe("the sampling parameters of a format", () => {
@@ -66,34 +69,64 @@ describe("the sampling parameters of a format", () => {
   );
 });
 
-describe("the sampling parameters of a model endpoint", () => {
+describe("the parameters of a model endpoint", () => {
   const CHAT = { slug: "acme", format: "openai-chat" } as const;
+  const parameters = SAMPLING_PARAMETERS;
 
-  test("are only stop if the provider's row lists none", () => {
-    expect(describeEndpoint(CHAT)).toEqual(["stop"]);
+  test("are the model's and stop if the provider's row lists none", () => {
+    expect(describeEndpoint(CHAT)).toEqual(["max_tokens", "stop", "temperature"]);
   });
 
-  test("are those of the row that the endpoint's format can express", () => {
-    const parameters = SAMPLING_PARAMETERS;
-    expect(describeEndpoint({ ...CHAT, parameters })).toEqual([...SAMPLING_PARAMETERS]);
-    expect(describeEndpoint({ ...CHAT, parameters }, { format: "openai-responses" })).toEqual([
+  test("include those of the row that the endpoint's format can express", () => {
+    expect(describeEndpoint({ ...CHAT, parameters }, {}, [])).toEqual([...SAMPLING_PARAMETERS]);
+    const both = { ...CHAT, parameters, formats: { "openai-responses": {} } } as const;
+    expect(describeEndpoint(both, { formats: ["openai-responses"] }, [])).toEqual([
       "logprobs",
       "top_logprobs",
     ]);
+    expect(describeEndpoint(both, { formats: ["openai-responses", "openai-chat"] }, [])).toEqual([
+      ...SAMPLING_PARAMETERS,
+    ]);
   });
 
-  test("do not include those that depend on a temperature, and in OpenAI's format stop, if the model accepts no temperature", () => {
-    const parameters = SAMPLING_PARAMETERS;
-    const fixed = describeEndpoint({ ...CHAT, parameters }, {}, ["max_tokens"]);
-    expect(fixed).toEqual(["n", "seed"]);
-    expect(describeEndpoint({ ...CHAT, parameters }, { lacks: ["temperature"] })).toEqual(["n", "seed"]);
-    const claude = { slug: "acme", format: "anthropic-messages" } as const;
-    expect(describeEndpoint(claude, {}, ["max_tokens"])).toEqual(["stop"]);
+  test("do not include one that the endpoint lacks, or that the provider refuses or does not know", () => {
+    expect(describeEndpoint(CHAT, { lacks: ["temperature"] })).toEqual(["max_tokens", "stop"]);
+    const refusing = { ...CHAT, quirks: { refusedFields: ["stop"] } };
+    expect(describeEndpoint(refusing)).toEqual(["max_tokens", "temperature"]);
+    const knowing = {
+      ...CHAT,
+      parameters,
+      quirks: { knownFields: ["random_seed"], randomSeed: true },
+    } as const;
+    expect(describeEndpoint(knowing)).toEqual(["max_tokens", "seed"]);
   });
 
-  test("are none for an embedding model", () => {
+  test("do not include one of which a family takes only one value, and include one that it takes without reasoning", () => {
+    const family = (rule: ParameterRule) => [
+      { models: ["acme/*"], parameters: { temperature: rule }, source: "a test" },
+    ];
+    expect(describeEndpoint(CHAT, {}, ["temperature"], family({ values: [1] }))).toEqual(["stop"]);
+    const without = family({ values: [1], whileReasoning: true });
+    expect(describeEndpoint(CHAT, {}, ["max_tokens"], without)).toEqual([
+      "max_tokens",
+      "stop",
+      "temperature",
+    ]);
+    expect(describeEndpoint(CHAT, {}, [], family({ max: 1 }))).toEqual(["stop", "temperature"]);
+  });
+
+  test("are what the operator says, whatever others say", () => {
+    const takesByOperator = { stop: "no", temperature: "yes", top_k: { max: 40 } } as const;
+    const refusing = { ...CHAT, quirks: { takes: { temperature: "no" }, refusedFields: ["top_k"] } } as const;
+    expect(describeEndpoint(refusing, { lacks: ["temperature"], takesByOperator }, [])).toEqual([
+      "temperature",
+      "top_k",
+    ]);
+  });
+
+  test("are not resolved for an embedding model", () => {
     const model = { outputModalities: ["embedding"], endpoints: [{}] } as unknown as ModelRecord;
-    expect(addSamplingParameters([model], [])[0]?.endpoints[0]?.takes).toBeUndefined();
+    expect(addProfiles([model], [], [])[0]?.endpoints[0]?.profile).toBeUndefined();
   });
 });
 

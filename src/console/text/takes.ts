@@ -1,0 +1,24 @@
+/** The texts about what endpoints take of the parameters of requests. */
+export const takesText = {
+  title: "Parameters",
+  about:
+    "Where an endpoint does not take every value of a parameter, and who says so. What it does not take is left out or limited, and the answer names it.",
+  rules: (count: number) => (count === 1 ? "1 rule" : `${count} rules`),
+  everything: "no rule: everything is sent",
+  columns: { parameter: "Parameter", taken: "What is sent", source: "Source" },
+  yes: "Every value",
+  no: "Left out",
+  only: (values: string) => `Only ${values}`,
+  between: (min: number, max: number) => `${min} to ${max}`,
+  atLeast: (min: number) => `At least ${min}`,
+  atMost: (max: number) => `At most ${max}`,
+  notBeside: (what: string) => `Not beside ${what}`,
+  whileReasoning: "while it reasons",
+  sources: {
+    format: "API format",
+    provider: "Provider",
+    model: "Model",
+    family: "Model family",
+    configuration: "Configuration",
+  },
+};
