@@ -38,11 +38,12 @@ export const familiesSchema = z.array(
       reasonsByDefault: z.boolean().optional(),
       forcedTools: z.enum(["without-reasoning", "never"]).optional(),
       unsignedThinking: z.boolean().optional(),
+      blankTexts: z.enum(["none", "spaces"]).optional(),
       source: z.string().min(1),
     })
     .refine(
-      ({ parameters, reasonsByDefault, forcedTools, unsignedThinking }) =>
-        (parameters ?? reasonsByDefault ?? forcedTools ?? unsignedThinking) !== undefined,
+      ({ parameters, reasonsByDefault, forcedTools, unsignedThinking, blankTexts }) =>
+        (parameters ?? reasonsByDefault ?? forcedTools ?? unsignedThinking ?? blankTexts) !== undefined,
       "says nothing",
     ),
 ) as z.ZodType<FamilyProfile[]>;

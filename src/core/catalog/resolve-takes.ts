@@ -78,10 +78,11 @@ export function resolveTurns({
   families,
 }: Omit<TakingEndpoint, "format" | "quirks">): Pick<
   ModelTarget,
-  "forcedTools" | "takesMidSystem" | "takesPrefill" | "takesUnsigned"
+  "forcedTools" | "takesMidSystem" | "takesPrefill" | "takesUnsigned" | "blankTexts"
 > {
   const { forcedTools, reasoning, midConversationSystem, prefill } = factsOf(model, endpoint);
   const unsigned = lastOf(families, "unsignedThinking");
+  const blankTexts = lastOf(families, "blankTexts");
   const byFacts = reasoning === "always" ? "never" : "without-reasoning";
   const forced = lastOf(families, "forcedTools") ?? (forcedTools === false ? byFacts : undefined);
   return {
@@ -89,6 +90,7 @@ export function resolveTurns({
     ...(midConversationSystem === undefined ? {} : { takesMidSystem: midConversationSystem }),
     ...(prefill === undefined ? {} : { takesPrefill: prefill }),
     ...(unsigned === undefined ? {} : { takesUnsigned: unsigned }),
+    ...(blankTexts === undefined ? {} : { blankTexts }),
   };
 }
 

@@ -5,6 +5,7 @@ import { askForSchema } from "../canonical/ask-for-schema.ts";
 import { boundAnswer } from "../canonical/bound-answer.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
 import { expressNatives } from "../canonical/express-natives.ts";
+import { fitBlankTexts } from "../canonical/fit-blank-texts.ts";
 import { fitTurns } from "../canonical/fit-turns.ts";
 import { createToolRestorer, flattenTools, type RenamedTools } from "../canonical/flatten-tools.ts";
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec } from "../canonical/format.ts";
@@ -229,7 +230,8 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   const { request: repaired, repair } = repairConversation(adopted, provider.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
   const fitted = fitProvider(bounded, target);
-  const turned = fitTurns(fitted.request, model);
+  const filled = fitBlankTexts(fitted.request, { format, model });
+  const turned = fitTurns(filled.request, model);
   const forced = fitForcedTool(turned.request, model.forcedTools);
   const schemed = provider.takesSchemas === false ? askForSchema(forced.request) : forced;
   const expressed = expressNatives(schemed.request, format);
@@ -252,6 +254,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
     warnings: warnOfOverrides(
       [
         ...fitted.warnings,
+        ...filled.warnings,
         ...turned.warnings,
         ...forced.warnings,
         ...(schemed === forced ? [] : schemed.warnings),
