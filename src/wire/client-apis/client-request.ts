@@ -3,7 +3,6 @@ import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import { isEventStream } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
@@ -15,6 +14,7 @@ import type { ScannedRequest } from "../conversation/scanned-request.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { findStoredReference } from "../conversation/stored-data.ts";
 import type { Warning } from "../conversation/warning.ts";
+import type { Fields } from "../json/fields.ts";
 import { isEmpty } from "../json/fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
 import { isWord, itemsOf, type JsonNode, lookUp, memberOf, type WordTable } from "../json/scan.ts";
@@ -190,8 +190,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     this.answering = parts.answering;
   }
 
-  decodeWhole(): ConversationRequest {
-    return this.parts.decodeWhole();
+  parseWhole(): Fields {
+    return this.parts.parseWhole();
   }
 
   decodeShort(): Decoded | null {

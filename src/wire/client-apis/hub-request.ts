@@ -10,6 +10,7 @@ import { fitTurns } from "../canonical/fit-turns.ts";
 import { createToolRestorer, flattenTools, type RenamedTools } from "../canonical/flatten-tools.ts";
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec } from "../canonical/format.ts";
 import { hideUser } from "../canonical/hide-user.ts";
+import { keepOrder } from "../canonical/keep-order.ts";
 import { limitCacheMarks } from "../canonical/limit-cache-marks.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
 import { type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
@@ -47,14 +48,18 @@ const NONE_RENAMED: RenamedTools = new Map();
 /** A decoded conversation, and how a body made from it is printed. */
 export interface Decoded {
   readonly request: ConversationRequest;
+  /** The client's body, as it was decoded. Absent: not all of it was. */
+  readonly sent?: Fields;
   /** Prints a body made from it; null where that is impossible and the request has to be decoded whole. */
   readonly print: (body: Fields) => Buffer | ComposedBytes | null;
 }
 
 /** How a request is decoded, when it is first needed. */
 export interface Decoding {
-  /** Decodes all of the request. */
-  decodeWhole(): ConversationRequest;
+  /** The client's format; absent: it is none of those of upstreams. */
+  readonly format?: ProviderFormat;
+  /** Parses all of the request. */
+  parseWhole(): Fields;
   /** Decodes with placeholders for long texts, which is faster; null where there are none. */
   decodeShort?(): Decoded | null;
   /** Decodes only what cannot be written for this target without decoding it, which is faster still; null where nothing can. */
@@ -161,7 +166,8 @@ export class HubRequest
   }
 
   private decodeWhole(): Decoded {
-    return { request: this.decoding.decodeWhole(), print: printBody };
+    const sent = this.decoding.parseWhole();
+    return { request: this.client.decodeRequest(sent), sent, print: printBody };
   }
 
   private asked(): AskedFor {
@@ -176,21 +182,22 @@ export class HubRequest
   private compose(target: UpstreamTarget): Composition {
     if (this.last?.target !== target) {
       const decoded = this.decoding.decodeFor?.(target) ?? this.decode();
-      this.last = { target, decoded, composed: this.composeFor(decoded.request, target) };
+      this.last = { target, decoded, composed: this.composeFor(decoded, target) };
     }
     return this.last;
   }
 
-  private composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
+  private composeFor({ request, sent }: Decoded, target: UpstreamTarget): Composed {
     const turns = this.decoding.restoreTurns?.(target) ?? [];
-    return composeFor(turns.length === 0 ? request : restoreTurns(request, turns), target);
+    const own = this.decoding.format === target.provider.format ? sent : undefined;
+    return composeFor(turns.length === 0 ? request : restoreTurns(request, turns), target, own);
   }
 
   /** Encodes the request without placeholders, where a body with placeholders cannot be printed. */
   private printWhole(target: UpstreamTarget): Buffer {
     const decoded = this.decodeWhole();
     this.decoded = decoded;
-    this.last = { target, decoded, composed: this.composeFor(decoded.request, target) };
+    this.last = { target, decoded, composed: this.composeFor(decoded, target) };
     return printBody(this.last.composed.body);
   }
 }
@@ -218,9 +225,9 @@ type Restorer = (event: AnswerEvent) => readonly AnswerEvent[];
 
 /**
  * Encodes a request for a target: adopts calls of other formats, repairs tool calls, applies overrides, adapts the request to the
- * provider and encodes it.
+ * provider and encodes it. `own` is the client's body if it is in the target's format.
  */
-function composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
+function composeFor(request: ConversationRequest, target: UpstreamTarget, own: Fields | undefined): Composed {
   const { provider } = target;
   const { model } = provider;
   const format = conversationFormatOf(provider);
@@ -239,9 +246,9 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   const placed = placeMadeImages(expressed.request, format, model.takesImages !== false);
   const hidden = hideUser(placed.request, (user) => target.hashUser(user));
   const marked = limitCacheMarks(hidden, format);
-  const flat = flattenTools(marked.request, provider);
+  const flat = flattenTools(marked.request, own === undefined ? provider : { ...provider, isClients: true });
   const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, model);
-  const applied = applyProvider(fields, provider);
+  const applied = applyProvider(own === undefined ? fields : keepOrder(fields, own), provider);
   const spoken = format === "openai-chat" ? fitChatBody(applied, provider.traits) : unchanged(applied);
   const limited = limitFields(spoken.body, provider.knownFields);
   const affordable = fitToProfile(limited.body, provider);

@@ -17,7 +17,6 @@ import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
 import { type AskedThinking, takesThinking } from "../anthropic-messages/translate/reasoning-parameters.ts";
 import type { AskedFor, ModelTarget } from "../canonical/format.ts";
 import { hasManyMarks } from "../canonical/limit-cache-marks.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
@@ -25,6 +24,7 @@ import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
+import type { Fields } from "../json/fields.ts";
 import {
   isWord,
   itemsOf,
@@ -113,9 +113,9 @@ class MessagesParts implements ClientRequestParts {
     return listMessagesCharges(this.scanned.text, this.scanned.root);
   }
 
-  decodeWhole(): ConversationRequest {
+  parseWhole(): Fields {
     const { bytes, text } = this.scanned;
-    return anthropicMessages.decodeRequest(parseFields(bytes.toString("utf8"), text));
+    return parseFields(bytes.toString("utf8"), text);
   }
 
   /** Decodes the request with placeholders for its long texts. The scan rejects inputs that are not objects. */

@@ -1,6 +1,5 @@
 import type { ComposedBytes } from "../../base/composed-bytes.ts";
 import type { AskedFor } from "../canonical/format.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
@@ -8,6 +7,7 @@ import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
+import type { Fields } from "../json/fields.ts";
 import { itemsOf, type JsonNode, memberOf, wordTable } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import {
@@ -109,9 +109,9 @@ class ResponsesParts implements ClientRequestParts {
     return listResponsesCharges(this.scanned.text, this.scanned.root);
   }
 
-  decodeWhole(): ConversationRequest {
+  parseWhole(): Fields {
     const { bytes, text } = this.scanned;
-    return openaiResponses.decodeRequest(parseFields(bytes.toString("utf8"), text));
+    return parseFields(bytes.toString("utf8"), text);
   }
 
   /** Decodes the request with placeholders for its long texts. The scan does not check arguments. */
