@@ -30,6 +30,7 @@ import { asFields, type Fields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
 import { fitChatBody, prefillOf } from "../openai-chat/fit-messages.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
+import { rejectTrigger } from "../openai-responses/reject-trigger.ts";
 import { hoistTools } from "../openai-responses/translate/hoist-tools.ts";
 import { fitToProfile } from "./apply-profile.ts";
 import { applyProvider, LOST_REASONING, limitFields, warnOfStoring } from "./apply-provider.ts";
@@ -233,6 +234,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget, own: F
   const format = conversationFormatOf(provider);
   const takesAddedTools = format === "openai-responses" && provider.takesToolNamespaces === true;
   const hoisted = takesAddedTools ? request : hoistTools(request);
+  if (!takesAddedTools) rejectTrigger(request);
   const adopted = adoptHostedCalls(hoisted, format);
   const { request: repaired, repair } = repairConversation(adopted, provider.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);

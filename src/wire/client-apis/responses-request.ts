@@ -25,6 +25,7 @@ import {
   scanResponsesRequest,
 } from "../openai-responses/passthrough/scan-request.ts";
 import { readSentItems } from "../openai-responses/passthrough/sent-turns.ts";
+import { hasTrigger } from "../openai-responses/reject-trigger.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
 import {
   type ClientRequest,
@@ -126,6 +127,7 @@ class ResponsesParts implements ClientRequestParts {
     if (scanned.hasCustomTools && !takesCustomTools) return false;
     // Tools of a namespace may be free-text tools too.
     if (scanned.hasNamespaces && !(takesToolNamespaces && takesCustomTools)) return false;
+    if (!takesToolNamespaces && hasTrigger(scanned.text, scanned.root)) return false;
     const { blankTexts } = provider.model;
     if (blankTexts !== undefined && hasBlanks(scanned, blankTexts)) return false;
     return (
