@@ -260,6 +260,11 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return hasOwnTools(this.parts) ? this.format : null;
   }
 
+  bindsReasoning(): boolean {
+    const { bytes } = this.parts.scanned;
+    return BINDING.some((name) => bytes.includes(name));
+  }
+
   /** Computed once, because the hold and the record both need it. */
   listCharges(): RequestCharges {
     this.charges ??= this.parts.listCharges();
@@ -416,6 +421,9 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return headers === null || encoded.format !== this.format ? encoded : { ...encoded, headers };
   }
 }
+
+/** The ends of names of members that hold signed or encrypted reasoning, in all client APIs. Texts that contain them do no harm. */
+const BINDING = ['signature"', '"encrypted_content"', '"reasoning.encrypted"', '"redacted_thinking"'];
 
 /** Whether the request has tools that only this format has, such as those that the vendor runs. */
 function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestParts): boolean {
