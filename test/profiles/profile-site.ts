@@ -41,10 +41,24 @@ const NAMES = [
   "MINIMAX",
 ];
 
-/** Starts such a site. `yaml` configures further providers; `{vendor}` in it is the vendor's address. */
-export async function startProfileSite(yaml = ""): Promise<ProfileSite> {
+/** The environment of providers that are named otherwise; `{vendor}` in it is the vendor's address. */
+export const BEDROCK_AND_COHERE: Readonly<Record<string, string>> = {
+  AWS_BEARER_TOKEN_BEDROCK: "bedrock-test-0001",
+  AWS_BEDROCK_REGION: "us-east-1",
+  AWS_BEDROCK_BASE_URL: "{vendor}",
+  CO_API_KEY: "cohere-test-0001",
+  CO_API_URL: "{vendor}",
+};
+
+/** Starts such a site. `yaml` and `more` configure further providers; `{vendor}` in them is the vendor's address. */
+export async function startProfileSite(
+  yaml = "",
+  more: Readonly<Record<string, string>> = {},
+): Promise<ProfileSite> {
   const vendor = startRecordingVendor();
   const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(more))
+    environment[name] = value.replaceAll("{vendor}", vendor.baseUrl);
   for (const name of NAMES) {
     environment[`${name}_API_KEY`] = `sk-test-${name.toLowerCase()}-0001`;
     environment[`${name}_BASE_URL`] = vendor.baseUrl;

@@ -7,6 +7,8 @@ export function answerAnyFormat(request: RecordedRequest): Response {
   if (path.endsWith("/messages")) return Response.json(MESSAGE);
   if (path.endsWith("/responses")) return Response.json(RESPONSE);
   if (path.endsWith(":generateContent")) return Response.json(GEMINI);
+  if (path.endsWith("/converse")) return Response.json(CONVERSE);
+  if (path.endsWith("/v2/chat")) return Response.json(COHERE);
   return answerHello(request);
 }
 
@@ -41,4 +43,17 @@ const RESPONSE = {
 const GEMINI = {
   candidates: [{ content: { role: "model", parts: [{ text: TEXT }] }, finishReason: "STOP" }],
   usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 },
+};
+
+const CONVERSE = {
+  output: { message: { role: "assistant", content: [{ text: TEXT }] } },
+  stopReason: "end_turn",
+  usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+};
+
+const COHERE = {
+  id: "1",
+  message: { role: "assistant", content: [{ type: "text", text: TEXT }] },
+  finish_reason: "COMPLETE",
+  usage: { tokens: { input_tokens: 3, output_tokens: 2 } },
 };

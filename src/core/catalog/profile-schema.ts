@@ -52,11 +52,12 @@ export const familiesSchema = z.array(
       forcedTools: z.enum(["without-reasoning", "never"]).optional(),
       unsignedThinking: z.boolean().optional(),
       cacheBreakpoints: z.boolean().optional(),
+      blankTexts: z.enum(["none", "spaces"]).optional(),
       source: z.string().min(1),
     })
     .refine(
-      ({ parameters, reasonsByDefault, forcedTools, unsignedThinking, cacheBreakpoints }) =>
-        (parameters ?? reasonsByDefault ?? forcedTools ?? unsignedThinking ?? cacheBreakpoints) !== undefined,
+      ({ models: _models, except: _except, providers: _providers, source: _source, ...facts }) =>
+        Object.values(facts).some((fact) => fact !== undefined),
       "says nothing",
     ),
 ) as z.ZodType<FamilyProfile[]>;

@@ -1,5 +1,6 @@
 import type { ReasoningFields } from "../../wire/canonical/format.ts";
 import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
+import type { BlankTexts } from "../../wire/conversation/blank-texts.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ParameterRule } from "../../wire/conversation/parameter-rules.ts";
 
@@ -190,6 +191,8 @@ export interface FamilyProfile {
   readonly unsignedThinking?: boolean;
   /** OpenAI's formats: `prompt_cache_breakpoint` is taken. Absent: not. */
   readonly cacheBreakpoints?: boolean;
+  /** Which texts without a word are rejected. Absent: none. */
+  readonly blankTexts?: BlankTexts;
   /** Where the vendor says so, and the day. */
   readonly source: string;
 }

@@ -159,10 +159,11 @@ export function resolveTurns({
   families,
 }: Pick<TakingEndpoint, "endpoint" | "model" | "families">): Pick<
   ModelTarget,
-  "forcedTools" | "takesMidSystem" | "takesPrefill" | "takesUnsigned" | "takesBreakpoints"
+  "forcedTools" | "takesMidSystem" | "takesPrefill" | "takesUnsigned" | "takesBreakpoints" | "blankTexts"
 > {
   const { forcedTools, reasoning, midConversationSystem, prefill } = factsOf(model, endpoint);
   const unsigned = lastOf(families, "unsignedThinking");
+  const blankTexts = lastOf(families, "blankTexts");
   const byFacts = reasoning === "always" ? "never" : "without-reasoning";
   const forced = lastOf(families, "forcedTools") ?? (forcedTools === false ? byFacts : undefined);
   return {
@@ -171,6 +172,7 @@ export function resolveTurns({
     ...(prefill === undefined ? {} : { takesPrefill: prefill }),
     ...(unsigned === undefined ? {} : { takesUnsigned: unsigned }),
     ...(lastOf(families, "cacheBreakpoints") === true ? { takesBreakpoints: true } : {}),
+    ...(blankTexts === undefined ? {} : { blankTexts }),
   };
 }
 

@@ -57,6 +57,7 @@ export function routeRequest(
     health,
     drains,
     warm,
+    isBound: warm !== null && request.bindsReasoning?.() === true,
     session,
     now,
   });

@@ -29,6 +29,8 @@ export interface RouteQuestion {
   readonly drains: Pick<Drains, "find">;
   /** Where the conversation's prompt cache is warm; null if nowhere. */
   readonly warm: CacheAffinity | null;
+  /** The conversation has reasoning that only the account can read which made it: it stays where it is warm. Absent: it has none. */
+  readonly isBound?: boolean;
   /** The session key, by which equal deployments share conversations; null if there is no choice. */
   readonly session: string | null;
   readonly now: number;
@@ -192,7 +194,8 @@ function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedC
   const isWarm = warm !== null && isAt(warm, deployment, keys);
   const dollars = estimateCost(deployment.endpoint, question.promptTokens, isWarm ? warm.tokens : 0, now);
   const costStep = stepOf(dollars, isWarm, endpointHealth.success);
-  const group = groupOf(deployment, question);
+  const stays = isWarm && question.isBound === true && endpointHealth.state !== "open";
+  const group = groupOf(deployment, question) + (stays ? STAYS : 0);
   const isLossy = question.isLossy?.(deployment) === true;
   return [{ deployment, keys, health: endpointHealth, isWarm, isLossy, group, dollars, costStep }];
 }
@@ -214,8 +217,11 @@ function groupOf({ keys, provider, endpoint }: Deployment, { isFim, formatOfTool
   const isByok = keys[0]?.byokId !== null;
   const isForTask = isFim && provider.record.isForCode === true;
   const hasTools = formatOfTools !== null && formatsOf(provider, endpoint).includes(formatOfTools);
-  return (isByok ? 2 : 0) + (isForTask || hasTools ? 1 : 0);
+  return (isByok ? 4 : 0) + (isForTask || hasTools ? 1 : 0);
 }
+
+/** The weight of bound reasoning among groups: less than a key of the caller's own, and more than what suits the request best. */
+const STAYS = 2;
 
 /** The success rate from which on failures do not raise the cost. */
 const HEALTHY = 0.98;

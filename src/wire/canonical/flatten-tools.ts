@@ -40,6 +40,8 @@ export interface ToolTarget {
   readonly takesCustomTools: boolean;
   /** A Responses host that supports namespaces of tools. Absent: it does not. */
   readonly takesToolNamespaces?: boolean;
+  /** The client's format is the target's too, so that names reach it as they are, as they do where the client's bytes are forwarded. */
+  readonly isClients?: boolean;
 }
 
 /** The tool names that every format accepts. */
@@ -98,7 +100,7 @@ interface Naming {
 
 function createNaming(
   tools: readonly Tool[],
-  { format, takesCustomTools, takesToolNamespaces = false }: ToolTarget,
+  { format, takesCustomTools, takesToolNamespaces = false, isClients = false }: ToolTarget,
 ): Naming {
   const takesFreeText = HAS_CUSTOM_TOOLS.has(format) && takesCustomTools;
   const takesNamespaces = format === "openai-responses" && takesToolNamespaces;
@@ -108,7 +110,7 @@ function createNaming(
     tools.flatMap((tool) => (tool.kind === "native" || tool.namespace !== undefined ? [] : [tool.name])),
   );
   const fits = (name: string): boolean =>
-    longest === undefined ? COMMON_NAME.test(name) : name.length <= longest;
+    longest === undefined ? isClients || COMMON_NAME.test(name) : name.length <= longest;
   return {
     warnings: [],
     takesFreeText,

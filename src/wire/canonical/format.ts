@@ -1,3 +1,4 @@
+import type { BlankTexts } from "../conversation/blank-texts.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
 import type { Warning } from "../conversation/warning.ts";
@@ -30,6 +31,8 @@ export interface ModelTarget {
   readonly takesUnsigned?: boolean;
   /** OpenAI's formats: it takes `prompt_cache_breakpoint` in contents. Absent: not. */
   readonly takesBreakpoints?: boolean;
+  /** Which texts without a word it rejects. Absent: none. */
+  readonly blankTexts?: BlankTexts;
   /** When it can be made to call a tool. Absent: always, or this is unknown. */
   readonly forcedTools?: "without-reasoning" | "never";
   /** Chat format only: the fields that control reasoning at the provider. Absent: `reasoning_effort` only. */

@@ -6,7 +6,7 @@ import type {
   RepairedMessage,
   ToolCallRules,
 } from "../conversation/outline.ts";
-import { INTERRUPTED, repairToolCalls } from "../conversation/repair-tool-calls.ts";
+import { INTERRUPTED, rejectEmptied, repairToolCalls } from "../conversation/repair-tool-calls.ts";
 import { assignFields } from "../json/fields.ts";
 import type { Extras, NativePart, Part, ToolCallPart, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
@@ -17,16 +17,22 @@ export interface RepairedConversation {
   readonly repair: Repair | null;
 }
 
-/** Repairs the tool calls of a conversation (docs/api/translation.md, "Tool-call repair"; see `repairToolCalls`). */
+/**
+ * Repairs the tool calls of a conversation (docs/api/translation.md, "Tool-call repair"; see `repairToolCalls`).
+ * @throws GatewayError as `rejectEmptied`.
+ */
 export function repairConversation(request: ConversationRequest, rules: ToolCallRules): RepairedConversation {
   const repair = repairToolCalls(outline(request.messages), rules);
   if (repair === null) return { request, repair };
   const sources = request.messages.flatMap(readSources);
+  rejectEmptied(repair, (from) => ASKING.has(sources[from]?.message.role));
   // Where content is one text, joined messages need a separator.
   const layout = new Layout(sources, rules.results === "after-message" ? [MESSAGE_BREAK] : []);
   for (const entry of repair.messages) layout.add(entry);
   return { request: { ...request, messages: layout.end() }, repair };
 }
+
+const ASKING: ReadonlySet<Message["role"] | undefined> = new Set(["user", "tool"] as const);
 
 /** Outlines the messages in order, and each result of a tool message. */
 function outline(messages: readonly Message[]): OutlineMessage[] {

@@ -1,15 +1,17 @@
 import type { ComposedBytes } from "../../base/composed-bytes.ts";
 import type { ModelTarget } from "../canonical/format.ts";
 import { warnInto } from "../canonical/warn.ts";
+import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
-import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
+import { rejectEmptied, repairToolCalls } from "../conversation/repair-tool-calls.ts";
 import { hasCalls } from "../conversation/valid-history.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asText, type Fields } from "../json/fields.ts";
-import { isFalse, isWord, itemsOf, memberOf, parseMember } from "../json/scan.ts";
+import { isFalse, isWord, itemsOf, type JsonNode, memberOf, parseMember } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import { listMessageLosses } from "../openai-chat/fit-messages.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
+import { type Role, readRole } from "../openai-chat/passthrough/role.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import {
   decodeReasoningParameters,
@@ -36,6 +38,8 @@ export class ChatForwarding implements Forwarding {
     const { provider } = target;
     if (scanned.usesFunctions || scanned.hasLongNames) return false;
     if (scanned.hasCustomTools && !provider.takesCustomTools) return false;
+    if (provider.model.blankTexts !== undefined && hasBlanks(scanned, provider.model.blankTexts))
+      return false;
     return mayForward(scanned, provider, this.respellFor(provider.model));
   }
 
@@ -65,9 +69,16 @@ export class ChatForwarding implements Forwarding {
     let repair = this.repairs.get(key);
     if (repair === undefined) {
       repair = repairToolCalls(outline, rules);
+      if (repair !== null) this.rejectEmptied(repair);
       this.repairs.set(key, repair);
     }
     return repair;
+  }
+
+  private rejectEmptied(repair: Repair): void {
+    const { text, root } = this.scanned;
+    const messages = itemsOf(root, "messages");
+    rejectEmptied(repair, (from) => ASKING.has(readRole(text, messages[from] as JsonNode)));
   }
 
   forward(target: UpstreamTarget, repair: Repair | null, leftOut: LeftOut): Buffer | ComposedBytes {
@@ -131,6 +142,16 @@ function mayReasonWithTools({ text, root }: ScannedChatRequest): boolean {
   return !isWord(text, effort, "none") && !isFalse(text, memberOf(reasoning, "enabled"));
 }
 
+/** Whether a message has a blank text, as calls and results may have one in place of a content. */
+function hasBlanks({ text, root }: ScannedChatRequest, rejected: BlankTexts): boolean {
+  return itemsOf(root, "messages").some((message) => {
+    const content = memberOf(message, "content");
+    const isSilent =
+      memberOf(message, "tool_calls") !== undefined || memberOf(message, "tool_call_id") !== undefined;
+    return isSilent ? listsBlank(text, content, rejected) : holdsBlank(text, content, rejected);
+  });
+}
+
 /** Whether a message holds encrypted reasoning of an earlier turn. */
 function hasEncryptedReasoning({ text, root }: ScannedChatRequest): boolean {
   for (const message of itemsOf(root, "messages")) {
@@ -139,6 +160,8 @@ function hasEncryptedReasoning({ text, root }: ScannedChatRequest): boolean {
   }
   return false;
 }
+
+const ASKING: ReadonlySet<Role | undefined> = new Set(["user", "tool"] as const);
 
 const NO_LOSSES: readonly Warning[] = [];
 const ENCRYPTED_LOST: readonly Warning[] = [LOST_REASONING];

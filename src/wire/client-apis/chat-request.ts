@@ -1,11 +1,11 @@
 import type { AskedFor } from "../canonical/format.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { parseFields } from "../json/check-fields.ts";
+import type { Fields } from "../json/fields.ts";
 import type { JsonNode } from "../json/scan.ts";
 import { listChatCharges } from "../openai-chat/passthrough/list-charges.ts";
 import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
@@ -95,9 +95,9 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
     return listChatCharges(this.scanned.text, this.scanned.root);
   }
 
-  decodeWhole(): ConversationRequest {
+  parseWhole(): Fields {
     const { bytes, text } = this.scanned;
-    return openaiChat.decodeRequest(parseFields(bytes.toString("utf8"), text));
+    return parseFields(bytes.toString("utf8"), text);
   }
 
   decodeFor({ provider, cacheMarking = null }: UpstreamTarget): Decoded | null {

@@ -3,7 +3,6 @@ import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import { isEventStream } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
 import type { CacheableShape } from "../conversation/cache-marking.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
@@ -17,6 +16,7 @@ import type { ScannedRequest } from "../conversation/scanned-request.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { findStoredReference } from "../conversation/stored-data.ts";
 import type { Warning } from "../conversation/warning.ts";
+import type { Fields } from "../json/fields.ts";
 import { isEmpty } from "../json/fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
 import { isWord, itemsOf, type JsonNode, lookUp, memberOf, type WordTable, wordTable } from "../json/scan.ts";
@@ -197,8 +197,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     this.answering = parts.answering;
   }
 
-  decodeWhole(): ConversationRequest {
-    return this.parts.decodeWhole();
+  parseWhole(): Fields {
+    return this.parts.parseWhole();
   }
 
   decodeShort(): Decoded | null {
@@ -288,6 +288,11 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 
   formatOfTools(): ProviderFormat | null {
     return hasOwnTools(this.parts) ? this.format : null;
+  }
+
+  bindsReasoning(): boolean {
+    const { bytes } = this.parts.scanned;
+    return BINDING.some((name) => bytes.includes(name));
   }
 
   /** Computed once, because the hold and the record both need it. */
@@ -468,6 +473,8 @@ const CALL_TYPES: WordTable<true> = wordTable({ function_call: true, custom_tool
 /** The names of fields by which clients mark prompts for caches. */
 const CACHE_CONTROL = Buffer.from('"cache_control"');
 const BREAKPOINT = Buffer.from('"prompt_cache_breakpoint"');
+/** The ends of names of members that hold signed or encrypted reasoning, in all client APIs. Texts that contain them do no harm. */
+const BINDING = ['signature"', '"encrypted_content"', '"reasoning.encrypted"', '"redacted_thinking"'];
 
 /** Whether the request has tools that only this format has, such as those that the vendor runs. */
 function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestParts): boolean {

@@ -116,9 +116,9 @@ function readTranslated(scanned: ScannedCompletion, body: string, identity: Rela
 }
 
 function createHub({ bytes, text, wantsUsageChunk, promptTextBytes }: ScannedCompletion): HubRequest {
-  const decodeWhole = () => openaiCompletions.decodeRequest(parseFields(bytes.toString("utf8"), text));
+  const parseWhole = () => parseFields(bytes.toString("utf8"), text);
   const estimatedPromptTokens = estimateTokens(promptTextBytes);
-  return new HubRequest(openaiCompletions, { decodeWhole }, { wantsUsageChunk, estimatedPromptTokens });
+  return new HubRequest(openaiCompletions, { parseWhole }, { wantsUsageChunk, estimatedPromptTokens });
 }
 
 function forward(scanned: ScannedCompletion, target: UpstreamTarget): EncodedForUpstream {

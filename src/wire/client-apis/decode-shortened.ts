@@ -22,7 +22,8 @@ export function decodeShortened(
 ): Decoded | null {
   const short = replaceLongStrings(scanned, texts);
   if (short === null) return null;
-  const request = codec.decodeRequest(parseFields(decodeUtf8(short.text), scanned.text));
+  const sent = parseFields(decodeUtf8(short.text), scanned.text);
+  const request = codec.decodeRequest(sent);
   if (hasObjectArguments) embedArguments(request, short.embed);
-  return { request, print: short.print };
+  return { request, sent, print: short.print };
 }

@@ -6,10 +6,12 @@ import { boundAnswer } from "../canonical/bound-answer.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
 import { expressMarks } from "../canonical/express-marks.ts";
 import { expressNatives } from "../canonical/express-natives.ts";
+import { fitBlankTexts } from "../canonical/fit-blank-texts.ts";
 import { fitTurns } from "../canonical/fit-turns.ts";
 import { createToolRestorer, flattenTools, type RenamedTools } from "../canonical/flatten-tools.ts";
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec } from "../canonical/format.ts";
 import { hideUser } from "../canonical/hide-user.ts";
+import { keepOrder } from "../canonical/keep-order.ts";
 import { limitCacheMarks } from "../canonical/limit-cache-marks.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
 import { markCaches } from "../canonical/mark-caches.ts";
@@ -30,6 +32,7 @@ import { asFields, type Fields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
 import { fitChatBody, prefillOf } from "../openai-chat/fit-messages.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
+import { rejectTrigger } from "../openai-responses/reject-trigger.ts";
 import { hoistTools } from "../openai-responses/translate/hoist-tools.ts";
 import { fitToProfile } from "./apply-profile.ts";
 import { applyProvider, LOST_REASONING, limitFields, warnOfStoring } from "./apply-provider.ts";
@@ -48,14 +51,18 @@ const NONE_RENAMED: RenamedTools = new Map();
 /** A decoded conversation, and how a body made from it is printed. */
 export interface Decoded {
   readonly request: ConversationRequest;
+  /** The client's body, as it was decoded. Absent: not all of it was. */
+  readonly sent?: Fields;
   /** Prints a body made from it; null where that is impossible and the request has to be decoded whole. */
   readonly print: (body: Fields) => Buffer | ComposedBytes | null;
 }
 
 /** How a request is decoded, when it is first needed. */
 export interface Decoding {
-  /** Decodes all of the request. */
-  decodeWhole(): ConversationRequest;
+  /** The client's format; absent: it is none of those of upstreams. */
+  readonly format?: ProviderFormat;
+  /** Parses all of the request. */
+  parseWhole(): Fields;
   /** Decodes with placeholders for long texts, which is faster; null where there are none. */
   decodeShort?(): Decoded | null;
   /** Decodes only what cannot be written for this target without decoding it, which is faster still; null where nothing can. */
@@ -162,7 +169,8 @@ export class HubRequest
   }
 
   private decodeWhole(): Decoded {
-    return { request: this.decoding.decodeWhole(), print: printBody };
+    const sent = this.decoding.parseWhole();
+    return { request: this.client.decodeRequest(sent), sent, print: printBody };
   }
 
   private asked(): AskedFor {
@@ -177,21 +185,22 @@ export class HubRequest
   private compose(target: UpstreamTarget): Composition {
     if (this.last?.target !== target) {
       const decoded = this.decoding.decodeFor?.(target) ?? this.decode();
-      this.last = { target, decoded, composed: this.composeFor(decoded.request, target) };
+      this.last = { target, decoded, composed: this.composeFor(decoded, target) };
     }
     return this.last;
   }
 
-  private composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
+  private composeFor({ request, sent }: Decoded, target: UpstreamTarget): Composed {
     const turns = this.decoding.restoreTurns?.(target) ?? [];
-    return composeFor(turns.length === 0 ? request : restoreTurns(request, turns), target);
+    const own = this.decoding.format === target.provider.format ? sent : undefined;
+    return composeFor(turns.length === 0 ? request : restoreTurns(request, turns), target, own);
   }
 
   /** Encodes the request without placeholders, where a body with placeholders cannot be printed. */
   private printWhole(target: UpstreamTarget): Buffer {
     const decoded = this.decodeWhole();
     this.decoded = decoded;
-    this.last = { target, decoded, composed: this.composeFor(decoded.request, target) };
+    this.last = { target, decoded, composed: this.composeFor(decoded, target) };
     return printBody(this.last.composed.body);
   }
 }
@@ -219,19 +228,21 @@ type Restorer = (event: AnswerEvent) => readonly AnswerEvent[];
 
 /**
  * Encodes a request for a target: adopts calls of other formats, repairs tool calls, applies overrides, adapts the request to the
- * provider and encodes it.
+ * provider and encodes it. `own` is the client's body if it is in the target's format.
  */
-function composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
+function composeFor(request: ConversationRequest, target: UpstreamTarget, own: Fields | undefined): Composed {
   const { provider } = target;
   const { model } = provider;
   const format = conversationFormatOf(provider);
   const takesAddedTools = format === "openai-responses" && provider.takesToolNamespaces === true;
   const hoisted = takesAddedTools ? request : hoistTools(request);
+  if (!takesAddedTools) rejectTrigger(request);
   const adopted = adoptHostedCalls(hoisted, format);
   const { request: repaired, repair } = repairConversation(adopted, provider.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
   const fitted = fitProvider(bounded, target);
-  const turned = fitTurns(fitted.request, model);
+  const filled = fitBlankTexts(fitted.request, { format, model });
+  const turned = fitTurns(filled.request, model);
   const forced = fitForcedTool(turned.request, model.forcedTools);
   const schemed = provider.takesSchemas === false ? askForSchema(forced.request) : forced;
   const expressed = expressNatives(schemed.request, format);
@@ -243,9 +254,9 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
     markCaches(expressedMarks.request, format, target.cacheMarking ?? null),
     format,
   );
-  const flat = flattenTools(marked.request, provider);
+  const flat = flattenTools(marked.request, own === undefined ? provider : { ...provider, isClients: true });
   const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, model);
-  const applied = applyProvider(fields, provider);
+  const applied = applyProvider(own === undefined ? fields : keepOrder(fields, own), provider);
   const spoken = format === "openai-chat" ? fitChatBody(applied, provider.traits) : unchanged(applied);
   const limited = limitFields(spoken.body, provider.knownFields);
   const affordable = fitToProfile(limited.body, provider);
@@ -258,6 +269,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
     warnings: warnOfOverrides(
       [
         ...fitted.warnings,
+        ...filled.warnings,
         ...turned.warnings,
         ...forced.warnings,
         ...(schemed === forced ? [] : schemed.warnings),

@@ -99,6 +99,8 @@ export interface InferenceRequest {
    * vendor runs, or that of text completions. Null if every format will do. Computed on demand.
    */
   formatOfTools(): ProviderFormat | null;
+  /** Whether it may hold reasoning that a vendor signed or encrypted, which only that vendor's account can read. Absent: it holds none. */
+  bindsReasoning?(): boolean;
   /** Returns what may be charged for the request besides its tokens. Computed on demand. */
   listCharges(): RequestCharges;
   /**

@@ -17,13 +17,14 @@ import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
 import { type AskedThinking, takesThinking } from "../anthropic-messages/translate/reasoning-parameters.ts";
 import type { AskedFor, ModelTarget } from "../canonical/format.ts";
 import { hasManyMarks } from "../canonical/limit-cache-marks.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
+import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
+import type { Fields } from "../json/fields.ts";
 import {
   isWord,
   itemsOf,
@@ -116,9 +117,9 @@ class MessagesParts implements ClientRequestParts {
     return listMessagesCharges(this.scanned.text, this.scanned.root);
   }
 
-  decodeWhole(): ConversationRequest {
+  parseWhole(): Fields {
     const { bytes, text } = this.scanned;
-    return anthropicMessages.decodeRequest(parseFields(bytes.toString("utf8"), text));
+    return parseFields(bytes.toString("utf8"), text);
   }
 
   /** Decodes the request with placeholders for its long texts. The scan rejects inputs that are not objects. */
@@ -142,16 +143,29 @@ class MessagesParts implements ClientRequestParts {
   }
 }
 
-/** Whether a model takes the order of the turns: system messages behind the first, the assistant at the end, and thinking. */
+/** Whether a model takes the turns: blank texts, system messages behind the first, the assistant at the end, and thinking. */
 function takesTurns(
   { text, root }: ScannedMessagesRequest,
-  { takesMidSystem, takesPrefill, takesUnsigned }: ModelTarget,
+  { takesMidSystem, takesPrefill, takesUnsigned, blankTexts }: ModelTarget,
 ): boolean {
   const roleOf = (message: JsonNode | undefined) => memberOf(message, "role");
   const messages = itemsOf(root, "messages");
+  if (blankTexts !== undefined && hasBlanks(text, root, blankTexts)) return false;
   if (takesPrefill === false && isWord(text, roleOf(messages.at(-1)), "assistant")) return false;
   if (takesUnsigned === false && messages.some((message) => hasUnsignedThinking(text, message))) return false;
   return takesMidSystem !== false || !messages.some((message) => isWord(text, roleOf(message), "system"));
+}
+
+/** A result that is an empty string is taken. */
+function hasBlanks(text: string, root: JsonNode, rejected: BlankTexts): boolean {
+  const hasBlank = (message: JsonNode) =>
+    holdsBlank(text, memberOf(message, "content"), rejected) ||
+    itemsOf(message, "content").some((block) => listsBlank(text, memberOf(block, "content"), rejected));
+  const system = memberOf(root, "system");
+  return (
+    itemsOf(root, "messages").some(hasBlank) ||
+    (system?.items?.length !== 0 && holdsBlank(text, system, rejected))
+  );
 }
 
 function hasUnsignedThinking(text: string, message: JsonNode): boolean {

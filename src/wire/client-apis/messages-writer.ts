@@ -220,6 +220,7 @@ export class MessagesWriter {
     const content = memberOf(message, "content");
     if (content === undefined || !this.hasTexts(content)) return false;
     const texts = content.items ?? (isFilled(content) ? [content] : NO_NODES);
+    for (const text of content.items ?? NO_NODES) if (this.isBlank(text)) return false;
     print(begins ? '[{"type":"tool_result","tool_use_id":' : ',{"type":"tool_result","tool_use_id":');
     this.print(memberOf(message, "tool_call_id") as JsonNode);
     if (texts.length > 0) {

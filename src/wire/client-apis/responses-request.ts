@@ -1,13 +1,14 @@
 import type { ComposedBytes } from "../../base/composed-bytes.ts";
 import type { AskedFor } from "../canonical/format.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
+import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
-import { type JsonNode, wordTable } from "../json/scan.ts";
+import type { Fields } from "../json/fields.ts";
+import { itemsOf, type JsonNode, memberOf, wordTable } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import {
   canForwardResponses,
@@ -24,6 +25,7 @@ import {
   scanResponsesRequest,
 } from "../openai-responses/passthrough/scan-request.ts";
 import { readSentItems } from "../openai-responses/passthrough/sent-turns.ts";
+import { hasTrigger } from "../openai-responses/reject-trigger.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
 import {
   type ClientRequest,
@@ -112,9 +114,9 @@ class ResponsesParts implements ClientRequestParts {
     return listResponsesCharges(this.scanned.text, this.scanned.root);
   }
 
-  decodeWhole(): ConversationRequest {
+  parseWhole(): Fields {
     const { bytes, text } = this.scanned;
-    return openaiResponses.decodeRequest(parseFields(bytes.toString("utf8"), text));
+    return parseFields(bytes.toString("utf8"), text);
   }
 
   /** Decodes the request with placeholders for its long texts. The scan does not check arguments. */
@@ -129,6 +131,9 @@ class ResponsesParts implements ClientRequestParts {
     if (scanned.hasCustomTools && !takesCustomTools) return false;
     // Tools of a namespace may be free-text tools too.
     if (scanned.hasNamespaces && !(takesToolNamespaces && takesCustomTools)) return false;
+    if (!takesToolNamespaces && hasTrigger(scanned.text, scanned.root)) return false;
+    const { blankTexts } = provider.model;
+    if (blankTexts !== undefined && hasBlanks(scanned, blankTexts)) return false;
     return (
       canForwardResponses(scanned, provider.model) &&
       isValidHistory(scanned.outline.read(), provider.toolCalls)
@@ -138,4 +143,15 @@ class ResponsesParts implements ClientRequestParts {
   forward(target: UpstreamTarget, _repair: unknown, leftOut: LeftOut): Buffer | ComposedBytes {
     return forwardResponsesRequest(this.scanned, target, leftOut);
   }
+}
+
+/** A result that is an empty string is taken. */
+function hasBlanks({ text, root }: ScannedResponsesRequest, rejected: BlankTexts): boolean {
+  const input = memberOf(root, "input");
+  if (input?.kind === "string") return holdsBlank(text, input, rejected);
+  return itemsOf(root, "input").some(
+    (item) =>
+      holdsBlank(text, memberOf(item, "content"), rejected) ||
+      listsBlank(text, memberOf(item, "output"), rejected),
+  );
 }

@@ -5,6 +5,7 @@
  * target accepts every id. Upstreams reject anything else. If messages separate a call from its result, the result is moved up or
  * the assistant messages are joined; only a call without any result gets a placeholder.
  */
+import { rejectField } from "../../base/errors.ts";
 import { type Call, type Matches, matchResults } from "./match-results.ts";
 import type { OutlineMessage, Repair, RepairedMessage, ToolCallRules } from "./outline.ts";
 import { createToolCallIds, fitsToolCallId, type ToolCallIds } from "./tool-call-ids.ts";
@@ -56,6 +57,20 @@ export function repairToolCalls(messages: readonly OutlineMessage[], rules: Tool
     },
     originalIds: ids.originalIds,
   };
+}
+
+/**
+ * Rejects a conversation in which repair leaves nothing to answer: it had results without their calls, and no message of the user.
+ * `asks` says whether the message at an index of the outline is the user's or a result.
+ * @throws GatewayError `invalid_request`.
+ */
+export function rejectEmptied({ counts, messages }: Repair, asks: (from: number) => boolean): void {
+  if (counts.orphanResultsRemoved === 0) return;
+  if (messages.some((message) => message.kind === "placeholder" || asks(message.from))) return;
+  rejectField(
+    "messages",
+    "has nothing to answer but results of tool calls that are not in it; send the assistant's message with the calls too",
+  );
 }
 
 /** A conversation, and how it has to be repaired. */

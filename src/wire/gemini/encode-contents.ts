@@ -28,13 +28,11 @@ export function encodeContents(messages: readonly Message[], encoding: Encoding)
     addContent(contents, encodeMessages(messages.slice(at, end), at, encoding));
     at = end;
   }
-  if (contents.length > 0) {
-    const opening = contents[0]?.role === "model" ? [addOpening(encoding)] : [];
-    return { system, contents: [...opening, ...contents.map(({ role, parts }) => ({ role, parts }))] };
-  }
-  if (system.length > 0)
-    warn(encoding, "messages", "The provider needs a user's message; the system's is sent as one.");
-  return { system: [], contents: [{ role: "user", parts: system.length > 0 ? system : [{ text: " " }] }] };
+  if (contents.length === 0 && system.length === 0)
+    return { system, contents: [{ role: "user", parts: [{ text: " " }] }] };
+  // The system's messages stay where they are, so that they are in the same place once there is an answer.
+  const opening = contents[0]?.role === "user" ? [] : [addOpening(encoding)];
+  return { system, contents: [...opening, ...contents.map(({ role, parts }) => ({ role, parts }))] };
 }
 
 /** Adds a user message before a conversation that begins with the model: Gemini rejects a call that no user turn precedes. */

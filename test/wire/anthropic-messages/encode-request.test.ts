@@ -88,11 +88,11 @@ describe("encoding messages of other formats for Anthropic", () => {
     expect(warned).toEqual(["messages[1]"]);
   });
 
-  test("a conversation of only a system message is sent as a user message", () => {
+  test("a conversation of only a system message gets a user message, which this API requires", () => {
     const { body, warned } = encode({ messages: [{ role: "system", parts: [makeText("a")] }] });
-    expect(body["system"]).toBeUndefined();
-    expect(body.messages).toEqual([{ role: "user", content: "a" }]);
-    expect(warned).toEqual([]);
+    expect(body["system"]).toBe("a");
+    expect(body.messages).toEqual([{ role: "user", content: "Continue." }]);
+    expect(warned).toEqual(["messages"]);
   });
 
   test("roles alternate, tool results come first, and empty texts are left out", () => {

@@ -169,7 +169,9 @@ describe("the repair of a canonical conversation", () => {
     );
     const rules = fc.constantFrom(...FORMAT_NAMES.map((format) => toolCallRulesOf(format, "mistral")));
     fc.assert(
-      fc.property(fc.array(message, { maxLength: 8 }), rules, (messages, by) => {
+      fc.property(fc.array(message, { maxLength: 8 }), rules, (generated, by) => {
+        // Without a message of the user, nothing may be left to answer, which is rejected.
+        const messages = [user, ...generated];
         const { request: repaired } = repairConversation(request(...messages), by);
         expect(repairConversation(repaired, by).repair).toBeNull();
         const texts = (list: readonly Message[]) =>

@@ -38,9 +38,9 @@ const FACTS = { wantsUsageChunk: false, estimatedPromptTokens: 1 };
 /** Translates a request, with what was decoded of it or with all of it; `error` where it is rejected. */
 function translate(scanned: ScannedChatRequest, decoded: Decoded | null, cacheMarking: CacheMarking | null) {
   const { bytes, text } = scanned;
-  const decodeWhole = () => openaiChat.decodeRequest(parseFields(bytes.toString("utf8"), text));
+  const parseWhole = () => parseFields(bytes.toString("utf8"), text);
   try {
-    const hub = new HubRequest(openaiChat, { decodeWhole, decodeFor: () => decoded }, FACTS);
+    const hub = new HubRequest(openaiChat, { parseWhole, decodeFor: () => decoded }, FACTS);
     const { body, warnings, repair } = hub.encode({ ...TARGET, cacheMarking });
     return { body: JSON.parse(body.toString()), warnings, repair };
   } catch (error) {

@@ -107,9 +107,12 @@ describe("a conversation encoded for Gemini", () => {
     expect(warned).toEqual(["messages[2]"]);
   });
 
-  test("has a single system message as a user message, because one is required", () => {
+  test("has a user message after a single system message, because one is required", () => {
     const { body, warned } = encode({ messages: [say("system", ["a"])] });
-    expect(body).toEqual({ contents: [{ role: "user", parts: [{ text: "a" }] }] });
+    expect(body).toEqual({
+      systemInstruction: { parts: [{ text: "a" }] },
+      contents: [{ role: "user", parts: [{ text: "Continue." }] }],
+    });
     expect(warned).toEqual(["messages"]);
   });
 

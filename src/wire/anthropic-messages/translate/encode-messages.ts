@@ -27,21 +27,20 @@ interface Turn {
  */
 export function encodeMessages(messages: readonly Message[], warn: Warn): EncodedMessages {
   const leading = countLeadingSystem(messages);
-  // A conversation that is only a system message is sent as a user message, because there must be something to answer.
-  const hoisted = leading === messages.length ? 0 : leading;
   const turns: Turn[] = [];
-  for (let at = hoisted; at < messages.length; at++) {
+  for (let at = leading; at < messages.length; at++) {
     const message = messages[at] as Message;
-    const isMarked = at >= leading && isInstruction(message) && !isOwn(message);
+    const isMarked = isInstruction(message) && !isOwn(message);
     addMessage(turns, message, isMarked ? markInstruction(message, `messages[${at}]`, warn) : message.parts);
   }
   const fieldOf = createFieldNames(messages);
   const encode = (part: Part): Fields | null => encodePart(part, fieldOf(part), warn);
   const encoded = turns.map((turn, at) => encodeTurn(turn, at === turns.length - 1, encode));
   const first = encoded.findIndex((message) => message !== null);
-  const lacksUser = turns[first]?.role === "assistant" && !turns[first].isOwn;
+  // The system's messages stay where they are, so that they are in the same place once there is an answer.
+  const lacksUser = first < 0 ? leading > 0 : turns[first]?.role === "assistant" && !turns[first].isOwn;
   return {
-    system: encodeSystem(messages.slice(0, hoisted), warn),
+    system: encodeSystem(messages.slice(0, leading), warn),
     messages: [...(lacksUser ? [addOpening(warn)] : []), ...encoded.filter((message) => message !== null)],
   };
 }
