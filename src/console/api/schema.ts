@@ -511,7 +511,7 @@ export interface Schemas {
     estimated: boolean;
     total_cost: number;
     total_cost_nanodollars: number;
-    cache_discount: null;
+    cache_discount: number;
     upstream_inference_cost: number;
     is_byok: boolean;
     prices: Record<string, unknown> | null;

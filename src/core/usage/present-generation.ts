@@ -95,7 +95,6 @@ const API_TYPES: ReadonlyMap<string, string> = new Map([
 /** What OpenRouter says of a generation, and is not recorded here. The values say nothing. */
 const NOT_RECORDED = {
   app_id: null,
-  cache_discount: null,
   data_region: "global",
   external_user: null,
   http_referer: null,

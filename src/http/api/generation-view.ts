@@ -211,7 +211,6 @@ const COMPATIBLE = {
   native_tokens_reasoning: nativeTokens,
   native_tokens_completion_images: nativeTokens,
   app_id: notRecorded,
-  cache_discount: notRecorded,
   data_region: z.literal("global").describe("Always `global`: regions are not recorded."),
   external_user: notRecorded,
   http_referer: notRecorded,

@@ -87,12 +87,16 @@ function asGatewaySends(events: readonly Fields[]): readonly Fields[] {
     const response = asFields(event["response"]);
     const index = event["output_index"];
     return {
+      ...(WITH_LOGPROBS.has(String(event["type"])) ? { logprobs: [] } : {}),
       ...event,
       ...(index === undefined ? {} : { output_index: indexes.indexOf(index) }),
       ...(response === null ? {} : { response: responseForClient(response) }),
     };
   });
 }
+
+/** Events in which OpenAI's libraries need `logprobs`, which other hosts leave out. */
+const WITH_LOGPROBS = new Set(["response.output_text.delta", "response.output_text.done"]);
 
 describe("relaying a text delta of a Responses stream", () => {
   const type = "response.output_text.delta";
