@@ -8,15 +8,16 @@ const parameterRule = z
     values: z.array(scalar).optional(),
     min: z.number().optional(),
     max: z.number().optional(),
+    list: z.literal(true).optional(),
     whileReasoning: z.literal(true).optional(),
     notWith: z
       .strictObject({ parameter: z.string().min(1), values: z.array(scalar).min(1).optional() })
       .optional(),
   })
   .refine(
-    ({ values, min, max, notWith }) =>
-      [values, notWith, min ?? max].filter((part) => part !== undefined).length === 1,
-    "needs either values, or min and max, or notWith",
+    ({ values, min, max, list, notWith }) =>
+      [notWith ?? values, min ?? max, list].filter((part) => part !== undefined).length === 1,
+    "needs either values, or min and max, or list, or notWith, which may have values too",
   );
 
 /** The schema of what is taken of parameters: in `catalog/providers.json` and `catalog/profiles.json`. */

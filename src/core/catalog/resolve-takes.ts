@@ -63,7 +63,17 @@ export function resolveTakes({
   if (rules.size === 0) return null;
   const reasonsByDefault = lastOf(families, "reasonsByDefault");
   const habit = factsOf(model, endpoint).reasoning;
-  return { rules, reasonsByDefault: reasonsByDefault ?? habit !== "when-told" };
+  return {
+    rules,
+    reasonsByDefault: reasonsByDefault ?? habit !== "when-told",
+    alwaysReasons: habit === "always" || cannotStop(model),
+  };
+}
+
+/** Whether no effort of a model is none. It then gets its least effort instead. */
+function cannotStop({ reasoning }: ModelRecord): boolean {
+  const { efforts = [], canDisable, onlyWhenTold } = reasoning ?? {};
+  return efforts.length > 0 && !efforts.includes("none") && canDisable !== true && onlyWhenTold !== true;
 }
 
 /** What is known of the model at this endpoint. */
