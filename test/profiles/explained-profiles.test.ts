@@ -72,7 +72,7 @@ describe("an explained route", () => {
     const mistral = await takesOf("mistralai/mistral-small-latest", "mistral");
     expect(mistral.get("temperature")).toEqual({ taken: "some", max: 1.5, source: "family" });
     const greedy = { parameter: "temperature", values: [0] };
-    expect(mistral.get("top_p")).toEqual({ taken: "some", not_with: greedy, source: "family" });
+    expect(mistral.get("top_p")).toEqual({ taken: "some", values: [1], not_with: greedy, source: "family" });
     expect(mistral.get("n")).toEqual({ taken: "some", max: 4, source: "configuration" });
     expect(mistral.get("logit_bias")).toEqual({ taken: "no", source: "provider" });
     expect(mistral.has("seed")).toBe(false);

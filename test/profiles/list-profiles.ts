@@ -11,12 +11,13 @@ import type {
 export const PROFILES_FILE = join(import.meta.dir, "profiles.txt");
 
 /** The parts of a row's quirks that belong to the profile of a host, besides `takes`. */
-const PARTS = [
+export const HOST_PARTS = [
   "developerRole",
   "reasoningField",
   "needsReasoning",
   "refusedMessageFields",
-  "namesUsersOnly",
+  "namedRoles",
+  "efforts",
   "noCacheMarks",
   "refusedFields",
   "knownFields",
@@ -51,7 +52,7 @@ function readCatalog<T>(file: string): readonly T[] {
 }
 
 function listHost(host: string, quirks: ProviderQuirks): readonly string[] {
-  const parts = PARTS.filter((part) => quirks[part] !== undefined);
+  const parts = HOST_PARTS.filter((part) => quirks[part] !== undefined);
   return [
     ...listTaken(quirks.takes).map((line) => `${host}: takes ${line}`),
     ...parts.map((part) => `${host}: ${part} ${JSON.stringify(quirks[part])}`),

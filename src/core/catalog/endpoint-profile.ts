@@ -188,11 +188,11 @@ function listInFormat(taking: TakingEndpoint): readonly string[] {
   return all.filter(isTaken);
 }
 
-/** Whether more than one value of a parameter is taken, perhaps only while the model does not reason. */
+/** Whether more than one value of a parameter is taken, perhaps only while the model does not reason, or without another parameter. */
 function leavesChoice(taken: TakenParameter): boolean {
   if (typeof taken === "string") return taken === "yes";
-  const { values, whileReasoning } = taken;
-  return values === undefined || values.length > 1 || whileReasoning === true;
+  const { values, notWith, whileReasoning } = taken;
+  return values === undefined || values.length > 1 || notWith !== undefined || whileReasoning === true;
 }
 
 /** The fields of requests that reach a provider in a format. */

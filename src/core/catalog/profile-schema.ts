@@ -8,29 +8,37 @@ export const parameterRuleShape = {
   values: z.array(scalar).optional(),
   min: z.number().optional(),
   max: z.number().optional(),
+  list: z.literal(true).optional(),
   whileReasoning: z.literal(true).optional(),
   notWith: z
     .strictObject({ parameter: z.string().min(1), values: z.array(scalar).min(1).optional() })
     .optional(),
 };
 
-/** The parts of a rule of which it has exactly one; `min` and `max` are one. `notWith` has another spelling in the configuration. */
+/**
+ * The parts of a rule of which it has exactly one; `min` and `max` are one, and so are `notWith` and the values that are taken beside the other
+ * parameter. `notWith` has another spelling in the configuration.
+ */
 interface RuleParts {
   readonly values?: unknown;
   readonly min?: number | undefined;
   readonly max?: number | undefined;
+  readonly list?: unknown;
   readonly notWith?: unknown;
 }
 
 /** Whether a rule says one thing, and a range is not empty. */
-export function isSoundRule({ values, min, max, notWith }: RuleParts): boolean {
-  const parts = [values, notWith, min ?? max].filter((part) => part !== undefined);
+export function isSoundRule({ values, min, max, list, notWith }: RuleParts): boolean {
+  const parts = [notWith ?? values, min ?? max, list].filter((part) => part !== undefined);
   return parts.length === 1 && (min === undefined || max === undefined || min <= max);
 }
 
 const parameterRule = z
   .strictObject(parameterRuleShape)
-  .refine(isSoundRule, "needs either values, or min and max, or notWith; min must not exceed max");
+  .refine(
+    isSoundRule,
+    "needs either values, or min and max, or list, or notWith, which may have values too; min must not exceed max",
+  );
 
 /** The schema of what is taken of parameters: in `catalog/providers.json` and `catalog/profiles.json`. */
 export const takenParametersSchema = z.record(

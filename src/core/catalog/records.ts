@@ -241,8 +241,10 @@ export interface ProviderQuirks {
    * behind an answer or a result. Needs `knownFields`.
    */
   readonly marksPrefill?: true;
-  /** Chat format: rejects a `name` of messages that are not the user's. */
-  readonly namesUsersOnly?: true;
+  /** Chat format: the only roles whose messages may have a `name`. */
+  readonly namedRoles?: readonly string[];
+  /** Chat and Responses formats: the only efforts that it takes, of any model. */
+  readonly efforts?: readonly string[];
   /** Chat format: rejects `cache_control` in parts and tools. */
   readonly noCacheMarks?: true;
   /** Chat format: fields that control reasoning instead of `reasoning_effort` or in addition to it. */

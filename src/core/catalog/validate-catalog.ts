@@ -189,7 +189,8 @@ const quirks = z.strictObject({
   needsReasoning: z.literal(true).optional(),
   developerRole: z.literal(true).optional(),
   refusedMessageFields: z.array(z.string().min(1)).min(1).optional(),
-  namesUsersOnly: z.literal(true).optional(),
+  namedRoles: z.array(z.string().min(1)).min(1).optional(),
+  efforts: z.array(z.string().min(1)).min(1).optional(),
   noCacheMarks: z.literal(true).optional(),
   marksPrefill: z.literal(true).optional(),
   reasoning: z

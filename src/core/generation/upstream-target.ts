@@ -1,4 +1,5 @@
 import { WeakPairs } from "../../base/weak-pairs.ts";
+import type { ModelTarget } from "../../wire/canonical/format.ts";
 import type {
   InferenceAction,
   InferenceRequest,
@@ -164,7 +165,8 @@ function describe(
       name: endpoint.name,
       maxOutputTokens: endpoint.maxOutputTokens,
       takesImages: model.inputModalities.includes("image"),
-      reasoning: model.reasoning ?? null,
+      reasoning: limitEfforts(model.reasoning ?? null, quirks.efforts ?? EFFORTS_BY_FORMAT[format]),
+      ...(quirks.efforts === undefined ? {} : { hostEfforts: quirks.efforts }),
       ...(model.isUndescribed === true ? {} : { reasons: model.supportedParameters.includes("reasoning") }),
       ...(quirks.reasoning === undefined ? {} : { reasoningFields: quirks.reasoning }),
       takesReasoningObject: quirks.takesReasoningObject === true,
@@ -190,7 +192,7 @@ function describe(
       needsReasoning: quirks.needsReasoning === true,
       refusesCacheMarks: quirks.noCacheMarks === true,
       marksPrefill: quirks.marksPrefill === true,
-      namesUsersOnly: quirks.namesUsersOnly === true,
+      namedRoles: setOf(quirks.namedRoles),
     },
     noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
     takesReasoningDetails: quirks.takesReasoningDetails === true,
@@ -199,6 +201,22 @@ function describe(
     markedCache: resolveMarkedCache({ endpoint, model, record, format }),
     profile: resolveProfile({ endpoint, model, record, format, quirks }),
   };
+}
+
+/** The efforts that formats have words for, where they do not have all. */
+const EFFORTS_BY_FORMAT: Readonly<Partial<Record<ProviderFormat, readonly string[]>>> = {
+  "anthropic-messages": ["none", "low", "medium", "high", "xhigh", "max"],
+  gemini: ["none", "minimal", "low", "medium", "high"],
+};
+
+/** Returns how a model's reasoning is controlled at a host that takes only these efforts. A model that has none of them keeps its own. */
+function limitEfforts<Control extends ModelTarget["reasoning"]>(
+  control: Control,
+  taken: readonly string[] | undefined,
+): Control {
+  const efforts = control?.efforts?.filter((effort) => taken?.includes(effort) !== false) ?? [];
+  const isSame = efforts.length === 0 || efforts.length === control?.efforts?.length;
+  return isSame ? control : { ...control, efforts };
 }
 
 /** Most Responses hosts make a chat of the request, in which nothing may stand between a call and its result. */

@@ -21,6 +21,8 @@ export interface ModelTarget {
     readonly canDisable?: true;
     readonly onlyWhenTold?: true;
   } | null;
+  /** Chat and Responses formats: the efforts that the host takes of any model. Absent: all, or this is unknown. */
+  readonly hostEfforts?: readonly string[];
   /** Whether the model reasons; absent where unknown. */
   readonly reasons?: boolean;
   /** False: it rejects system messages behind the first turn. */

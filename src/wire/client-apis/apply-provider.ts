@@ -33,6 +33,17 @@ export function warnOfStoring(
   return [...fields].filter((field) => storingFields.has(field)).map((field) => ({ field, message: STORES }));
 }
 
+/** Returns warnings for the fields of an encoded body that are left out because the provider rejects them. */
+export function warnOfRefused(
+  fields: Iterable<string>,
+  { refusedFields, storingFields }: ProviderTarget,
+): readonly Warning[] {
+  if (refusedFields.size === 0) return NO_WARNINGS;
+  return [...fields]
+    .filter((field) => refusedFields.has(field))
+    .map((field) => ({ field, message: storingFields?.has(field) === true ? STORES : REJECTED }));
+}
+
 /** The warning where the format cannot carry encrypted reasoning of earlier turns. */
 export const LOST_REASONING: Warning = {
   field: "messages",

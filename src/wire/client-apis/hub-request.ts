@@ -35,7 +35,7 @@ import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
 import { rejectTrigger } from "../openai-responses/reject-trigger.ts";
 import { hoistTools } from "../openai-responses/translate/hoist-tools.ts";
 import { fitToProfile } from "./apply-profile.ts";
-import { applyProvider, LOST_REASONING, limitFields, warnOfStoring } from "./apply-provider.ts";
+import { applyProvider, LOST_REASONING, limitFields, warnOfRefused } from "./apply-provider.ts";
 import { fitForcedTool, NO_REASONING } from "./fit-forced-tool.ts";
 import type {
   AnswerContext,
@@ -279,7 +279,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget, own: F
         ...marked.warnings,
         ...flat.warnings,
         ...warnings,
-        ...warnOfStoring(Object.keys(fields), provider),
+        ...warnOfRefused(Object.keys(fields), provider),
         ...spoken.warnings,
         ...limited.warnings,
         ...affordable.warnings,

@@ -3,12 +3,14 @@ import type { Warning } from "./warning.ts";
 
 /** What an endpoint takes of one parameter. Without a rule it takes every value. */
 export interface ParameterRule {
-  /** The only values that it takes; none: it does not take the parameter at all. Another value is left out. */
+  /** The only values that it takes; none: it does not take the parameter at all. Another value is left out. Beside `notWith`: values that it always takes. */
   readonly values?: readonly Scalar[];
   /** A number below it is raised to it. */
   readonly min?: number;
   /** A number above it is lowered to it. */
   readonly max?: number;
+  /** It takes only a list of texts: a single text is sent as a list. */
+  readonly list?: true;
   /** The rule applies only while the model reasons. */
   readonly whileReasoning?: true;
   /** The parameter is left out beside this one; `values`: only beside these values of it. */
@@ -39,8 +41,10 @@ export interface ParameterView {
 export interface ParameterChange {
   /** Its position in the view. */
   readonly at: number;
-  readonly value: number | undefined;
+  readonly value: ChangedValue;
 }
+
+type ChangedValue = number | readonly string[] | undefined;
 
 /** What an endpoint does not take of a request. */
 export interface ParameterReview {
@@ -59,18 +63,19 @@ export function reviewParameters(rules: ParameterRules, view: ParameterView): Pa
     if (rule === undefined) continue;
     const given = view.valueAt(at);
     if (isTaken(rule, given) || !applies(rule, rules, view)) continue;
-    const value = limit(rule, given);
+    const value = change(rule, given);
     review ??= { changes: [], warnings: [] };
     review.changes.push({ at, value });
-    // Null asks for nothing.
-    if (given !== null) review.warnings.push(warnOf(view.fieldAt(at), rule, value));
+    // Null asks for nothing, and a list of one text for the same as the text.
+    if (given !== null && !Array.isArray(value)) review.warnings.push(warnOf(view.fieldAt(at), rule, value));
   }
   return review ?? ALL_TAKEN;
 }
 
 /** Whether a value is taken, whatever the rest of the request says. */
-function isTaken({ values, min, max, notWith }: ParameterRule, given: unknown): boolean {
-  if (notWith !== undefined) return given === null;
+function isTaken({ values, min, max, list, notWith }: ParameterRule, given: unknown): boolean {
+  if (list === true) return typeof given !== "string";
+  if (notWith !== undefined) return given === null || values?.includes(given as Scalar) === true;
   if (values !== undefined) return values.includes(given as Scalar);
   return typeof given !== "number" || limitNumber(given, min, max) === given;
 }
@@ -99,7 +104,8 @@ function readParameter(view: ParameterView, name: string): unknown {
   return undefined;
 }
 
-function limit({ values, min, max, notWith }: ParameterRule, given: unknown): number | undefined {
+function change({ values, min, max, list, notWith }: ParameterRule, given: unknown): ChangedValue {
+  if (list === true && typeof given === "string") return [given];
   if (values !== undefined || notWith !== undefined || typeof given !== "number") return undefined;
   return limitNumber(given, min, max);
 }
@@ -108,13 +114,13 @@ function limitNumber(given: number, min = Number.NEGATIVE_INFINITY, max = Number
   return Math.min(Math.max(given, min), max);
 }
 
-function warnOf(field: string, rule: ParameterRule, value: number | undefined): Warning {
+function warnOf(field: string, rule: ParameterRule, value: ChangedValue): Warning {
   return rule.isLearned === true
     ? { field, message: "It was left out because the provider refused it.", isLearned: true }
     : { field, message: describeChange(rule, value) };
 }
 
-function describeChange({ values = [], notWith }: ParameterRule, value: number | undefined): string {
+function describeChange({ values = [], notWith }: ParameterRule, value: ChangedValue): string {
   if (value !== undefined) return `The model at this provider takes other values; ${value} was sent.`;
   if (notWith !== undefined)
     return `The model at this provider does not take it beside ${notWith.parameter}; it was left out.`;

@@ -19,8 +19,8 @@ export interface ChatTraits {
    * behind an answer or a result. Only for hosts whose requests are always translated.
    */
   readonly marksPrefill: boolean;
-  /** The host rejects a `name` of messages that are not the user's. */
-  readonly namesUsersOnly: boolean;
+  /** The only roles whose messages may have a `name`; null: all. */
+  readonly namedRoles: ReadonlySet<string> | null;
 }
 
 /** That of OpenAI, from which nothing of a message has to be changed. */
@@ -31,7 +31,7 @@ export const OPENAI_TRAITS: ChatTraits = {
   needsReasoning: false,
   refusesCacheMarks: false,
   marksPrefill: false,
-  namesUsersOnly: false,
+  namedRoles: null,
 };
 
 /** A field of a message in which hosts have reasoning as text. */
@@ -46,7 +46,7 @@ const NAME = "name";
 export function mustFit(text: string, message: JsonNode, traits: ChatTraits): boolean {
   const isOfModel = isWord(text, memberOf(message, "role"), "assistant");
   if (!traits.takesDeveloper && isWord(text, memberOf(message, "role"), "developer")) return true;
-  if (traits.namesUsersOnly && isMisnamed(text, message)) return true;
+  if (traits.namedRoles !== null && isMisnamed(text, message, traits.namedRoles)) return true;
   for (const { key } of message.members ?? [])
     if (traits.refusedFields.has(key) || isOtherSpelling(key, traits)) return true;
   if (isOfModel && traits.needsReasoning && hasCalls(message))
@@ -54,8 +54,11 @@ export function mustFit(text: string, message: JsonNode, traits: ChatTraits): bo
   return traits.refusesCacheMarks && itemsOf(message, "content").some(isMarked);
 }
 
-function isMisnamed(text: string, message: JsonNode): boolean {
-  return memberOf(message, NAME) !== undefined && !isWord(text, memberOf(message, "role"), "user");
+function isMisnamed(text: string, message: JsonNode, namedRoles: ReadonlySet<string>): boolean {
+  if (memberOf(message, NAME) === undefined) return false;
+  const role = memberOf(message, "role");
+  for (const named of namedRoles) if (isWord(text, role, named)) return false;
+  return true;
 }
 
 function isOtherSpelling(field: string, { reasoningField }: ChatTraits): boolean {
@@ -78,7 +81,7 @@ export function fitMessage(message: Fields, traits: ChatTraits): Fields {
   const fitted: MutableFields = {};
   for (const [field, value] of Object.entries(message)) {
     if (traits.refusedFields.has(field) || isOtherSpelling(field, traits)) continue;
-    if (field === NAME && traits.namesUsersOnly && message["role"] !== "user") continue;
+    if (field === NAME && traits.namedRoles?.has(String(message["role"])) === false) continue;
     setField(fitted, field, traits.refusesCacheMarks && field === "content" ? withoutMarks(value) : value);
   }
   if (!traits.takesDeveloper && fitted["role"] === "developer") fitted["role"] = "system";
@@ -121,7 +124,9 @@ export function fitChatBody(
     warnings: nameLosses(
       given.map((message) => Object.keys(message)),
       marked(tools) || given.some(({ content }) => marked(content)),
-      given.findIndex(({ role, name }) => name !== undefined && role !== "user"),
+      given.findIndex(
+        ({ role, name }) => name !== undefined && traits.namedRoles?.has(String(role)) === false,
+      ),
       traits,
     ),
   };
@@ -129,8 +134,8 @@ export function fitChatBody(
 
 /** Returns warnings about what a host does not take of the messages and tools of a scanned body. */
 export function listMessageLosses(text: string, root: JsonNode, traits: ChatTraits): readonly Warning[] {
-  const { refusedFields, refusesCacheMarks, namesUsersOnly } = traits;
-  if (refusedFields.size === 0 && !refusesCacheMarks && !namesUsersOnly) return NO_WARNINGS;
+  const { refusedFields, refusesCacheMarks, namedRoles } = traits;
+  if (refusedFields.size === 0 && !refusesCacheMarks && namedRoles === null) return NO_WARNINGS;
   const messages = itemsOf(root, "messages");
   const hasMarks =
     itemsOf(root, "tools").some(isMarked) ||
@@ -138,7 +143,7 @@ export function listMessageLosses(text: string, root: JsonNode, traits: ChatTrai
   return nameLosses(
     messages.map(({ members }) => (members ?? []).map(({ key }) => key)),
     hasMarks,
-    messages.findIndex((message) => isMisnamed(text, message)),
+    namedRoles === null ? -1 : messages.findIndex((message) => isMisnamed(text, message, namedRoles)),
     traits,
   );
 }
@@ -177,15 +182,14 @@ function nameLosses(
   fieldsOf: readonly (readonly string[])[],
   hasMarks: boolean,
   misnamed: number,
-  { refusedFields, refusesCacheMarks, namesUsersOnly }: ChatTraits,
+  { refusedFields, refusesCacheMarks }: ChatTraits,
 ): readonly Warning[] {
   const warnings: Warning[] = [];
   for (const field of refusedFields) {
     const at = REASONING.has(field) ? -1 : fieldsOf.findIndex((fields) => fields.includes(field));
     if (at >= 0) warnings.push({ field: `messages[${at}].${field}`, message: NOT_TAKEN });
   }
-  if (misnamed >= 0 && namesUsersOnly)
-    warnings.push({ field: `messages[${misnamed}].${NAME}`, message: NOT_TAKEN });
+  if (misnamed >= 0) warnings.push({ field: `messages[${misnamed}].${NAME}`, message: NOT_TAKEN });
   if (hasMarks && refusesCacheMarks) warnings.push({ field: CACHE_MARK, message: NOT_TAKEN });
   return warnings;
 }

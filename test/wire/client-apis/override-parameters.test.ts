@@ -81,7 +81,7 @@ describe("a tier's parameter overrides", () => {
     [
       "Anthropic with efforts",
       targetOf("anthropic-messages", WITHOUT_VERBOSITY, REASONING.efforts),
-      { thinking: { type: "adaptive", display: "omitted" }, output_config: { effort: "low" } },
+      { thinking: { type: "adaptive" }, output_config: { effort: "low" } },
     ],
     [
       "Anthropic with budgets",

@@ -97,7 +97,12 @@ export function encodeReasoningParameters(
   if (context.isToolForced) return { thinking: omitForTool(context), effort };
   if (reasoning.budgetTokens !== undefined)
     return { thinking: encodeBudget(parameters, reasoning.budgetTokens, context), effort };
-  return { thinking: { type: "adaptive", display: parameters.hidden ? "omitted" : "summarized" }, effort };
+  return { thinking: { type: "adaptive", ...displayOf(parameters, context.target) }, effort };
+}
+
+/** Claude shows its thinking only on request. Fireworks' types of the same API do not have the field (fireworks-ai 1.2.30, 2026-11-28). */
+function displayOf({ hidden }: ReasoningParameters, { name }: ModelTarget): Fields {
+  return name.includes("claude") ? { display: hidden ? "omitted" : "summarized" } : {};
 }
 
 /** Claude does not think unless asked to. Other models with this API may think in any case. */

@@ -37,7 +37,7 @@ export function mustRespell(raw: Fields, target: ModelTarget): boolean {
   if (effort === null) return false;
   const fields = target.reasoningFields ?? USUAL_FIELDS;
   if (!target.reasons || fields.effort !== "reasoning_effort") return true;
-  const isKnown = target.reasoning?.efforts?.includes(effort) !== false;
+  const isKnown = (target.reasoning?.efforts ?? target.hostEfforts)?.includes(effort) !== false;
   return !isKnown || (effort === "none" && fields.off !== undefined);
 }
 

@@ -60,13 +60,18 @@ function chooseSummary(parameters: ReasoningParameters): string | null {
 }
 
 /** Whether a model takes an effort, as far as its efforts are known. */
-export function takesEffort({ reasoning }: ModelTarget, effort: string): boolean {
-  return !reasoning?.efforts?.length || reasoning.efforts.includes(effort);
+export function takesEffort(target: ModelTarget, effort: string): boolean {
+  const offered = offeredEfforts(target);
+  return !offered?.length || offered.includes(effort);
+}
+
+function offeredEfforts({ reasoning, hostEfforts }: ModelTarget): readonly string[] | undefined {
+  return reasoning?.efforts ?? hostEfforts;
 }
 
 function fitEffort(parameters: ReasoningParameters, target: ModelTarget, warn: Warn): string | null {
   const wanted = chooseEffort(parameters);
-  const offered = target.reasoning?.efforts;
+  const offered = offeredEfforts(target);
   if (wanted === "none" && target.reasoning?.onlyWhenTold && !offered?.includes("none")) return null;
   if (wanted === null || offered === undefined || offered.length === 0 || offered.includes(wanted))
     return wanted;
