@@ -193,7 +193,7 @@ test("thinking and empty texts are not marked", async () => {
   expect(marksOf(sent)).toEqual(["Go on."]);
 });
 
-test("a session whose writes are not read twice is not marked any more, and others are", async () => {
+test("a session whose writes are not read twice is not marked any more", async () => {
   const ask = async (word: string, session: string) => {
     const turns: Turn[] = [{ role: "user", text: word + LONG }, ...SECOND.slice(1)];
     const more = { ...conversation(CHAT, turns, null), session_id: session };
@@ -201,7 +201,26 @@ test("a session whose writes are not read twice is not marked any more, and othe
   };
   // The beginning changes with each request, so that nothing is found in the cache.
   expect([await ask("a", "one"), await ask("b", "one"), await ask("c", "one")]).toEqual([1, 1, 0]);
-  expect(await ask("d", "two")).toBe(1);
+});
+
+test("a caller whose writes are not read is marked from the third answer on, and again from the first once they are", async () => {
+  const talk = async (word: string, answers: number) => {
+    const turns: Turn[] = [{ role: "user", text: word + LONG }];
+    for (let at = 0; at < answers; at++)
+      turns.push({ role: "assistant", text: "Yes." }, { role: "user", text: "And now?" });
+    return marksOf((await site.ask(CHAT, CLAUDE, conversation(CHAT, turns, null), answer)).sent).length;
+  };
+  expect([await talk("a", 1), await talk("b", 1), await talk("c", 1), await talk("c", 2)]).toEqual([
+    1, 1, 0, 0,
+  ]);
+  expect([await talk("c", 3), await talk("c", 4), await talk("c", 5)]).toEqual([1, 1, 1]);
+  expect(await talk("d", 1)).toBe(1);
+});
+
+test("a first answer with more behind it than before it is not marked yet", async () => {
+  const turns: Turn[] = [...SECOND.slice(0, 2), { role: "user", text: LONG + LONG }];
+  const { sent } = await site.ask(CHAT, CLAUDE, conversation(CHAT, turns, LONG), answer);
+  expect(marksOf(sent)).toEqual([]);
 });
 
 test("what was marked, read, written and saved stands in the record", async () => {

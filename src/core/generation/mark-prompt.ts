@@ -1,6 +1,6 @@
 import { sha256 } from "../../base/hash.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
-import type { CacheMarking, MarkedCache } from "../../wire/conversation/cache-marking.ts";
+import type { CacheableShape, CacheMarking, MarkedCache } from "../../wire/conversation/cache-marking.ts";
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
 import { policyOf } from "../accounts/merge-policies.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -15,6 +15,8 @@ export interface PromptMarking extends CacheMarking {
   readonly sharedKey: string | null;
   /** That of the conversation. */
   readonly sessionKey: string;
+  /** Those of all that the caller sends there: what requests share, and turns. */
+  readonly callerKeys: { readonly shared: string; readonly turns: string };
 }
 
 type Deps = Pick<GenerationDeps, "cacheMemory" | "clock" | "policy">;
@@ -22,7 +24,8 @@ type Call = Pick<GenerationCall, "principal" | "request">;
 
 /**
  * Decides where to mark a prompt for a vendor that caches by marks (docs/routing.md, "Prompt caches"): the turns of a conversation that the
- * model has answered, and what requests of one kind share if the same account sent it so recently that it is still cached. A single request
+ * model has answered, and what requests of one kind share if the same account sent it so recently that it is still cached. Where what was
+ * written for the caller was mostly not read, turns are marked from the third answer on, and what is shared not at all. A single request
  * is not marked, because a write costs more than a plain prompt. Null if the prompt cannot be cached, has marks of the client, or must not
  * be marked.
  */
@@ -50,20 +53,19 @@ function mayMark({ policy }: Deps, { principal, request }: Call): boolean {
   return policyOf(policy, principal).promptCaching && request.preferences.promptCaching !== "off";
 }
 
+/** A conversation with so many answers is likely to go on, whatever others of the caller did. */
+const LONG_ANSWERS = 3;
+
 function decide(
   { cacheMemory, clock }: Deps,
   { principal, request }: Call,
   {
     candidate,
     cache,
-    hasAnswers,
+    answers,
     sharedBytes,
-  }: {
-    readonly candidate: Candidate;
-    readonly cache: MarkedCache;
-    readonly hasAnswers: boolean;
-    readonly sharedBytes: number;
-  },
+    newBytes,
+  }: CacheableShape & { readonly candidate: Candidate; readonly cache: MarkedCache },
 ): PromptMarking {
   const now = clock.now();
   const { provider, model } = candidate;
@@ -72,16 +74,24 @@ function decide(
   const isCached = estimateTokens(sharedBytes) >= cache.minTokens;
   const sharedKey = isCached ? keyOf(request.hashShared?.() ?? "") : null;
   const sessionKey = keyOf(sessionKeyOf(request, principal) ?? "");
-  const turns = hasAnswers && !cacheMemory.isUnread(sessionKey, now);
+  const callerKeys = { shared: keyOf("shared"), turns: keyOf("turns") };
+  // Earlier requests show that their part is sent again; of a larger part behind the last answer nothing shows that yet.
+  const isMostlyNew = 2 * newBytes > request.promptTextBytes;
+  const mayGoOn = answers > 0 && !isMostlyNew && cacheMemory.pays(callerKeys.turns);
+  const goesOn = answers >= LONG_ANSWERS || mayGoOn;
+  const turns = goesOn && !cacheMemory.isUnread(sessionKey, now);
   const isRepeated =
-    sharedKey !== null && cacheMemory.wasSent(sharedKey, now) && !cacheMemory.isUnread(sharedKey, now);
-  return { shared: isCached && (turns || isRepeated), turns, sharedKey, sessionKey };
+    sharedKey !== null &&
+    cacheMemory.wasSent(sharedKey, now) &&
+    cacheMemory.pays(callerKeys.shared) &&
+    !cacheMemory.isUnread(sharedKey, now);
+  return { shared: isCached && (turns || isRepeated), turns, sharedKey, sessionKey, callerKeys };
 }
 
 /** Records what came of a prompt that a candidate has answered. */
 export function recordMarking(
   { cacheMemory, clock }: Deps,
-  { shared, turns, sharedKey, sessionKey }: PromptMarking,
+  { shared, turns, sharedKey, sessionKey, callerKeys }: PromptMarking,
   { candidate, usage }: { readonly candidate: Candidate; readonly usage: TokenUsage },
 ): void {
   const now = clock.now();
@@ -91,6 +101,7 @@ export function recordMarking(
       sharedKey,
       now + (promptCacheSeconds === undefined ? CACHE_MS : promptCacheSeconds * 1_000),
     );
-  if (turns) cacheMemory.recordUse(sessionKey, usage, now);
-  else if (shared && sharedKey !== null) cacheMemory.recordUse(sharedKey, usage, now);
+  if (turns) cacheMemory.recordUse({ key: sessionKey, caller: callerKeys.turns }, usage, now);
+  else if (shared && sharedKey !== null)
+    cacheMemory.recordUse({ key: sharedKey, caller: callerKeys.shared }, usage, now);
 }

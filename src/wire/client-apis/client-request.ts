@@ -260,9 +260,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     for (const node of this.parts.listShared()) sharedBytes += sizeOf(node);
     return {
       hasMarks: marksItself || bytes.includes(CACHE_CONTROL) || bytes.includes(BREAKPOINT),
-      hasAnswers: [...itemsOf(root, "messages"), ...itemsOf(root, "input")].some((turn) =>
-        isAnswer(text, turn),
-      ),
+      ...countAnswers(text, [...itemsOf(root, "messages"), ...itemsOf(root, "input")]),
       sharedBytes,
     };
   }
@@ -458,6 +456,23 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     const headers = this.parts.upstreamHeaders;
     return headers === null || encoded.format !== this.format ? encoded : { ...encoded, headers };
   }
+}
+
+/** Counts the answers among the elements of a conversation, of which one may be several elements, and the bytes behind the last. */
+function countAnswers(
+  text: string,
+  turns: readonly JsonNode[],
+): Pick<CacheableShape, "answers" | "newBytes"> {
+  let answers = 0;
+  let newBytes = 0;
+  let isInAnswer = false;
+  for (const turn of turns) {
+    const isOfModel = isAnswer(text, turn);
+    if (isOfModel && !isInAnswer) answers += 1;
+    newBytes = isOfModel ? 0 : newBytes + sizeOf(turn);
+    isInAnswer = isOfModel;
+  }
+  return { answers, newBytes };
 }
 
 /** Whether an element of a conversation is the model's. In Responses calls have a type instead of a role. */

@@ -20,10 +20,12 @@ export interface MarkedCache {
 export interface CacheableShape {
   /** The client marked something itself, or says that it does. */
   readonly hasMarks: boolean;
-  /** The model has answered before. */
-  readonly hasAnswers: boolean;
+  /** How often the model has answered in the conversation. */
+  readonly answers: number;
   /** Bytes of instructions and tools, which requests of one kind share. */
   readonly sharedBytes: number;
+  /** Bytes of what comes behind the last answer. */
+  readonly newBytes: number;
 }
 
 /**
