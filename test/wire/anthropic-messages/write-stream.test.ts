@@ -200,7 +200,15 @@ describe("writing a stream for a Messages client", () => {
     expect(parseStream(writer.fail({ message: "gone", code: 503, type: "unavailable" }))).toEqual([
       {
         name: "error",
-        data: { type: "error", error: { type: "overloaded_error", message: "gone", code: 503 } },
+        data: {
+          type: "error",
+          error: {
+            type: "overloaded_error",
+            message: "gone",
+            code: 503,
+            metadata: { code: "unavailable" },
+          },
+        },
       },
     ]);
   });
