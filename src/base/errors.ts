@@ -47,6 +47,14 @@ export function statusOf(failure: Failure): number {
   return ERROR_STATUS[failure.code];
 }
 
+/**
+ * Returns the `metadata` of an error whose `code` is its HTTP status: with the error's name as `code`, for clients that look for a text
+ * there (docs/api/errors.md).
+ */
+export function nameInMetadata(code: string, metadata: Failure["metadata"]): Record<string, unknown> {
+  return { code, ...metadata };
+}
+
 /** A `Failure` that is thrown, up to where errors are rendered. */
 export class GatewayError extends Error {
   readonly failure: Failure;

@@ -246,7 +246,12 @@ describe("fill in the middle", () => {
         type: "upstream_error",
         code: 502,
         message: expect.any(String),
-        metadata: { provider: "codestral", upstream_status: 200, raw: expect.any(String) },
+        metadata: {
+          code: "upstream_error",
+          provider: "codestral",
+          upstream_status: 200,
+          raw: expect.any(String),
+        },
       },
     });
   });

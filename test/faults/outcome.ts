@@ -185,7 +185,7 @@ function expectRejection(
         message: expect.any(String),
         code: outcome.status,
         type: outcome.type,
-        metadata: outcome.metadata,
+        metadata: { code: outcome.type, ...outcome.metadata },
       },
       error_type: outcome.type,
     },

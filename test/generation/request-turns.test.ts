@@ -3,6 +3,7 @@ import type { ConversationStore } from "../../src/core/generation/conversation-s
 import { StoredTurns } from "../../src/core/generation/request-turns.ts";
 
 const failingStore: ConversationStore = {
+  keepsTurns: true,
   isEmpty: false,
   rememberTurn: async () => {
     throw new Error("no connection");

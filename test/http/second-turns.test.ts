@@ -178,8 +178,70 @@ test("a signature that a client dropped returns to its text, also if an empty te
   expect(await send("", "A blue sea.")).toEqual([signed]);
 });
 
-test("a signature after a streamed text adds no content block to a Messages answer, because agents would take that block for the text", async () => {
-  answerWith([{ text: "A blue sea." }, { text: "", thoughtSignature: SIGNATURE }]);
-  const [{ content }] = await ask(withoutStore, APIS["messages"] as Api, [user("Paint!")], true);
-  expect(content).toEqual([{ type: "text", text: "A blue sea." }]);
+/** A text whose signature comes after it, at the end of the answer. */
+const LATE = [{ text: "A blue sea." }, { text: "", thoughtSignature: SIGNATURE }];
+
+async function streamMessage(gateway: TestGateway): Promise<Json[]> {
+  const { path, ask: write } = APIS["messages"] as Api;
+  const response = await fetch(gateway.base + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify(write([user("Paint!")], true)),
+  });
+  const data = (await response.text()).split("\n").filter((line) => line.startsWith("data: {"));
+  return data.map((line) => JSON.parse(line.slice("data: ".length)));
+}
+
+/** Returns the warnings about the answer's content. */
+function warningsOf(events: readonly Json[]): Json[] {
+  const { gateway_metadata: metadata } = events.find(({ type }) => type === "message_delta");
+  return (metadata?.warnings ?? []).filter(({ field }: Json) => field === "content");
+}
+
+describe("a signature after the last text of a Messages stream", () => {
+  test("adds no content block, because agents would take that block for the text", async () => {
+    answerWith(LATE);
+    const [{ content }] = await ask(withoutStore, APIS["messages"] as Api, [user("Paint!")], true);
+    expect(content).toEqual([{ type: "text", text: "A blue sea." }]);
+  });
+
+  test("is named in a warning, in the answer and in its record, where the gateway remembers no turns", async () => {
+    answerWith(LATE);
+    const events = await streamMessage(withoutStore);
+    const warning = { field: "content", message: expect.stringContaining("signed the text") };
+    expect(warningsOf(events)).toEqual([warning]);
+    const id = events.find(({ type }) => type === "message_start").message.id;
+    const record = await fetch(`${withoutStore.base}/generation?id=${id}`, {
+      headers: { authorization: `Bearer ${withoutStore.key}` },
+    });
+    expect((await record.json()) as Json).toMatchObject({
+      data: { warnings: expect.arrayContaining([warning]) },
+    });
+  });
+
+  test("is not named where the gateway remembers the turn", async () => {
+    answerWith(LATE);
+    expect(warningsOf(await streamMessage(withStore))).toEqual([]);
+  });
+});
+
+describe("a signature after a text that further blocks follow in a Messages stream", () => {
+  const signed = { text: "First this.", thoughtSignature: SIGNATURE };
+  const api = APIS["messages"] as Api;
+
+  test("is sent between them, and returns to Gemini without a memory of turns", async () => {
+    const image = { ...IMAGE, thoughtSignature: OTHER };
+    answerWith([{ text: "First this." }, { text: "", thoughtSignature: SIGNATURE }, image]);
+    expect(await makeTwoTurns(withoutStore, api, true)).toEqual([signed, image]);
+  });
+
+  test("returns to its own text if a further text follows", async () => {
+    answerWith([{ text: "First this." }, { text: "", thoughtSignature: SIGNATURE }, { text: "Then that." }]);
+    expect(await makeTwoTurns(withoutStore, api, true)).toEqual([signed, { text: "Then that." }]);
+  });
+
+  test("is not named in a warning", async () => {
+    answerWith([{ text: "First this." }, { text: "", thoughtSignature: SIGNATURE }, { text: "Then that." }]);
+    expect(warningsOf(await streamMessage(withoutStore))).toEqual([]);
+  });
 });

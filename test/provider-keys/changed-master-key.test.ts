@@ -36,7 +36,7 @@ afterAll(() => Promise.all([site.stop(), spare.stop()]));
 /** The secrets that the three vendors were called with. */
 const secretsUsed = () => [site.near, site.far, spare].flatMap(secretsAt);
 
-const UNREADABLE = { provider: "near", is_byok: true };
+const UNREADABLE = { code: "unavailable", provider: "near", is_byok: true };
 
 describe("a gateway whose master key has changed", () => {
   test("logs the BYOK keys that it cannot decrypt at startup", () => {

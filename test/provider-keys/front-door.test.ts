@@ -240,6 +240,7 @@ describe("BYOK keys that fail", () => {
     expect([status, json.error.type, secretsAt(site.far)]).toEqual([502, "upstream_error", []]);
     expect(json.error.message).toContain("account's BYOK key");
     expect(json.error.metadata).toEqual({
+      code: "upstream_error",
       provider: "near",
       upstream_status: 401,
       raw: "the key was refused",
@@ -262,7 +263,10 @@ describe("BYOK keys that fail", () => {
     expect(first.headers.get("retry-after")).toBe("60");
 
     const second = await site.chat(key, only);
-    expect([second.status, second.json.error.metadata]).toEqual([503, { is_byok: true }]);
+    expect([second.status, second.json.error.metadata]).toEqual([
+      503,
+      { code: "unavailable", is_byok: true },
+    ]);
     expect(site.near.requests).toHaveLength(1);
     // Another account's BYOK key with the same secret.
     site.near.reset();
@@ -386,7 +390,8 @@ describe("a BYOK key that cannot be decrypted", () => {
     await site.chat(key, { provider: { only: ["far"] } });
     expect(secretsAt(site.near)).toEqual([]);
     const own = await site.chat(key, { provider: { own_keys_only: true } });
-    expect([own.status, own.json.error.metadata]).toEqual([503, { provider: "near", is_byok: true }]);
+    const metadata = { code: "unavailable", provider: "near", is_byok: true };
+    expect([own.status, own.json.error.metadata]).toEqual([503, metadata]);
     expect(JSON.stringify(site.gateway.log)).toContain(id);
   });
 });

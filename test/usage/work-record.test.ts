@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { addRecordedWarning, recordWork } from "../../src/core/usage/work-record.ts";
+import { addOwnWarnings, recordWork } from "../../src/core/usage/work-record.ts";
 
 const warning = { field: "tools[3].parameters.diagnosis", message: 'The tool "cancer" was left out.' };
 const RETAINED = { zeroRetention: false };
@@ -32,7 +32,7 @@ describe("the record of what was changed", () => {
   test("has a warning of the end of the answer among its 20", () => {
     const full = recordWork({ repairs: null, warnings: Array(20).fill(warning) }, RETAINED);
     const end = { field: "max_tokens", message: "The answer ends here." };
-    for (const work of [addRecordedWarning(undefined, end), addRecordedWarning(full, end)]) {
+    for (const work of [addOwnWarnings(undefined, [end]), addOwnWarnings(full, [end])]) {
       expect(work.warnings?.at(-1)).toEqual(end);
       expect(work.warnings?.length).toBeLessThanOrEqual(20);
     }

@@ -380,7 +380,7 @@ export interface Schemas {
       message: string;
       code: number;
       type: Schemas["ErrorType"];
-      metadata?: { field?: string; limit_source?: string };
+      metadata: { code: Schemas["ErrorType"]; field?: string; limit_source?: string };
     };
     error_type: Schemas["ErrorType"];
   };
@@ -789,7 +789,11 @@ export interface Schemas {
     tool_call_id?: string | null;
     function_call?: Record<string, unknown> | null;
   };
-  MessagesError: { type: "error"; error: { type: string; message: string }; request_id?: string };
+  MessagesError: {
+    type: "error";
+    error: { type: string; message: string; code: number; metadata: { code: Schemas["ErrorType"] } };
+    request_id?: string;
+  };
   MessagesRequest: {
     model: string;
     messages: { role: "user" | "assistant" | "system"; content: string | { type: string }[] }[];

@@ -88,6 +88,10 @@ class AttemptIdentity implements RelayIdentity {
     return () => ids.next("call");
   }
 
+  get remembersTurns(): boolean {
+    return this.turns.remembers;
+  }
+
   get onTurn(): RelayIdentity["onTurn"] {
     const { turns } = this;
     return (turn) => turns.remember(turn);

@@ -9,6 +9,8 @@ import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 export interface ConversationStore {
   /** Stores a turn under each of its names. A name under which another turn is stored means neither from then on. */
   rememberTurn(scope: string, names: readonly string[], turn: CalledTurn): Promise<void>;
+  /** Whether it stores turns at all. */
+  readonly keepsTurns: boolean;
   /** Whether it certainly has no turn, so that none need be looked up. */
   readonly isEmpty: boolean;
   /**

@@ -32,16 +32,15 @@ const NO_PRICE: Warning = {
   message: "This model has no price at its provider here: the answer is not charged.",
 };
 
-/** Adds warnings that are known only at the end of an answer to its `gateway_metadata`: one of the gateway, and those of its filter. */
+/** Adds warnings that are known only at the end of an answer to its `gateway_metadata`: those of the gateway, and those of its filter. */
 export function addWarnings(
   metadata: Readonly<Record<string, unknown>> | null,
-  warning: Warning | null,
+  warnings: readonly Warning[],
   filter: Pick<AnswerFilter, "listWarnings"> | null,
 ): Readonly<Record<string, unknown>> | null {
-  if (warning === null && filter === null) return metadata;
+  if (warnings.length === 0 && filter === null) return metadata;
   const found = filter?.listWarnings() ?? [];
-  if (warning === null && found.length === 0) return metadata;
+  if (warnings.length === 0 && found.length === 0) return metadata;
   const before = metadata?.["warnings"];
-  const added = warning === null ? found : [...found, warning];
-  return { ...metadata, warnings: [...(Array.isArray(before) ? before : []), ...added] };
+  return { ...metadata, warnings: [...(Array.isArray(before) ? before : []), ...found, ...warnings] };
 }

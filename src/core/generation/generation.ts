@@ -36,7 +36,7 @@ import {
   setCandidate,
   setHeld,
   withFilterWarnings,
-  withWarning,
+  withWarnings,
 } from "./open-record.ts";
 import { relayStream } from "./relay.ts";
 import { type Route, recordAffinity } from "./route-request.ts";
@@ -325,17 +325,17 @@ export class Generation implements Settling {
     const charge = charged instanceof Promise ? await charged : charged;
     if (filter !== null && filter.block !== null)
       return this.failCharged(filter.block, { record, charge, finish: answer.finish });
-    const warning = warnOfBound(answering, answer.finish, charge.usage);
+    const warnings = warnOfBound(answering, answer.finish, charge.usage);
     const body = answer.encode({
       report: reportUsage(charge),
       completedAt: Math.floor(this.deps.clock.now() / 1000),
-      metadata: addWarnings(metadata, warning, filter),
+      metadata: addWarnings(metadata, warnings, filter),
     });
     if (extensions.observesText) extensions.onText(typeof body === "string" ? Buffer.from(body) : body);
     const { finish } = answer;
     const firstTokenAt = deps.clock.now();
     const ending: Ending = { outcome: "completed", failure: null, status: 200, charge, finish, firstTokenAt };
-    const settled = writeFinal(this, withWarning(record, warning), ending);
+    const settled = writeFinal(this, withWarnings(record, warnings), ending);
     // An answer that cannot be recorded is not sent, because it could not be charged.
     if (!(await deps.recorder.flushDurably())) return this.fail(CANNOT_RECORD);
     settleWritten(this, settled, ending);

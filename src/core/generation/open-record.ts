@@ -10,7 +10,7 @@ import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import { type AttemptRecord, createLease, type UsageRecord } from "../usage/records.ts";
 import { recordSteps } from "../usage/route-step.ts";
-import { addRecordedWarning, addRecordedWarnings } from "../usage/work-record.ts";
+import { addOwnWarnings, addRecordedWarnings } from "../usage/work-record.ts";
 import type { AdmittedRequest } from "./admission.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
@@ -138,9 +138,9 @@ export function setCandidate(
       : pricesForModes(findPrices(tariff.listed, promptTokens, createdAt), modes, named);
 }
 
-/** Returns a record with a warning that is known only at the end of an answer, if there is one. */
-export function withWarning(record: UsageRecord, warning: Warning | null): UsageRecord {
-  return warning === null ? record : { ...record, work: addRecordedWarning(record.work, warning) };
+/** Returns a record with the warnings of the gateway that are known only at the end of an answer. */
+export function withWarnings(record: UsageRecord, warnings: readonly Warning[]): UsageRecord {
+  return warnings.length === 0 ? record : { ...record, work: addOwnWarnings(record.work, warnings) };
 }
 
 /** Returns a record with what the filter of its answer has found. */

@@ -265,8 +265,8 @@ class StreamPump {
   private async complete(out: Buffer): Promise<void> {
     const counted = this.accounting.countComplete();
     this.accounting.recordSuccess(counted.usage.completionTokens);
-    const warning = warnOfBound(this.context, this.begun.relay.finish(), counted.usage);
-    await this.endWith(out, counted, warning);
+    const bounds = warnOfBound(this.context, this.begun.relay.finish(), counted.usage);
+    await this.endWith(out, counted, bounds);
   }
 
   /** Ends an answer beyond what the account covers, as one that has reached its token limit. */
@@ -279,12 +279,14 @@ class StreamPump {
     this.leave();
     this.accounting.recordHealth({ kind: "neutral" });
     const warning = describeBound(call.request.api, allowance.by);
-    await this.endWith(closing, this.accounting.countSoFar(), warning);
+    await this.endWith(closing, this.accounting.countSoFar(), [warning]);
   }
 
   /** Charges a complete answer, and sends its end once the record is durable. */
-  private async endWith(out: Buffer, counted: CheckedUsage, warning: Warning | null): Promise<void> {
-    const metadata = addWarnings(this.context.metadata, warning, this.context.filter);
+  private async endWith(out: Buffer, counted: CheckedUsage, bounds: readonly Warning[]): Promise<void> {
+    const lost = this.begun.relay.listWarnings?.() ?? [];
+    const warnings = lost.length === 0 ? bounds : [...bounds, ...lost];
+    const metadata = addWarnings(this.context.metadata, warnings, this.context.filter);
     const charged = chargeComplete(this.context, counted);
     const charge = charged instanceof Promise ? await charged : charged;
     const last = this.begun.relay.encodeEnd({
@@ -294,7 +296,7 @@ class StreamPump {
     });
     const bytes = this.begun.reader.append(out, last);
     this.context.extensions.onText(bytes);
-    await this.accounting.settleComplete(charge, warning);
+    await this.accounting.settleComplete(charge, warnings);
     this.write(bytes);
     this.close();
   }

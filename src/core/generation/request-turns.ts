@@ -17,6 +17,8 @@ export interface RequestTurns {
   recall(name: string): CalledTurn | null;
   /** Whether a turn was loaded. */
   readonly hasAny: boolean;
+  /** Whether turns of the answer are stored. */
+  readonly remembers: boolean;
   /** Stores a turn of the answer, without waiting for the store. Nothing is stored if no conversation was loaded. */
   remember(turn: CalledTurn): void;
 }
@@ -26,6 +28,7 @@ export const NO_TURNS: RequestTurns = {
   load: () => null,
   recall: () => null,
   hasAny: false,
+  remembers: false,
   remember: () => {},
 };
 
@@ -59,6 +62,10 @@ export class StoredTurns implements RequestTurns {
 
   get hasAny(): boolean {
     return this.loaded?.values().some((turn) => turn !== null) === true;
+  }
+
+  get remembers(): boolean {
+    return this.prefix !== null && this.store.keepsTurns;
   }
 
   remember(turn: CalledTurn): void {

@@ -12,7 +12,7 @@ import { type Charge, chargeFor, setUsage } from "./charge.ts";
 import { type Answering, chargeAnswer, countUsage } from "./charge-answer.ts";
 import type { CheckedUsage, SeenAnswer } from "./check-usage.ts";
 import { classifyVendorError, type PromptSize } from "./classify-vendor-error.ts";
-import { type OpenRecord, setHeld, withFilterWarnings, withWarning } from "./open-record.ts";
+import { type OpenRecord, setHeld, withFilterWarnings, withWarnings } from "./open-record.ts";
 import { measureSpeed, recordHealth } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import { type Ending, type Settling, settle, settleSoon } from "./settle.ts";
@@ -91,10 +91,10 @@ export class StreamAccounting {
     return countUsage(this.context, this.relay.usage, this.seen());
   }
 
-  /** Settles a complete answer, with a warning that its end has brought. Resolves when its record is durable. */
-  async settleComplete(charge: Charge, warning: Warning | null): Promise<void> {
+  /** Settles a complete answer, with the warnings that its end has brought. Resolves when its record is durable. */
+  async settleComplete(charge: Charge, warnings: readonly Warning[]): Promise<void> {
     const { firstTokenAt } = this.context;
-    await settleSoon(this.context, withWarning(this.record, warning), {
+    await settleSoon(this.context, withWarnings(this.record, warnings), {
       outcome: "completed",
       failure: null,
       status: 200,

@@ -4,18 +4,20 @@ import type { Warning } from "../../wire/conversation/warning.ts";
 import type { HoldBound } from "../ledger/hold-book.ts";
 import type { Answering } from "./charge-answer.ts";
 
-/** Returns a warning if an answer ended at a bound that the gateway set because the account covers no more; else null. */
+/** Returns a warning if an answer ended at a bound that the gateway set because the account covers no more; else none. */
 export function warnOfBound(
   { call, candidate, allowance }: Pick<Answering, "call" | "candidate" | "allowance">,
   finish: RelayFinish | null,
   { completionTokens, estimated }: TokenUsage,
-): Warning | null {
+): readonly Warning[] {
   const bound = finish?.client === "length" ? allowance.boundFor(candidate) : null;
-  if (bound === null) return null;
+  if (bound === null) return NONE;
   // A vendor may also end an answer at a bound of its own.
   const isReached = estimated || completionTokens >= REACHED_SHARE * bound;
-  return isReached ? describeBound(call.request.api, allowance.by) : null;
+  return isReached ? [describeBound(call.request.api, allowance.by)] : NONE;
 }
+
+const NONE: readonly Warning[] = [];
 
 /** Some vendors stop slightly before the bound. */
 const REACHED_SHARE = 0.9;

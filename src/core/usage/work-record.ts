@@ -53,10 +53,13 @@ export function recordWork(
   };
 }
 
-/** Adds a warning of the gateway's own words, which is known only at the end of an answer. */
-export function addRecordedWarning(work: WorkRecord | undefined, warning: Warning): WorkRecord {
+/** Adds a few warnings in the gateway's own words, which are known only at the end of an answer. */
+export function addOwnWarnings(work: WorkRecord | undefined, warnings: readonly Warning[]): WorkRecord {
   const before = work?.warnings ?? [];
-  return { ...work, warnings: [...before.slice(0, MAX_WARNINGS - 1), recordWarning(warning)] };
+  return {
+    ...work,
+    warnings: [...before.slice(0, MAX_WARNINGS - warnings.length), ...warnings.map(recordWarning)],
+  };
 }
 
 /** Adds warnings about an answer. Under zero data retention only their fields. */

@@ -1,11 +1,11 @@
-import { type Failure, statusOf } from "../../base/errors.ts";
+import { type Failure, nameInMetadata, statusOf } from "../../base/errors.ts";
 import { toHeaderText } from "../../base/header-text.ts";
 
 /** Renders a failure in the gateway's own format (docs/api/errors.md). */
 export function renderError(failure: Failure, headers: Record<string, string>): Response {
   const { message, code: type, metadata } = failure;
   const body = {
-    error: { message, code: statusOf(failure), type, ...(metadata ? { metadata } : {}) },
+    error: { message, code: statusOf(failure), type, metadata: nameInMetadata(type, metadata) },
     error_type: type,
   };
   return respondWithError(failure, body, headers);

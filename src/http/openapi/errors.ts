@@ -11,10 +11,10 @@ export const ErrorBody = z
       type: ErrorType,
       metadata: z
         .looseObject({
+          code: ErrorType.describe("The `type` again, for clients that look for a code that is a text."),
           field: z.string().optional().describe("The invalid field of the request."),
           limit_source: z.string().optional().describe("Which limit was reached."),
         })
-        .optional()
         .describe("Machine-readable details, depending on the type."),
     }),
     error_type: ErrorType,
@@ -25,7 +25,12 @@ export const ErrorBody = z
 export const MessagesErrorBody = z
   .looseObject({
     type: z.literal("error"),
-    error: z.looseObject({ type: z.string().describe("Anthropic's error type."), message: z.string() }),
+    error: z.looseObject({
+      type: z.string().describe("Anthropic's error type."),
+      message: z.string(),
+      code: z.int().describe("HTTP status."),
+      metadata: z.looseObject({ code: ErrorType }).describe("The gateway's error type, and further details."),
+    }),
     request_id: z.string().optional(),
   })
   .meta({ id: "MessagesError", description: "An error of the Messages API." });

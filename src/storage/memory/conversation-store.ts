@@ -47,8 +47,8 @@ class MemoryConversationStore implements ConversationStore {
   }
 
   async rememberTurn(scope: string, given: readonly string[], turn: CalledTurn): Promise<void> {
-    const { random, maxBytes } = this.options;
-    if (maxBytes === 0) return;
+    if (!this.keepsTurns) return;
+    const { random } = this.options;
     const text = JSON.stringify(turn);
     const hash = this.hash(text);
     const names = [...new Set(given)].map((name) => this.nameOf(scope, name));
@@ -61,6 +61,10 @@ class MemoryConversationStore implements ConversationStore {
     if (free.length === 0) return;
     const sealed = sealBytes(this.key, random.bytes(NONCE_BYTES), Buffer.from(text));
     this.add({ names: free, hash, sealed });
+  }
+
+  get keepsTurns(): boolean {
+    return this.options.maxBytes > 0;
   }
 
   get isEmpty(): boolean {

@@ -49,6 +49,7 @@ export function createRedisConversationStore(options: RedisConversationStoreOpti
 class RedisConversationStore implements ConversationStore {
   private readonly nameKey: Buffer;
   private readonly sealKey: Buffer;
+  readonly keepsTurns = true;
   /** Others may have stored some. */
   readonly isEmpty = false;
   /** Turns that are being written, by scope and name. A client's next request may be faster than the writes, and waits for them. */

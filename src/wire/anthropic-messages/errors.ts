@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type ErrorCode } from "../../base/errors.ts";
+import { ERROR_STATUS, type ErrorCode, nameInMetadata } from "../../base/errors.ts";
 import { asFields } from "../json/fields.ts";
 
 /** A failure to report to a client of this API; see `Failure` in base/errors. */
@@ -50,7 +50,7 @@ export function encodeMessagesError(failure: MessagesFailure, requestId: string)
       message: code === "context_length_exceeded" ? describeOverflow(failure) : failure.message,
       code: ERROR_STATUS[code],
       ...(details === null ? {} : { details }),
-      ...(metadata === undefined ? {} : { metadata }),
+      metadata: nameInMetadata(code, metadata),
     },
     error_type: code,
     request_id: requestId,

@@ -1,3 +1,4 @@
+import { nameInMetadata } from "../../base/errors.ts";
 import type { StreamError } from "../canonical/format.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeLatin1 } from "../json/scan.ts";
@@ -9,6 +10,7 @@ export function encodeEvent(event: Fields & { readonly type: string }): string {
 }
 
 /** Encodes the last event of a stream that failed. */
-export function encodeStreamError({ type, ...rest }: StreamError): string {
-  return encodeEvent({ type: "error", error: { type: nameErrorType(type), ...rest } });
+export function encodeStreamError({ type, metadata, ...rest }: StreamError): string {
+  const named = { type: nameErrorType(type), ...rest, metadata: nameInMetadata(type, metadata) };
+  return encodeEvent({ type: "error", error: named });
 }

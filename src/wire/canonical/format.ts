@@ -145,6 +145,8 @@ export interface StreamError {
 /** Encodes a stream for a client. Each method returns what to send, bytes as Latin-1. */
 export interface AnswerWriter {
   step(event: AnswerEvent): string;
+  /** Lists what a complete answer lost because the format has no place for it, as far as a memory of turns can restore it. Absent: nothing. */
+  listForgotten?(): readonly Warning[];
   /** Returns the last events of a complete answer. No call follows. */
   end(end: AnswerEnd): string;
   /** Returns the last event of an answer that failed. No call follows. */

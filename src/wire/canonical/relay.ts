@@ -1,6 +1,7 @@
 import type { ByteOutput } from "../../base/byte-output.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { CalledTurn } from "./called-turn.ts";
 import type { AnswerFilter } from "./filter-answer.ts";
 import type { AnswerEnd, AnswerIdentity, StreamError } from "./format.ts";
@@ -15,6 +16,8 @@ export interface RelayIdentity extends AnswerIdentity {
   readonly makeCallId: () => string;
   /** Called for a turn with content that the vendor requires in the next request. */
   readonly onTurn: (turn: CalledTurn) => void;
+  /** Whether these turns are stored, so that a client that drops a part of them loses nothing. Absent: false. */
+  readonly remembersTurns?: boolean;
   /** Filters the answer, which is then always translated. Absent or null: none. */
   readonly filter?: AnswerFilter | null;
 }
@@ -85,6 +88,8 @@ export interface AnswerRelay {
    * answer. Absent: there is nothing.
    */
   readonly release?: () => Promise<string>;
+  /** Lists what of a complete answer the client did not get and nothing else preserves. Absent: nothing. */
+  listWarnings?(): readonly Warning[];
   /** Returns the last events of a complete answer. */
   encodeEnd(end: AnswerEnd): string;
   /** Returns the last event of an answer that failed. */

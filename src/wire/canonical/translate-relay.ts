@@ -7,6 +7,7 @@ import {
 } from "../conversation/broken-answers.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { asFields } from "../json/fields.ts";
 import type { Answer, AnswerEvent, Finish, PartDelta } from "./answer.ts";
 import { createTurnWatcher, observeParts } from "./called-turn.ts";
@@ -39,6 +40,8 @@ export class TranslatedRelay implements AnswerRelay {
   private latestUsage: TokenUsage | null = null;
   private hasEnded = false;
   private readonly filter: AnswerFilter | null;
+  /** Whether what the client's format has no place for is in the memory of turns. */
+  private readonly isRemembered: () => boolean;
   readonly release?: () => Promise<string>;
   /** What to send for events that the reader had held back when the stream broke off. */
   private heldBack = "";
@@ -51,6 +54,7 @@ export class TranslatedRelay implements AnswerRelay {
   ) {
     this.normaliser = createNormaliser(identity);
     this.observeTurn = createTurnWatcher(identity.onTurn, reader.signsTexts === true);
+    this.isRemembered = () => reader.signsTexts === true && identity.remembersTurns === true;
     this.filter = identity.filter ?? null;
     const release = this.filter?.release ?? null;
     if (release !== null) this.release = () => this.encodeReleased(release);
@@ -104,6 +108,10 @@ export class TranslatedRelay implements AnswerRelay {
     this.hasEnded = true;
     const open = [...this.normaliser.finishes].filter(([, finish]) => finish === null);
     return open.map(([choice]) => this.take({ kind: "finish", choice, finish: CUT_SHORT })).join("");
+  }
+
+  listWarnings(): readonly Warning[] {
+    return this.isRemembered() ? [] : (this.writer.listForgotten?.() ?? []);
   }
 
   encodeEnd(end: AnswerEnd): string {

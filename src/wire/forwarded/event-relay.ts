@@ -1,4 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import { nameInMetadata } from "../../base/errors.ts";
 import type { AnswerEnd, StreamError } from "../canonical/format.ts";
 import type { AnswerRelay, RelayEnding } from "../canonical/relay.ts";
 import { answerTooLarge } from "../conversation/broken-answers.ts";
@@ -111,7 +112,8 @@ export class EventRelay implements AnswerRelay {
   }
 
   encodeError(error: StreamError): string {
-    return encodeEvent(encodeLatin1(JSON.stringify({ type: "error", error })), "error");
+    const named = { ...error, metadata: nameInMetadata(error.type, error.metadata) };
+    return encodeEvent(encodeLatin1(JSON.stringify({ type: "error", error: named })), "error");
   }
 
   private read(split: () => void): string {

@@ -1,3 +1,4 @@
+import { nameInMetadata } from "../../base/errors.ts";
 import type { AnswerIdentity, StreamError } from "../canonical/format.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeLatin1 } from "../json/scan.ts";
@@ -61,5 +62,6 @@ export function encodeRest(fields: Fields, choices: unknown, last: Fields = {}):
  * client libraries read an event with `choices` as a chunk, report a finished answer and run incomplete tool calls.
  */
 export function encodeStreamError(error: StreamError): string {
-  return encodeLatin1(`data: ${JSON.stringify({ error })}\n\n`);
+  const named = { ...error, metadata: nameInMetadata(error.type, error.metadata) };
+  return encodeLatin1(`data: ${JSON.stringify({ error: named })}\n\n`);
 }

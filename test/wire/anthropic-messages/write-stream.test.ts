@@ -200,7 +200,15 @@ describe("writing a stream for a Messages client", () => {
     expect(parseStream(writer.fail({ message: "gone", code: 503, type: "unavailable" }))).toEqual([
       {
         name: "error",
-        data: { type: "error", error: { type: "overloaded_error", message: "gone", code: 503 } },
+        data: {
+          type: "error",
+          error: {
+            type: "overloaded_error",
+            message: "gone",
+            code: 503,
+            metadata: { code: "unavailable" },
+          },
+        },
       },
     ]);
   });
@@ -276,7 +284,7 @@ describe("reasoning and signatures of other vendors", () => {
     expect(decodeSentBack(collectBlocks(write(replayAnswer(answerOf(parts)))))).toEqual([...parts]);
   });
 
-  test("a late signature of a call is sent back, and one of a text is left out", () => {
+  test("late signatures of a text and of a call after it are sent back", () => {
     const late = { kind: "part-signature", value: "p", origin: "google-gemini-v1" } as const;
     const out = write([
       start(0, TEXT),
@@ -290,10 +298,27 @@ describe("reasoning and signatures of other vendors", () => {
     ]);
     const signature = { value: "p", origin: "google-gemini-v1" };
     expect(decodeSentBack(collectBlocks(out))).toMatchObject([
-      { kind: "text", text: "a" },
+      { kind: "text", text: "a", signature },
       { kind: "tool-call", id: "c", signature },
     ]);
-    expect(out.match(/redacted_thinking/g)).toHaveLength(1);
+    expect(out.match(/redacted_thinking/g)).toHaveLength(2);
+  });
+
+  test("late signatures of texts return to the texts before them, and one of the last text is left out", () => {
+    const late = (value: string) => ({ kind: "part-signature", value, origin: "google-gemini-v1" }) as const;
+    const texts = ["a", "b", "c"].flatMap((value, at) => [
+      start(at, TEXT),
+      text(at, value),
+      append(at, late(`of ${value}`)),
+      end(at),
+    ]);
+    const signature = (value: string) => ({ value, origin: "google-gemini-v1" });
+    const parts = decodeSentBack(collectBlocks(write(texts)));
+    expect(parts).toEqual([
+      expect.objectContaining({ kind: "text", text: "a", signature: signature("of a") }),
+      expect.objectContaining({ kind: "text", text: "b", signature: signature("of b") }),
+      expect.not.objectContaining({ signature: expect.anything() }),
+    ]);
   });
 
   test("a signature is sent back although a text began before it arrived", () => {

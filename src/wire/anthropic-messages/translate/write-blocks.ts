@@ -5,6 +5,11 @@ import { encodeEvent } from "../stream-events.ts";
 export class BlockWriter {
   private index = 0;
   private hasStarted = false;
+  /** Whole blocks that wait for a further one. */
+  private waiting: Fields[] = [];
+  private hasDropped = false;
+  /** The number of text blocks so far. */
+  texts = 0;
 
   /** `encodeStart` returns the events that precede the first block. */
   constructor(private readonly encodeStart: () => string) {}
@@ -16,9 +21,27 @@ export class BlockWriter {
     return this.encodeStart();
   }
 
+  /** Whether some blocks were not sent: they were dropped, or wait for a block that may not come. */
+  get hasUnsent(): boolean {
+    return this.hasDropped || this.waiting.length > 0;
+  }
+
+  /** Keeps blocks until the next one is opened, because clients take the last block of an answer for its text. */
+  writeBeforeNext(blocks: readonly Fields[]): void {
+    this.waiting.push(...blocks);
+  }
+
+  /** Records that a block has no place any more. */
+  drop(): void {
+    this.hasDropped = true;
+  }
+
   /** Opens a block. */
   open(block: Fields): string {
-    const start = this.start();
+    const { waiting } = this;
+    this.waiting = [];
+    const start = this.start() + this.writeAll(waiting);
+    if (block["type"] === "text") this.texts += 1;
     return start + encodeEvent({ type: "content_block_start", index: this.index, content_block: block });
   }
 

@@ -77,6 +77,8 @@ export abstract class PartWriter {
 
 class TextWriter extends PartWriter {
   override readonly canYield = true;
+  /** The number of its last block among the text blocks; 0 before it has one. */
+  private latest = 0;
 
   constructor(
     blocks: BlockWriter,
@@ -109,11 +111,21 @@ class TextWriter extends PartWriter {
   }
 
   /**
-   * A late signature of a text is not sent, because agents take the last block of an answer for its text. It is restored from the
-   * gateway's memory of turns.
+   * A late signature is sent before the next block, so that the text stays the last one where none follows. It names the text before
+   * it, and has no place if that is another one.
    */
   end(): string {
+    const { blocks, lateSignature } = this;
+    if (lateSignature === null) return this.close();
+    if (this.latest === 0 || this.latest !== blocks.texts) blocks.drop();
+    else blocks.writeBeforeNext(signatureBlock(lateSignature, { kind: "text-before" }));
     return this.close();
+  }
+
+  protected override open(block: Fields): string {
+    const start = super.open(block);
+    this.latest = this.blocks.texts;
+    return start;
   }
 
   private appendText(text: string): string {

@@ -8,6 +8,7 @@ import type {
 } from "../../canonical/format.ts";
 import { correctAnthropicTier } from "../../canonical/service-tiers.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
+import type { Warning } from "../../conversation/warning.ts";
 import { asFields, assignFields, type Fields, omit } from "../../json/fields.ts";
 import { encodeStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
@@ -23,6 +24,12 @@ export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerW
 
 /** Fields of the answer that belong into `delta`; all others are next to it. */
 const DELTA_FIELDS: ReadonlySet<string> = new Set(["container"]);
+
+const LATE_SIGNATURE: Warning = {
+  field: "content",
+  message:
+    "The provider signed the text after its end, where a stream of messages has no place for a signature, and the gateway does not remember this turn: the model does not get the signature back.",
+};
 
 class MessageWriter implements AnswerWriter {
   private readonly blocks = new BlockWriter(() => this.encodeStart());
@@ -63,6 +70,10 @@ class MessageWriter implements AnswerWriter {
       default:
         return "";
     }
+  }
+
+  listForgotten(): readonly Warning[] {
+    return this.blocks.hasUnsent ? [LATE_SIGNATURE] : [];
   }
 
   end({ report, metadata }: AnswerEnd): string {

@@ -248,7 +248,7 @@ describe("writing a chat client's stream", () => {
     expect(relay.classifyEnd()).toBe("failed");
     const end = relay.encodeError({ message: "m", code: 502, type: "upstream_error" });
     expect(readEvents(out + end).at(-1) as unknown).toEqual({
-      error: { message: "m", code: 502, type: "upstream_error" },
+      error: { message: "m", code: 502, type: "upstream_error", metadata: { code: "upstream_error" } },
     });
     expect(end).not.toContain("[DONE]");
   });
