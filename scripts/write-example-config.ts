@@ -80,6 +80,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
         cache_breakpoints: true,
         structured_output: true,
         temperature: { min: 0, max: 1 },
+        stop: { list: true },
         top_p: { not_with: { parameter: "temperature", values: [0] } },
         logprobs: { values: [false], while_reasoning: true },
       },

@@ -19,7 +19,7 @@ export interface ConversationClass {
 
 const SECOND_MS = 1_000;
 const CHARS_PER_TOKEN = 4;
-const WORDS = "the gateway reads a file and finds that its test fails where nobody looked before ".split(" ");
+const WORDS = "the gateway reads a file and finds that its test fails where no one has looked ".split(" ");
 
 function write(chance: SeededRandom, tokens: number): string {
   let text = "";

@@ -214,13 +214,13 @@ describe("a request to a model endpoint with several formats", () => {
   });
 
   test("loses fields that the host rejects in that format, and a warning names them", async () => {
-    const body = { model: "openai/gpt-oss-120b", ...RESPONSES, truncation: "disabled", ...only("groq") };
+    const body = { model: "openai/gpt-oss-120b", ...RESPONSES, safety_identifier: "u", ...only("groq") };
     const { path, sent, answer } = await ask("/responses", body);
     expect([path, sent]).toEqual([
       "/v1/responses",
       { model: "openai/gpt-oss-120b", input: "x", store: false },
     ]);
-    expect(answer).toMatchObject({ gateway_metadata: { warnings: [{ field: "truncation" }] } });
+    expect(answer).toMatchObject({ gateway_metadata: { warnings: [{ field: "safety_identifier" }] } });
   });
 });
 

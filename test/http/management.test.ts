@@ -48,6 +48,7 @@ describe("a user", () => {
           deny_data_collection: false,
           zero_retention: false,
           own_keys_only: false,
+          prompt_caching: "auto",
         },
         rate_limit: { requests_per_minute: null, tokens_per_minute: null, concurrent: null },
         plan: null,

@@ -97,7 +97,7 @@ providers:
     const [heading, line, , last] = (await answer.text()).split("\r\n");
     expect(heading).toStartWith("hour,outcome,requests");
     expect(heading).toEndWith(
-      "latency_ms_p50,latency_ms_p90,latency_ms_p99,duration_ms_p50,duration_ms_p90,duration_ms_p99,provider_cost,margin",
+      "latency_ms_p50,latency_ms_p90,latency_ms_p99,duration_ms_p50,duration_ms_p90,duration_ms_p99,cache_saved,provider_cost,margin",
     );
     expect(line).toContain(",2153,8611,8611,2153,8611,8611,");
     expect(last).toContain(",,,,,,");

@@ -1310,6 +1310,7 @@ export interface Schemas {
     values?: (string | number | boolean | null)[];
     min?: number;
     max?: number;
+    list?: true;
     while_reasoning?: true;
     not_with?: { parameter: string; values?: (string | number | boolean | null)[] };
     source: "format" | "provider" | "model" | "family" | "configuration";

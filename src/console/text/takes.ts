@@ -8,6 +8,7 @@ export const takesText = {
   columns: { parameter: "Parameter", taken: "What is sent", source: "Source" },
   yes: "Every value",
   no: "Left out",
+  list: "A single text as a list",
   only: (values: string) => `Only ${values}`,
   between: (min: number, max: number) => `${min} to ${max}`,
   atLeast: (min: number) => `At least ${min}`,

@@ -9,6 +9,7 @@ export interface PublicStatement {
   readonly values?: ParameterRule["values"];
   readonly min?: number;
   readonly max?: number;
+  readonly list?: true;
   readonly while_reasoning?: true;
   readonly not_with?: ParameterRule["notWith"];
   readonly source: TakesSource;
@@ -18,7 +19,7 @@ export interface PublicStatement {
 export function presentTakes(statements: readonly ParameterStatement[]): readonly PublicStatement[] {
   return statements.map(({ parameter, taken, source }) => {
     if (typeof taken === "string") return { parameter, taken, source };
-    const { values, min, max, whileReasoning, notWith } = taken;
+    const { values, min, max, list, whileReasoning, notWith } = taken;
     if (values?.length === 0 && whileReasoning === undefined) return { parameter, taken: "no", source };
     return {
       parameter,
@@ -26,6 +27,7 @@ export function presentTakes(statements: readonly ParameterStatement[]): readonl
       ...(values === undefined ? {} : { values }),
       ...(min === undefined ? {} : { min }),
       ...(max === undefined ? {} : { max }),
+      ...(list === undefined ? {} : { list }),
       ...(whileReasoning === undefined ? {} : { while_reasoning: whileReasoning }),
       ...(notWith === undefined ? {} : { not_with: notWith }),
       source,

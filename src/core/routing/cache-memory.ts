@@ -41,7 +41,7 @@ interface CallerWrites {
   readonly read: number;
 }
 
-/** What is assumed of a caller at first. Two writes that nobody reads outweigh it. */
+/** What is assumed of a caller at first. Two writes that no request reads outweigh it. */
 const ASSUMED: CallerWrites = { written: 2, read: 1 };
 /** A write costs a quarter of the price more, and a read saves nine tenths of it. */
 const LEAST_READ_SHARE = 0.28;

@@ -16,6 +16,7 @@ export const TakesView = z
       .describe("The only values that are taken; others are left out. Empty: none is."),
     min: z.number().optional().describe("Lower numbers are raised to it."),
     max: z.number().optional().describe("Higher numbers are lowered to it."),
+    list: z.literal(true).optional().describe("A single text is sent as a list."),
     while_reasoning: z.literal(true).optional().describe("The rule holds only while the model reasons."),
     not_with: z
       .object({ parameter: z.string(), values: z.array(scalar).optional() })
