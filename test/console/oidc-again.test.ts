@@ -111,7 +111,11 @@ describe("an operator who signed in at the provider too long ago", () => {
     403,
     expect.objectContaining({
       type: "permission_denied",
-      metadata: { reason: "sign_in_again", sign_in_path: "/api/console/oidc/start?again=true" },
+      metadata: {
+        code: "permission_denied",
+        reason: "sign_in_again",
+        sign_in_path: "/api/console/oidc/start?again=true",
+      },
     }),
   ];
   const outcomeOf = ({ status, body }: SessionAnswer) => [status, body["error"]];
