@@ -28,7 +28,6 @@ import { addWarnings } from "./describe-work.ts";
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import { type AdmittedGeneration, AttachedExtensions, type Replacement } from "./extension.ts";
 import { countsAsFree } from "./free-models.ts";
-import { type PromptMarking, recordMarking } from "./mark-prompt.ts";
 import {
   NO_ATTEMPTS,
   type OpenRecord,
@@ -38,6 +37,7 @@ import {
   withFilterWarnings,
   withWarnings,
 } from "./open-record.ts";
+import { type PromptMarking, recordMarking } from "./plan-cache-marks.ts";
 import { relayStream } from "./relay.ts";
 import { type Route, recordAffinity } from "./route-request.ts";
 import { type Ending, type Settling, settle, settleWritten, writeFinal } from "./settle.ts";

@@ -18,7 +18,7 @@ import { describeWork, warnOfNoPrice } from "./describe-work.ts";
 import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
 import type { FailureClassification } from "./failure-classification.ts";
 import type { CandidateAnswer, Generation } from "./generation.ts";
-import { planMarking } from "./mark-prompt.ts";
+import { planMarking } from "./plan-cache-marks.ts";
 import { recordHealth, reportOf } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import { RequestRefusals } from "./request-refusals.ts";

@@ -68,9 +68,9 @@ function decide(
   }: CacheableShape & { readonly candidate: Candidate; readonly cache: MarkedCache },
 ): PromptMarking {
   const now = clock.now();
-  const { provider, model } = candidate;
-  const keyOf = (hash: string) =>
-    sha256([scopeOf(principal), provider.record.slug, model.id, hash].join("\0"), "base64url");
+  // Each account at a vendor has a cache of its own.
+  const place = [scopeOf(principal), candidate.provider.record.slug, candidate.key.label, candidate.model.id];
+  const keyOf = (hash: string) => sha256([...place, hash].join("\0"), "base64url");
   const isCached = estimateTokens(sharedBytes) >= cache.minTokens;
   const sharedKey = isCached ? keyOf(request.hashShared?.() ?? "") : null;
   const sessionKey = keyOf(sessionKeyOf(request, principal) ?? "");
