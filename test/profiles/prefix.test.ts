@@ -61,7 +61,7 @@ interface Sent {
   readonly messages: readonly string[];
 }
 
-/** Returns what was sent of a conversation, each message as text, so that the order of members counts. */
+/** Returns what was sent of a conversation, each message as text. */
 function readSent(path: string, body: Json): Sent {
   const list = LISTS.map((name) => body[name]).find((value) => value !== undefined);
   const messages = typeof list === "string" ? [{ role: "user", content: list }] : list;
@@ -72,15 +72,24 @@ function readSent(path: string, body: Json): Sent {
   };
 }
 
-/** Removes cache marks. A content that is only a text may be written as a string, and is where it has no mark. */
+/** Members whose values the model sees as they are written, so that the order of their members counts. */
+const AS_WRITTEN = new Set(["input", "arguments", "args", "parameters", "input_schema", "schema", "json"]);
+
+/**
+ * Removes cache marks, and sorts the members of messages and blocks, which vendors read by name. A content that is only a text may be written
+ * as a string, and is where it has no mark.
+ */
 function withoutMarks(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutMarks).filter((one) => one?.cachePoint === undefined);
   if (value === null || typeof value !== "object") return value;
   const kept = Object.entries(value).filter(([name]) => name !== "cache_control");
-  const fields = Object.fromEntries(kept.map(([name, inner]) => [name, withoutMarks(inner)]));
+  const sorted = kept.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const fields = Object.fromEntries(
+    sorted.map(([name, inner]) => [name, AS_WRITTEN.has(name) ? inner : withoutMarks(inner)]),
+  );
   const { content } = fields;
   const only = Array.isArray(content) && content.length === 1 ? content[0] : null;
-  const isPlain = only !== null && Object.keys(only).join() === "type,text";
+  const isPlain = only !== null && Object.keys(only).join() === "text,type";
   return isPlain ? { ...fields, content: only.text } : fields;
 }
 
