@@ -59,14 +59,12 @@ function compare(request: unknown): boolean {
     throw error;
   }
   const isMarked = scanned.bytes.includes("cache_control");
-  // The gateway marks nothing where the client has.
-  const compared = (isMarked ? [null] : MARKINGS).map((marking) => {
-    const decoded = writeAsMessages(scanned, marking);
-    if (decoded === null) return false;
-    expect(translate(scanned, decoded, marking)).toEqual(translate(scanned, null, marking));
-    return true;
-  });
-  return compared.every(Boolean);
+  // The gateway marks nothing where the client has. Others have one of the markings, by their length.
+  const marking = isMarked ? null : (MARKINGS[scanned.bytes.length % MARKINGS.length] ?? null);
+  const decoded = writeAsMessages(scanned, marking);
+  if (decoded === null) return false;
+  expect(translate(scanned, decoded, marking)).toEqual(translate(scanned, null, marking));
+  return true;
 }
 
 const MARKINGS: readonly (CacheMarking | null)[] = [

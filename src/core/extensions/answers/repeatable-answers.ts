@@ -102,17 +102,11 @@ class RepeatableGeneration implements ExtensionPoints {
   }
 
   async beforeRoute({ readBody }: GatedRequest): Promise<GateDecision> {
-    const { key, claims, clock, generation, running } = this.parts;
+    const { key, claims, generation, running } = this.parts;
     if (!isIdempotencyName(key.name)) return { kind: "reject", failure: describeBadName() };
     const { call } = generation;
     const fingerprint = sha256(`${generation.describeRequest()} ${sha256(readBody(), "hex")}`, "hex");
-    const at = clock.now();
-    const claim = await claims.claimKey(key, {
-      fingerprint,
-      at,
-      expiredAt: at - DAY_MS,
-      maxNames: MAX_NAMES,
-    });
+    const claim = await this.claim(fingerprint);
     if (claim.kind === "full") return { kind: "reject", failure: describeTooManyNames() };
     if (claim.kind === "repeated") return this.repeat(claim, fingerprint);
     if (this.isOver) {
@@ -122,6 +116,12 @@ class RepeatableGeneration implements ExtensionPoints {
     running.begin(this.name);
     this.text = new BoundedText(isBinary(call.request) ? 0 : MAX_KEPT_BYTES, call);
     return { kind: "continue" };
+  }
+
+  private claim(fingerprint: string): Promise<IdempotencyClaim> {
+    const { key, claims, clock } = this.parts;
+    const at = clock.now();
+    return claims.claimKey(key, { fingerprint, at, expiredAt: at - DAY_MS, maxNames: MAX_NAMES });
   }
 
   onText(delta: Uint8Array): void {
@@ -171,11 +171,21 @@ class RepeatableGeneration implements ExtensionPoints {
     const ended = (await this.parts.running.find(this.name)) ?? "not kept";
     const kept = typeof ended === "string" ? await this.parts.store.findAnswer(this.name) : ended;
     if (kept !== null) return this.give(kept);
-    if (answer === null) return reject(UNKNOWN_OUTCOME);
-    const { generation_id: id } = JSON.parse(answer.body ?? "{}") as { readonly generation_id?: string };
+    // The generation that was waited for here may have stored its outcome after the claim was read.
+    const known = answer ?? (await this.findOutcome(expected));
+    if (known === null) return reject(UNKNOWN_OUTCOME);
+    const { generation_id: id } = JSON.parse(known.body ?? "{}") as { readonly generation_id?: string };
     return reject(
       `The request with this Idempotency-Key was answered and charged as ${id ?? "another generation"}, but its answer was not kept. Use a new key to ask again.`,
     );
+  }
+
+  private async findOutcome(fingerprint: string) {
+    const claim = await this.claim(fingerprint);
+    if (claim.kind === "repeated") return claim.answer;
+    // It was given up meanwhile, so the key is free again.
+    if (claim.kind === "first") await this.parts.claims.releaseKey(this.parts.key);
+    return null;
   }
 
   private give(answer: StoredAnswer): GateDecision {
