@@ -84,6 +84,11 @@ function examineForwarded(
   if (isSame(arrived, value) || isSame(arrived, [value]) || (REPLACED.has(name) && arrived !== undefined))
     return null;
   if (isAdapted(name, value, sent, { model, asked })) return null;
+  // Models that reason take no log probabilities, which this API has as an entry of a list.
+  if (name === "include" && isNamed(name, named))
+    return isAdapted(name, withoutLogprobs(value), sent, { model, asked })
+      ? null
+      : { kind: "changed", field: name, detail: JSON.stringify(value) };
   if (!isNamed(name, named) && !isDefault(name, value))
     return {
       kind: "not named",
@@ -94,6 +99,10 @@ function examineForwarded(
   if (!isDocumented(name, value, { ...sent, ...reasoningOf(asked) }, reached)) return null;
   const kind = arrived === undefined ? "left out" : "changed";
   return { kind, field: name, detail: `${JSON.stringify(value)} became ${JSON.stringify(arrived)}` };
+}
+
+function withoutLogprobs(include: unknown): readonly string[] {
+  return (include as readonly string[]).filter((one) => one !== "message.output_text.logprobs");
 }
 
 /** What the client asked for decides whether a model is taken to reason. */
