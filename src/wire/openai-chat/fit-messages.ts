@@ -132,14 +132,20 @@ export function fitChatBody(
   };
 }
 
+function mustFitAny(text: string, messages: readonly JsonNode[], traits: ChatTraits): boolean {
+  for (const message of messages) if (mustFit(text, message, traits)) return true;
+  return false;
+}
+
 /** Returns warnings about what a host does not take of the messages and tools of a scanned body. */
 export function listMessageLosses(text: string, root: JsonNode, traits: ChatTraits): readonly Warning[] {
   const { refusedFields, refusesCacheMarks, namedRoles } = traits;
   if (refusedFields.size === 0 && !refusesCacheMarks && namedRoles === null) return NO_WARNINGS;
   const messages = itemsOf(root, "messages");
-  const hasMarks =
-    itemsOf(root, "tools").some(isMarked) ||
-    messages.some((message) => itemsOf(message, "content").some(isMarked));
+  const marksTools = refusesCacheMarks && itemsOf(root, "tools").some(isMarked);
+  // Most messages lose nothing, and lists of their fields cost memory.
+  if (!marksTools && !mustFitAny(text, messages, traits)) return NO_WARNINGS;
+  const hasMarks = marksTools || messages.some((message) => itemsOf(message, "content").some(isMarked));
   return nameLosses(
     messages.map(({ members }) => (members ?? []).map(({ key }) => key)),
     hasMarks,
