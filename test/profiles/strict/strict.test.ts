@@ -40,7 +40,7 @@ describe("a strict host", () => {
 });
 
 describe("requests with all pairs of parameters", () => {
-  const hosts = new Set(["groq", "anthropic"]);
+  const hosts = new Set(["groq"]);
   let site: Awaited<ReturnType<typeof startStrictSite>>;
   beforeAll(async () => {
     site = await startStrictSite(hosts);

@@ -91,7 +91,7 @@ describe("lowering any JSON Schema", () => {
         const twice = lowerSchema(once, subset, "p");
         expect(twice.schema).toEqual(once);
       }),
-      { numRuns: shareOf(250, 1 / 10) },
+      { numRuns: shareOf(250, 1 / 15) },
     );
   });
 
@@ -107,7 +107,7 @@ describe("lowering any JSON Schema", () => {
           }
         },
       ),
-      { numRuns: shareOf(500, 1 / 10) },
+      { numRuns: shareOf(500, 1 / 15) },
     );
   });
 
