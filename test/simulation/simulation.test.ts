@@ -4,7 +4,7 @@ import { simulate } from "./simulate.ts";
 
 const STEPS = 150;
 /** The seeds that every run tries. `npm run test:simulation` runs more seeds with more steps. */
-const FIRST_SEEDS = shareOf(24, 1 / 3);
+const FIRST_SEEDS = shareOf(24, 1 / 2);
 /** How often each situation occurs at least in them. */
 const OFTEN = shareOf(10, 1 / 3);
 const SEEDS_PER_TEST = 20;
