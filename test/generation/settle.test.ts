@@ -42,8 +42,7 @@ const COMPLETED: Ending = {
     owed: 40,
     paid: 40,
     list: 40,
-    shownList: 40,
-    shownParts: { prompt: 30, completion: 10 },
+    shown: { prices: PRICES, advisors: [], cost: 40 },
     isByok: false,
   },
 };

@@ -184,6 +184,7 @@ export function priceCacheSaving(prices: Prices | null, usage: CachedTokens): nu
 
 /** The tokens of a prompt that a cache has read or written. */
 type CachedTokens = Partial<Pick<TokenUsage, "cachedTokens" | "cacheWriteTokens" | "cacheWrite1hTokens">>;
+
 /** What the tokens of a generation cost, those of its advisors included. Nanodollars. */
 export interface TokenCosts {
   readonly prompt: number;

@@ -15,7 +15,6 @@ import {
   priceAdvisor,
   priceTokens,
   priceWhole,
-  type TokenCosts,
 } from "../catalog/price-usage.ts";
 import type { Tariff } from "../catalog/pricing-rules.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
@@ -40,10 +39,8 @@ export interface Charge {
   /** As much of it as the account's allowance covers. */
   readonly paid: number;
   readonly list: number;
-  /** The list price that the caller sees: a mark-up on platform keys is not shown apart from it. */
-  readonly shownList: number;
-  /** The parts of it that are charged by tokens. */
-  readonly shownParts: TokenCosts;
+  /** The list prices as the caller sees them: a mark-up on platform keys is not shown apart from them. */
+  readonly shown: PricedWhole;
   /** A BYOK key was used: the provider bills the account directly. */
   readonly isByok: boolean;
 }
@@ -68,7 +65,6 @@ export function chargeFor(answer: Priced, usage: TokenUsage): Charge {
   const isByok = key.byokId !== null;
   const owed = isFreeId(model.id) || (isByok && tariff === undefined) ? 0 : charged.cost;
   const paid = owed === 0 ? 0 : answer.allowance.cover(owed);
-  const shown = tariff === undefined || isByok ? listed : charged;
   return {
     usage,
     advisors: chargeAdvisors(charged, listed, paid === charged.cost),
@@ -77,8 +73,7 @@ export function chargeFor(answer: Priced, usage: TokenUsage): Charge {
     owed,
     paid,
     list: listed.cost,
-    shownList: shown.cost,
-    shownParts: priceTokens({ prices: shown.prices, usage, advisors: shown.advisors }),
+    shown: tariff === undefined || isByok ? listed : charged,
     isByok,
   };
 }
@@ -126,8 +121,8 @@ type PriceBook = (found: FoundEndpoint | null, candidate: Candidate) => ModelEnd
 const listedEndpoint: PriceBook = (found, { tariff, endpoint }) =>
   found?.endpoint ?? tariff?.listed ?? endpoint;
 
-/** Prices of token usage, those of advisors included, and what all of it costs. */
-interface PricedWhole {
+/** Prices of token usage, those of advisors included, and what all of it costs. Nanodollars. */
+export interface PricedWhole {
   readonly prices: Prices | null;
   readonly advisors: readonly (PricedAdvisor & Pick<AdvisorRecord, "modelId">)[];
   readonly cost: number;
@@ -186,13 +181,14 @@ function chargeAdvisors(
 }
 
 /** Returns usage and cost as the client sees them. */
-export function reportUsage({ usage, paid, shownList, shownParts, isByok }: Charge): UsageReport {
+export function reportUsage({ usage, paid, shown, isByok }: Charge): UsageReport {
+  const byTokens = priceTokens({ prices: shown.prices, usage, advisors: shown.advisors });
   return {
     usage,
     cost: toDollars(paid),
-    upstreamInferenceCost: toDollars(shownList),
-    upstreamPromptCost: toDollars(shownParts.prompt),
-    upstreamCompletionCost: toDollars(shownParts.completion),
+    upstreamInferenceCost: toDollars(shown.cost),
+    upstreamPromptCost: toDollars(byTokens.prompt),
+    upstreamCompletionCost: toDollars(byTokens.completion),
     isByok,
   };
 }
