@@ -3,10 +3,10 @@ import type { InferenceRequest } from "../../wire/client-apis/inference-request.
 import type { CacheableShape, CacheMarking, MarkedCache } from "../../wire/conversation/cache-marking.ts";
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
 import { policyOf } from "../accounts/merge-policies.ts";
+import { cacheLifeMs } from "../routing/cache-memory.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf, sessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import { CACHE_MS } from "./route-request.ts";
 import { listUsableTargets } from "./upstream-target.ts";
 
 /** Where a prompt is marked for a candidate's cache, and under which keys is remembered what comes of it. */
@@ -53,7 +53,7 @@ function mayMark({ policy }: Deps, { principal, request }: Call): boolean {
   return policyOf(policy, principal).promptCaching && request.preferences.promptCaching !== "off";
 }
 
-/** A conversation with so many answers is likely to go on, whatever others of the caller did. */
+/** A conversation with this many answers is marked even if the caller's other conversations were mostly not continued. */
 const LONG_ANSWERS = 3;
 
 function decide(
@@ -88,19 +88,14 @@ function decide(
   return { shared: isCached && (turns || isRepeated), turns, sharedKey, sessionKey, callerKeys };
 }
 
-/** Records what came of a prompt that a candidate has answered. */
+/** Records, after a candidate has answered, that the prompt was sent and what its cache read and wrote. */
 export function recordMarking(
   { cacheMemory, clock }: Deps,
   { shared, turns, sharedKey, sessionKey, callerKeys }: PromptMarking,
   { candidate, usage }: { readonly candidate: Candidate; readonly usage: TokenUsage },
 ): void {
   const now = clock.now();
-  const { promptCacheSeconds } = candidate.provider.record;
-  if (sharedKey !== null)
-    cacheMemory.recordSent(
-      sharedKey,
-      now + (promptCacheSeconds === undefined ? CACHE_MS : promptCacheSeconds * 1_000),
-    );
+  if (sharedKey !== null) cacheMemory.recordSent(sharedKey, now + cacheLifeMs(candidate.provider.record));
   if (turns) cacheMemory.recordUse({ key: sessionKey, caller: callerKeys.turns }, usage, now);
   else if (shared && sharedKey !== null)
     cacheMemory.recordUse({ key: sharedKey, caller: callerKeys.shared }, usage, now);

@@ -2,6 +2,7 @@ import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.t
 import type { Deployment } from "../deployments/served-models.ts";
 import type { LimitVerdict } from "../limits/rate-limiter.ts";
 import type { CacheAffinity } from "../routing/affinity.ts";
+import { cacheLifeMs } from "../routing/cache-memory.ts";
 import { type Candidate, type Plan, planOnly, planRoute } from "../routing/plan.ts";
 import { sessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
@@ -91,9 +92,6 @@ function hasChoice([first, second]: readonly (readonly Deployment[])[]): boolean
   return second !== undefined || (first?.length ?? 0) > 1 || (first?.[0]?.keys.length ?? 0) > 1;
 }
 
-/** How long a prompt stays in a vendor's cache, unless the catalog says otherwise. Milliseconds. */
-export const CACHE_MS = 300_000;
-
 /** How long a prompt stays cached if the client asked for an hour. Milliseconds. */
 const LONG_CACHE_MS = 3_600_000;
 
@@ -103,11 +101,9 @@ export function recordAffinity(
   { provider, model, key }: Candidate,
   { session, usage }: { readonly session: string; readonly usage: TokenUsage },
 ): void {
-  const { slug, promptCacheSeconds } = provider.record;
-  const usualMs = promptCacheSeconds === undefined ? CACHE_MS : promptCacheSeconds * 1_000;
-  const lifeMs = usage.cacheWrite1hTokens > 0 ? LONG_CACHE_MS : usualMs;
+  const lifeMs = usage.cacheWrite1hTokens > 0 ? LONG_CACHE_MS : cacheLifeMs(provider.record);
   affinity.remember(session, {
-    provider: slug,
+    provider: provider.record.slug,
     modelId: model.id,
     keyLabel: key.label,
     tokens: usage.promptTokens,

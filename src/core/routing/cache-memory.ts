@@ -1,5 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import type { ProviderRecord } from "../catalog/records.ts";
 
 /**
  * Remembers, in memory, what was sent to prompt caches and whether it was read again, by hashes: of an account's prompt beginning or session
@@ -19,6 +20,14 @@ export interface CacheMemory {
 }
 
 type CacheUse = Pick<TokenUsage, "cachedTokens" | "cacheWriteTokens">;
+
+/** How long a prompt stays in a vendor's cache after its last read, unless the catalog says otherwise. */
+const CACHE_MS = 300_000;
+
+/** Returns how long a provider's cache keeps a prompt after its last read. Milliseconds. */
+export function cacheLifeMs({ promptCacheSeconds }: Pick<ProviderRecord, "promptCacheSeconds">): number {
+  return promptCacheSeconds === undefined ? CACHE_MS : promptCacheSeconds * 1_000;
+}
 
 /** The most entries of each kind that are remembered. The least recently used one is evicted first. */
 const MAX_KEYS = 50_000;

@@ -1,4 +1,4 @@
-import { MARKED_FORMATS, MAX_CACHE_MARKS } from "../conversation/cache-marking.ts";
+import { CACHE_CONTROL, MARKED_FORMATS, MAX_CACHE_MARKS } from "../conversation/cache-marking.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { mapSame } from "./map-same.ts";
@@ -99,12 +99,15 @@ function applyChanges(
 /** Whether the bytes may have more cache marks than a request may, or lifetimes that may not follow each other. Texts that name the field count as well. */
 export function hasManyMarks(bytes: Buffer): boolean {
   let count = 0;
-  for (let at = bytes.indexOf(MARK); at >= 0; at = bytes.indexOf(MARK, at + MARK.length)) {
+  for (
+    let at = bytes.indexOf(CACHE_CONTROL);
+    at >= 0;
+    at = bytes.indexOf(CACHE_CONTROL, at + CACHE_CONTROL.length)
+  ) {
     count += 1;
     if (count > MAX_CACHE_MARKS) return true;
   }
   return count > 1 && bytes.includes(HOUR);
 }
 
-const MARK = Buffer.from('"cache_control"');
 const HOUR = Buffer.from('"1h"');

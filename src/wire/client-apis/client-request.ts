@@ -3,7 +3,7 @@ import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import { isEventStream } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
-import type { CacheableShape } from "../conversation/cache-marking.ts";
+import { CACHE_CONTROL, type CacheableShape } from "../conversation/cache-marking.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
@@ -485,8 +485,7 @@ function isAnswer(text: string, turn: JsonNode): boolean {
 
 const CALL_TYPES: WordTable<true> = wordTable({ function_call: true, custom_tool_call: true });
 
-/** The names of fields by which clients mark prompts for caches. */
-const CACHE_CONTROL = Buffer.from('"cache_control"');
+/** The name of the field by which clients of OpenAI's formats mark prompts, as it stands in JSON. */
 const BREAKPOINT = Buffer.from('"prompt_cache_breakpoint"');
 /** The ends of names of members that hold signed or encrypted reasoning, in all client APIs. Texts that contain them do no harm. */
 const BINDING = ['signature"', '"encrypted_content"', '"reasoning.encrypted"', '"redacted_thinking"'];

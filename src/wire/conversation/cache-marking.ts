@@ -34,6 +34,9 @@ export interface CacheableShape {
  */
 export const MAX_CACHE_MARKS = 4;
 
+/** The name of the field that marks a part of a prompt, as it stands in JSON. */
+export const CACHE_CONTROL: Buffer = Buffer.from('"cache_control"');
+
 /** Formats in which prompts have cache marks. */
 export const MARKED_FORMATS: ReadonlySet<ProviderFormat> = new Set([
   "anthropic-messages",
