@@ -45,7 +45,7 @@ export const tiersOfPricesSchema = z.array(z.strictObject(spell(tierShape))).min
 const { provider: _, missingSince: __, fromPriceMap: ___, ...endpointFacts } = endpointShape;
 const { id: ____, endpoints: _____, ...modelFacts } = modelShape;
 const HOW_TO_SAY_IT =
-  "must be yes, no, or a rule with one of: values (a list), min and max (numbers), not_with (another parameter)";
+  "must be yes, no, or a rule with one of: values (a list), min and max (numbers), not_with (another parameter), list (true)";
 
 const takenParameter = z.union(
   [

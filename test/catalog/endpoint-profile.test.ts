@@ -101,7 +101,7 @@ describe("the parameters of a model endpoint", () => {
     expect(describeEndpoint(knowing)).toEqual(["max_tokens", "seed"]);
   });
 
-  test("do not include one of which a family takes only one value, and include one that it takes without reasoning", () => {
+  test("leave out one that a family accepts with one value only, and include one that it accepts without reasoning", () => {
     const family = (rule: ParameterRule) => [
       { models: ["acme/*"], parameters: { temperature: rule }, source: "a test" },
     ];

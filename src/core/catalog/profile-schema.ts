@@ -16,8 +16,8 @@ export const parameterRuleShape = {
 };
 
 /**
- * The parts of a rule of which it has exactly one; `min` and `max` are one, and so are `notWith` and the values that are taken beside the other
- * parameter. `notWith` has another spelling in the configuration.
+ * A rule has exactly one of these: `values`, a range of `min` and `max`, `list`, or `notWith`, whose `values` are those that are accepted beside the
+ * other parameter. `notWith` is spelled differently in the configuration.
  */
 interface RuleParts {
   readonly values?: unknown;

@@ -362,7 +362,7 @@ export interface EndpointProfile {
   readonly parameters: readonly string[];
   /** The format in which requests of the chat API are sent to it, as far as that does not depend on them. */
   readonly chatFormat: ProviderFormat;
-  /** Lists the parameters of which it does not take every value in a format, or of which the operator says that it does. */
+  /** Lists the parameters for which it does not accept every value in a format, and those for which the operator says that it does. */
   listRules(format: ProviderFormat): readonly ParameterStatement[];
 }
 

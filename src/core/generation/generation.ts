@@ -368,7 +368,7 @@ export class Generation implements Settling {
     return this.result({ kind: "failure", failure }, null);
   }
 
-  /** Remembers where the conversation is cached, and what came of marks for the cache. */
+  /** Remembers where the conversation is cached, and whether the marks in its prompt were used. */
   private rememberCache(candidate: Candidate, usage: TokenUsage): void {
     const { session, marking } = this;
     if (session !== null) recordAffinity(this.deps, candidate, { session, usage });

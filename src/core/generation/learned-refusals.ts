@@ -46,7 +46,7 @@ export interface RefusalCount {
 export interface LearnedRefusals {
   /** Nothing is remembered, as usual. */
   readonly isEmpty: boolean;
-  /** Returns the parameters that an endpoint is sent nothing of; null for none. The same set as long as it has the same members. */
+  /** Returns the parameters that are left out at an endpoint; null for none. The same set as long as it has the same members. */
   recall(scope: RefusalScope, now: number): ReadonlySet<string> | null;
   record(sighting: RefusalSighting): void;
   /** Lists what is remembered of a provider, or of all; the oldest first. */
@@ -61,7 +61,7 @@ export interface LearnedRefusals {
 const REMEMBERED_MS = 3_600_000;
 /** With fewer, one caller could switch a parameter off for all others. */
 const MIN_ACCOUNTS = 2;
-/** The most endpoints of each kind of key. Those of BYOK keys, of which callers may have many, do not displace the others. */
+/** The most endpoints that are remembered for platform keys, and as many for BYOK keys. They are counted separately, because a caller can add many BYOK keys. */
 const MAX_ENDPOINTS = 2_000;
 /** The most pairs of provider and parameter that are counted. */
 const MAX_COUNTS = 2_000;

@@ -9,13 +9,13 @@ import { scopeOf, sessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { listUsableTargets } from "./upstream-target.ts";
 
-/** Where a prompt is marked for a candidate's cache, and under which keys is remembered what comes of it. */
+/** Where a prompt is marked for a candidate's cache, and the keys under which the use of that cache is remembered. */
 export interface PromptMarking extends CacheMarking {
-  /** That of what requests of one kind share; null if that is too short to be cached. */
+  /** The key of what requests of one kind share; null if that is too short to be cached. */
   readonly sharedKey: string | null;
-  /** That of the conversation. */
+  /** The key of the conversation. */
   readonly sessionKey: string;
-  /** Those of all that the caller sends there: what requests share, and turns. */
+  /** The keys of all that the caller sends to this model: what requests share, and turns. */
   readonly callerKeys: { readonly shared: string; readonly turns: string };
 }
 

@@ -28,7 +28,7 @@ export class RequestRefusals {
 
   constructor(private readonly generation: Pick<Generation, "deps" | "call">) {}
 
-  /** Returns what a candidate is sent nothing of, by format; null for nothing, as usual. */
+  /** Returns the parameters that are left out for a candidate, by format; null for none, as usual. */
   recall(candidate: Candidate): RefusedByFormat | null {
     const { learnedRefusals, clock } = this.generation.deps;
     if (this.here === null && (learnedRefusals.isEmpty || !this.mayLeaveOut())) return null;

@@ -50,7 +50,7 @@ export const RouteExplanation = z
             ),
           takes: z
             .array(TakesView)
-            .describe("The parameters of which the endpoint does not take every value, and who says so."),
+            .describe("The parameters for which the endpoint does not accept every value, and who says so."),
           is_byok: z.boolean().describe("Whether the account's own provider key (BYOK) would be used."),
           reason: CandidateReasons,
           estimated_cost: z

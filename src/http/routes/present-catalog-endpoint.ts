@@ -36,7 +36,7 @@ export const CatalogEndpointView = z.object({
   takes: z
     .array(TakesView)
     .describe(
-      "The parameters of chat completions of which it does not take every value, and who says so: in the format in which they are sent to it.",
+      "The parameters of chat completions for which it does not accept every value, and who says so: in the format in which they are sent to it.",
     ),
   status: z.enum(["ok", "degraded", "down", "unknown"]).describe("Recent health in this gateway process."),
   uptime: z.number().nullable().describe("Share of attempts in the last minute that succeeded, 0 to 1."),

@@ -458,7 +458,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 }
 
-/** Counts the answers among the elements of a conversation, of which one may be several elements, and the bytes behind the last. */
+/** Counts the answers in a conversation, each of which may be several elements, and the bytes behind the last one. */
 function countAnswers(
   text: string,
   turns: readonly JsonNode[],

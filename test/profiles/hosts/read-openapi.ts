@@ -31,7 +31,7 @@ class OpenapiReader {
     const { allOf, anyOf, oneOf } = schema;
     if (Array.isArray(allOf)) return withNull(schema, this.reduceAll(schema, allOf));
     const alternatives = anyOf ?? oneOf;
-    // Some documents list fields of which one must be there as alternatives of the same object.
+    // Where one of several fields must be there, some documents list them as alternatives of the same object.
     if (Array.isArray(alternatives) && schema["properties"] === undefined)
       return withNull(schema, { anyOf: alternatives.map((one) => this.reduce(asFields(one))) });
     if (Array.isArray(schema["type"]))

@@ -9,7 +9,7 @@ export type Sources = Readonly<Record<string, string>>;
 interface ClassSource {
   readonly bases: readonly string[];
   readonly isTotal: boolean;
-  /** It has further members. Only the classes of answers say so, some of which are sent back. */
+  /** It has further members. Only classes of answers say so; some of these are sent back. */
   readonly isOpen: boolean;
   readonly fields: readonly (readonly [name: string, type: string])[];
 }

@@ -24,7 +24,7 @@ const PUBLISHED: ReadonlyMap<string, PublishedRequest> = new Map(
   }),
 );
 
-/** The hosts of which a document is there. */
+/** The hosts whose document is there. */
 export const DOCUMENTED_HOSTS: ReadonlySet<string> = new Set(VENDOR_DOCUMENTS.flatMap(({ hosts }) => hosts));
 
 /** Returns what a host has published of a format; null if nothing is there. */

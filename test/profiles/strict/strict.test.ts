@@ -24,7 +24,7 @@ describe("a strict host", () => {
   const reached = { host: "groq", format: "openai-chat", model: "openai/gpt-oss-120b" } as const;
   const body = { model: "m", messages: [{ role: "user", content: "Hello!" }] };
 
-  test("answers a request of which it names every field", () => {
+  test("answers a request if its document names every field of it", () => {
     expect(findRefusal({ ...body, temperature: 0.3, n: 1 }, reached)).toBeNull();
   });
 
