@@ -4,8 +4,6 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { parseFields } from "../json/check-fields.ts";
-import type { Fields } from "../json/fields.ts";
 import type { JsonNode } from "../json/scan.ts";
 import { listChatCharges } from "../openai-chat/passthrough/list-charges.ts";
 import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
@@ -93,11 +91,6 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
 
   listCharges(): RequestCharges {
     return listChatCharges(this.scanned.text, this.scanned.root);
-  }
-
-  parseWhole(): Fields {
-    const { bytes, text } = this.scanned;
-    return parseFields(bytes.toString("utf8"), text);
   }
 
   decodeFor({ provider, cacheMarking = null }: UpstreamTarget): Decoded | null {

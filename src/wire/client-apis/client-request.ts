@@ -16,6 +16,7 @@ import type { ScannedRequest } from "../conversation/scanned-request.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { findStoredReference } from "../conversation/stored-data.ts";
 import type { Warning } from "../conversation/warning.ts";
+import { parseFields } from "../json/check-fields.ts";
 import type { Fields } from "../json/fields.ts";
 import { isEmpty } from "../json/fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
@@ -44,7 +45,7 @@ import { decodedBytesOf, heldBytesOf, isQuickToForward, isQuickToTranslate } fro
 import type { ReadHeader } from "./session-hints.ts";
 
 /** What one client API makes of one request. Its methods read the request's body. */
-export interface ClientRequestParts extends Decoding, Forwarding {
+export interface ClientRequestParts extends Omit<Decoding, "parseWhole">, Forwarding {
   readonly api: EncodeJob["api"];
   readonly format: ProviderFormat;
   readonly scanned: ScannedConversation;
@@ -198,7 +199,8 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 
   parseWhole(): Fields {
-    return this.parts.parseWhole();
+    const { bytes, text } = this.parts.scanned;
+    return parseFields(bytes.toString("utf8"), text);
   }
 
   decodeShort(): Decoded | null {

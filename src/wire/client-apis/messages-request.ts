@@ -23,8 +23,6 @@ import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
-import { parseFields } from "../json/check-fields.ts";
-import type { Fields } from "../json/fields.ts";
 import {
   isWord,
   itemsOf,
@@ -115,11 +113,6 @@ class MessagesParts implements ClientRequestParts {
 
   listCharges(): RequestCharges {
     return listMessagesCharges(this.scanned.text, this.scanned.root);
-  }
-
-  parseWhole(): Fields {
-    const { bytes, text } = this.scanned;
-    return parseFields(bytes.toString("utf8"), text);
   }
 
   /** Decodes the request with placeholders for its long texts. The scan rejects inputs that are not objects. */

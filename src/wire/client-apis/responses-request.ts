@@ -6,8 +6,6 @@ import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
-import { parseFields } from "../json/check-fields.ts";
-import type { Fields } from "../json/fields.ts";
 import { itemsOf, type JsonNode, memberOf, wordTable } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import {
@@ -112,11 +110,6 @@ class ResponsesParts implements ClientRequestParts {
 
   listCharges(): RequestCharges {
     return listResponsesCharges(this.scanned.text, this.scanned.root);
-  }
-
-  parseWhole(): Fields {
-    const { bytes, text } = this.scanned;
-    return parseFields(bytes.toString("utf8"), text);
   }
 
   /** Decodes the request with placeholders for its long texts. The scan does not check arguments. */
