@@ -232,30 +232,13 @@ type Restorer = (event: AnswerEvent) => readonly AnswerEvent[];
  */
 function composeFor(request: ConversationRequest, target: UpstreamTarget, own: Fields | undefined): Composed {
   const { provider } = target;
-  const { model } = provider;
   const format = conversationFormatOf(provider);
-  const takesAddedTools = format === "openai-responses" && provider.takesToolNamespaces === true;
-  const hoisted = takesAddedTools ? request : hoistTools(request);
-  if (!takesAddedTools) rejectTrigger(request);
-  const adopted = adoptHostedCalls(hoisted, format);
+  const adopted = adoptHostedCalls(placeAddedTools(request, provider), format);
   const { request: repaired, repair } = repairConversation(adopted, provider.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
-  const fitted = fitProvider(bounded, target);
-  const filled = fitBlankTexts(fitted.request, { format, model });
-  const turned = fitTurns(filled.request, model);
-  const forced = fitForcedTool(turned.request, model.forcedTools);
-  const schemed = provider.takesSchemas === false ? askForSchema(forced.request) : forced;
-  const expressed = expressNatives(schemed.request, format);
-  rejectForcedTools(expressed.request, format);
-  const placed = placeMadeImages(expressed.request, format, model.takesImages !== false);
-  const hidden = hideUser(placed.request, (user) => target.hashUser(user));
-  const expressedMarks = expressMarks(hidden, format, model.takesBreakpoints === true);
-  const marked = limitCacheMarks(
-    markCaches(expressedMarks.request, format, target.cacheMarking ?? null),
-    format,
-  );
-  const flat = flattenTools(marked.request, own === undefined ? provider : { ...provider, isClients: true });
-  const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, model);
+  const adapted = adaptRequest(bounded, target);
+  const flat = flattenTools(adapted.request, own === undefined ? provider : { ...provider, isClients: true });
+  const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, provider.model);
   const applied = applyProvider(own === undefined ? fields : keepOrder(fields, own), provider);
   const spoken = format === "openai-chat" ? fitChatBody(applied, provider.traits) : unchanged(applied);
   const limited = limitFields(spoken.body, provider.knownFields);
@@ -268,15 +251,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget, own: F
     carriesReasoning: carriesReasoning(flat.request),
     warnings: warnOfOverrides(
       [
-        ...fitted.warnings,
-        ...filled.warnings,
-        ...turned.warnings,
-        ...forced.warnings,
-        ...(schemed === forced ? [] : schemed.warnings),
-        ...expressed.warnings,
-        ...placed.warnings,
-        ...expressedMarks.warnings,
-        ...marked.warnings,
+        ...adapted.warnings,
         ...flat.warnings,
         ...warnings,
         ...warnOfRefused(Object.keys(fields), provider),
@@ -294,6 +269,64 @@ function unchanged(body: Fields): ReturnType<typeof fitChatBody> {
   return { body, warnings: [] };
 }
 
+/**
+ * Moves tools that were added in the middle of a conversation to the others, unless the provider knows such items.
+ * @throws GatewayError as `rejectTrigger`.
+ */
+function placeAddedTools(
+  request: ConversationRequest,
+  provider: UpstreamTarget["provider"],
+): ConversationRequest {
+  if (provider.format === "openai-responses" && provider.takesToolNamespaces === true) return request;
+  const hoisted = hoistTools(request);
+  rejectTrigger(request);
+  return hoisted;
+}
+
+/** A request after a step of its adaptation, and what that step left out or changed. */
+interface AdaptedRequest {
+  readonly request: ConversationRequest;
+  readonly warnings: readonly Warning[];
+}
+
+/** Adapts a request to what the target's format, provider and model take. Each step gets the request of the one before. */
+function adaptRequest(request: ConversationRequest, target: UpstreamTarget): AdaptedRequest {
+  const { provider } = target;
+  const { model } = provider;
+  const format = conversationFormatOf(provider);
+  const steps: readonly ((given: ConversationRequest) => AdaptedRequest)[] = [
+    (given) => fitProvider(given, target),
+    (given) => fitBlankTexts(given, { format, model }),
+    (given) => fitTurns(given, model),
+    (given) => fitForcedTool(given, model.forcedTools),
+    ...(provider.takesSchemas === false ? [askForSchema] : []),
+    (given) => expressTools(given, format),
+    (given) => placeMadeImages(given, format, model.takesImages !== false),
+    (given) =>
+      expressMarks(
+        hideUser(given, (user) => target.hashUser(user)),
+        format,
+        model.takesBreakpoints === true,
+      ),
+    (given) => limitCacheMarks(markCaches(given, format, target.cacheMarking ?? null), format),
+  ];
+  const warnings: Warning[] = [];
+  let adapted = request;
+  for (const step of steps) {
+    const changed = step(adapted);
+    adapted = changed.request;
+    warnings.push(...changed.warnings);
+  }
+  return { request: adapted, warnings };
+}
+
+/** Expresses what only one format has in another. A forced tool that cannot be expressed is an error. */
+function expressTools(request: ConversationRequest, format: FormatName): AdaptedRequest {
+  const expressed = expressNatives(request, format);
+  rejectForcedTools(expressed.request, format);
+  return expressed;
+}
+
 /** @throws GatewayError `invalid_request` if a tool must be called that only another format has, and that is therefore left out. */
 function rejectForcedTools({ tools, toolChoice }: ConversationRequest, format: FormatName): void {
   if (toolChoice?.kind !== "required" && toolChoice?.kind !== "native") return;
@@ -305,10 +338,7 @@ function rejectForcedTools({ tools, toolChoice }: ConversationRequest, format: F
 }
 
 /** Removes what the provider, though not its format, would reject. */
-function fitProvider(
-  request: ConversationRequest,
-  target: UpstreamTarget,
-): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
+function fitProvider(request: ConversationRequest, target: UpstreamTarget): AdaptedRequest {
   const limited = limitToKnown(request, target);
   if (!mustNotReason(limited.request, target)) return limited;
   return {
@@ -320,7 +350,7 @@ function fitProvider(
 function limitToKnown(
   request: ConversationRequest,
   { withReasoning, provider }: UpstreamTarget,
-): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
+): AdaptedRequest {
   const { knownFields, knownMessageFields, takesThinkingParts } = provider;
   if (knownFields === null) {
     return { request: withReasoning ? request : stripReasoning(request), warnings: [] };
