@@ -1,6 +1,5 @@
 import type { StoreHealth } from "../base/store-health.ts";
 import type { BudgetWatch } from "../core/extensions/budgets/budget-watch.ts";
-import type { LearnedRefusal } from "../core/generation/learned-refusals.ts";
 import type { CircuitState } from "../core/routing/circuit.ts";
 import { METRICS } from "../core/telemetry/metric-declarations.ts";
 import type { MetricRegistry } from "../core/telemetry/metric-registry.ts";
@@ -88,13 +87,12 @@ function observeRefusals(registry: MetricRegistry, { http }: ObservedParts): voi
   });
   registry.observe(METRICS.learnedRefusals, (report) => {
     const applied = learnedRefusals.list(clock.now()).filter(({ isApplied }) => isApplied);
-    const groups = Map.groupBy(applied, ({ provider, parameter, byokId }) =>
-      [provider, parameter, byokId === null ? "platform" : "byok"].join(" "),
+    const labels = applied.map(
+      ({ provider, parameter, byokId }) =>
+        [provider, parameter, byokId === null ? "platform" : "byok"] as const,
     );
-    for (const group of groups.values()) {
-      const [{ provider, parameter, byokId }] = group as [LearnedRefusal, ...LearnedRefusal[]];
-      report(group.length, [provider, parameter, byokId === null ? "platform" : "byok"]);
-    }
+    for (const same of Map.groupBy(labels, (values) => values.join(" ")).values())
+      report(same.length, same[0] as (typeof labels)[number]);
   });
 }
 

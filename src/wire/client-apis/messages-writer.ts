@@ -1,7 +1,7 @@
 import { ByteOutput } from "../../base/byte-output.ts";
 import type { Interleaved } from "../../base/composed-bytes.ts";
 import { encodeCache } from "../anthropic-messages/translate/cache-mark.ts";
-import { readCacheMark } from "../canonical/parts.ts";
+import { type CacheMark, readCacheMark } from "../canonical/parts.ts";
 import {
   type CacheMarking,
   type MarkableMessage,
@@ -245,7 +245,8 @@ export class MessagesWriter {
     const before = isSilent ? 0 : (content?.items?.length ?? 1);
     for (let index = 0; index < items.length; index++) {
       if (!this.call(items[index] as JsonNode, begins && isSilent && index === 0)) return false;
-      print(this.isMarked(at, before + index) ? `${OWN_MARK}}` : "}");
+      if (this.isMarked(at, before + index)) print(OWN_MARK);
+      print("}");
     }
     if (ends) print("]");
     return true;
@@ -292,7 +293,7 @@ export class MessagesWriter {
   private mark(part: JsonNode): void {
     if (!hasMark(part)) return;
     const cache = this.readMark(part);
-    if (cache !== undefined) print(`,${JSON.stringify(encodeCache({ cache })).slice(1, -1)}`);
+    if (cache !== undefined) print(writeMark(cache));
   }
 
   private readMark(part: JsonNode) {
@@ -325,7 +326,12 @@ export class MessagesWriter {
 const NO_MARKS: readonly MarkedBlock[] = [];
 
 /** The mark that the gateway adds to a block. */
-const OWN_MARK = `,${JSON.stringify(encodeCache({ cache: { ttl: null } })).slice(1, -1)}`;
+const OWN_MARK = writeMark({ ttl: null });
+
+/** Returns a mark as a further member of an object. */
+function writeMark(cache: CacheMark): string {
+  return `,${JSON.stringify(encodeCache({ cache })).slice(1, -1)}`;
+}
 
 function print(json: string): void {
   output.appendAscii(json);
