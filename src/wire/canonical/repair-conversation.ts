@@ -25,14 +25,12 @@ export function repairConversation(request: ConversationRequest, rules: ToolCall
   const repair = repairToolCalls(outline(request.messages), rules);
   if (repair === null) return { request, repair };
   const sources = request.messages.flatMap(readSources);
-  rejectEmptied(repair, (from) => ASKING.has(sources[from]?.message.role));
+  rejectEmptied(repair, (from) => sources[from]?.message.role);
   // Where content is one text, joined messages need a separator.
   const layout = new Layout(sources, rules.results === "after-message" ? [MESSAGE_BREAK] : []);
   for (const entry of repair.messages) layout.add(entry);
   return { request: { ...request, messages: layout.end() }, repair };
 }
-
-const ASKING: ReadonlySet<Message["role"] | undefined> = new Set(["user", "tool"] as const);
 
 /** Outlines the messages in order, and each result of a tool message. */
 function outline(messages: readonly Message[]): OutlineMessage[] {

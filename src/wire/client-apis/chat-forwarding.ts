@@ -11,7 +11,7 @@ import { isFalse, isWord, itemsOf, type JsonNode, memberOf, parseMember } from "
 import type { LeftOut } from "../json/splice.ts";
 import { listMessageLosses } from "../openai-chat/fit-messages.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
-import { type Role, readRole } from "../openai-chat/passthrough/role.ts";
+import { readRole } from "../openai-chat/passthrough/role.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import {
   decodeReasoningParameters,
@@ -78,7 +78,7 @@ export class ChatForwarding implements Forwarding {
   private rejectEmptied(repair: Repair): void {
     const { text, root } = this.scanned;
     const messages = itemsOf(root, "messages");
-    rejectEmptied(repair, (from) => ASKING.has(readRole(text, messages[from] as JsonNode)));
+    rejectEmptied(repair, (from) => readRole(text, messages[from] as JsonNode));
   }
 
   forward(target: UpstreamTarget, repair: Repair | null, leftOut: LeftOut): Buffer | ComposedBytes {
@@ -160,8 +160,6 @@ function hasEncryptedReasoning({ text, root }: ScannedChatRequest): boolean {
   }
   return false;
 }
-
-const ASKING: ReadonlySet<Role | undefined> = new Set(["user", "tool"] as const);
 
 const NO_LOSSES: readonly Warning[] = [];
 const ENCRYPTED_LOST: readonly Warning[] = [LOST_REASONING];

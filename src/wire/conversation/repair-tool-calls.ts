@@ -61,17 +61,23 @@ export function repairToolCalls(messages: readonly OutlineMessage[], rules: Tool
 
 /**
  * Rejects a conversation in which repair leaves nothing to answer: it had results without their calls, and no message of the user.
- * `asks` says whether the message at an index of the outline is the user's or a result.
+ * `roleAt` returns the role of the message at an index of the outline.
  * @throws GatewayError `invalid_request`.
  */
-export function rejectEmptied({ counts, messages }: Repair, asks: (from: number) => boolean): void {
+export function rejectEmptied(
+  { counts, messages }: Repair,
+  roleAt: (from: number) => string | undefined,
+): void {
   if (counts.orphanResultsRemoved === 0) return;
-  if (messages.some((message) => message.kind === "placeholder" || asks(message.from))) return;
+  if (messages.some((message) => message.kind === "placeholder" || ASKING.has(roleAt(message.from)))) return;
   rejectField(
     "messages",
     "has nothing to answer but results of tool calls that are not in it; send the assistant's message with the calls too",
   );
 }
+
+/** The roles of messages that a model answers. */
+const ASKING: ReadonlySet<string | undefined> = new Set(["user", "tool"]);
 
 /** A conversation, and how it has to be repaired. */
 interface History {
