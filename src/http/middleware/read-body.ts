@@ -52,8 +52,6 @@ interface Bounds {
   readonly principal: Principal;
   /** The timers of bodies that are being received. */
   readonly waits: WaitList;
-  /** Whether it is compressed. */
-  readonly isPacked: boolean;
 }
 
 /**
@@ -72,11 +70,17 @@ export function readRequestBody(
   if (!context.takesForm) requireJson(headers.get("content-type"));
   const { maxBodyBytes: maxBytes, bodyWaits: waits } = deps;
   context.bodyShare ??= deps.bodyBudget.openShare(holderOf(principal));
+  const bounds: Bounds = { maxBytes, share: context.bodyShare, principal, waits };
+  const sent = readSent(request, bounds);
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   const isPacked = encoding !== "" && encoding !== "identity";
-  const bounds: Bounds = { maxBytes, share: context.bodyShare, principal, waits, isPacked };
-  const body = readSent(request, bounds);
-  return isPacked ? unpack(body, { encoding, bounds, gate: deps.unpackGate }) : body;
+  const body = isPacked ? unpack(sent, { encoding, bounds, gate: deps.unpackGate }) : sent;
+  return body.then(withoutMark);
+}
+
+/** Returns a body without the byte order mark that some clients on Windows write, and that is no JSON (RFC 8259, section 8.1). */
+function withoutMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }
 
 /** A body that is compressed. */
@@ -125,27 +129,18 @@ function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
   // A small body has mostly arrived with its head.
   if (Bun.peek.status(sent) !== "fulfilled") return receive(sent, bounds);
   share.arrive();
-  return sent.then(bounds.isPacked ? toBuffer : toText);
+  return sent.then(toBuffer);
 }
 
 function toBuffer(bytes: ArrayBuffer): Buffer {
   return Buffer.from(bytes);
 }
 
-function toText(bytes: ArrayBuffer): Buffer {
-  return withoutMark(Buffer.from(bytes));
-}
-
-/** Returns a body without the byte order mark that some clients on Windows write, and that is no JSON (RFC 8259, section 8.1). */
-function withoutMark(body: Buffer): Buffer {
-  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
-}
-
 /**
  * Resolves to a body once all of it has arrived. Rejects if it takes too long, or if it is slow and others need the memory; the runtime
  * discards the rest of it when the response is sent.
  */
-function receive(sent: Promise<ArrayBuffer>, { waits, share, isPacked }: Bounds): Promise<Buffer> {
+function receive(sent: Promise<ArrayBuffer>, { waits, share }: Bounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const wait = waits.begin(() => reject(createTimeoutError()));
     const arrival = share.beginArrival(() => reject(createSlownessError()));
@@ -156,7 +151,7 @@ function receive(sent: Promise<ArrayBuffer>, { waits, share, isPacked }: Bounds)
     sent.then(
       (bytes) => {
         end();
-        resolve(isPacked ? toBuffer(bytes) : toText(bytes));
+        resolve(Buffer.from(bytes));
       },
       () => {
         end();
@@ -213,7 +208,7 @@ async function readCounted(request: Request, bounds: Bounds): Promise<Buffer> {
         throw ended ?? createEarlyEndError();
       });
       if (ended !== null) throw ended;
-      if (done) return bounds.isPacked ? chunks.join() : withoutMark(chunks.join());
+      if (done) return chunks.join();
       chunks.add(value);
       awaitedBytes -= value.length;
       if (awaitedBytes > 0) continue;
@@ -264,7 +259,7 @@ async function decompress(body: Buffer, { encoding, decoder }: Encoded, bounds: 
   decoder.end(body);
   try {
     for await (const chunk of decoder) chunks.add(chunk as Buffer);
-    return withoutMark(chunks.join());
+    return chunks.join();
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     return fail(

@@ -171,9 +171,11 @@ async function findCompatible(
   { sum, free }: { readonly sum: UsageSum | undefined; readonly free: LimitVerdict | null },
   deps: HttpDeps,
 ) {
-  const usage = await sumPeriods(key, deps);
-  const sums = await deps.credits.store.sumTransfers(account.id);
-  const used = await countFreeRequests(account.id, deps);
+  const [usage, sums, used] = await Promise.all([
+    sumPeriods(key, deps),
+    deps.credits.store.sumTransfers(account.id),
+    countFreeRequests(account.id, deps),
+  ]);
   const limit = free === null ? null : free.limit * HOURS_OF_DAY;
   return {
     limit_reset:
