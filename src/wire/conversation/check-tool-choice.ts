@@ -1,4 +1,6 @@
 import { rejectField } from "../../base/errors.ts";
+import { asFields, asList, type Fields } from "../json/fields.ts";
+import { isWord, type JsonNode, memberOf, tryParseNode } from "../json/scan.ts";
 
 /** What a `tool_choice` requires of the tools of its request. */
 export interface WantedTools {
@@ -23,6 +25,36 @@ export interface OfferedTools {
   readonly tools: readonly OfferedTool[];
   /** The model may call further tools, whose names the request does not have: those of a server, or that a search has found. */
   readonly hasMore: boolean;
+}
+
+/** The type of a choice in OpenAI's formats that lists the tools which may be called. */
+export const ALLOWED_TOOLS = "allowed_tools";
+
+/** How one of OpenAI's formats spells a choice among tools. */
+export interface ChoiceSpelling {
+  /** Returns the tool that a choice names; for a tool that the host runs, its type. */
+  readonly readNamed: (choice: Fields) => WantedTools;
+  /** Returns the list of a choice of the type `allowed_tools`. */
+  readonly readAllowed: (choice: Fields) => unknown;
+}
+
+/**
+ * Returns what the `tool_choice` of a scanned request in one of OpenAI's formats requires; null if it requires no tool. `text` is the body,
+ * bytes as Latin-1.
+ */
+export function readWantedTools(
+  text: string,
+  root: JsonNode,
+  { readNamed, readAllowed }: ChoiceSpelling,
+): WantedTools | null {
+  const choice = memberOf(root, "tool_choice");
+  if (choice === undefined) return null;
+  if (choice.kind === "string") return isWord(text, choice, "required") ? { any: true } : null;
+  const fields = asFields(tryParseNode(text, choice));
+  if (fields === null) return null;
+  if (fields["type"] !== ALLOWED_TOOLS) return readNamed(fields);
+  const allowed = asList(readAllowed(fields)).map((one) => readNamed(asFields(one) ?? {}));
+  return { any: true, names: allowed.flatMap(({ names = [] }) => names) };
 }
 
 /**

@@ -20,12 +20,15 @@ import {
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
 import {
+  ALLOWED_TOOLS,
+  type ChoiceSpelling,
   checkWantedTools,
   type OfferedTool,
+  readWantedTools,
   type WantedTools,
 } from "../../conversation/check-tool-choice.ts";
 import { CHAT_TOOL_TYPES, checkToolType, isToolType } from "../../conversation/tool-types.ts";
-import { asFields, asList, asText, type Fields } from "../../json/fields.ts";
+import { asFields, asText, type Fields } from "../../json/fields.ts";
 import type { Tally } from "../../json/reject-excess.ts";
 import {
   isFilled,
@@ -137,31 +140,19 @@ function checkToolChoice(text: string, node: JsonNode, field: string): void {
   if (type !== ALLOWED_TOOLS) checkToolType(type, CHAT_TOOL_TYPES, `${field}.type`);
 }
 
-const ALLOWED_TOOLS = "allowed_tools";
-
 /** Checks that the tools are there which `tool_choice` requires. Read only where it requires any. */
 function checkChosenTools(text: string, root: JsonNode): void {
-  const wanted = readWanted(text, root);
+  const wanted = readWantedTools(text, root, SPELLING);
   if (wanted === null) return;
   const tools = itemsOf(root, "tools").map((tool) => readOffered(text, tool));
   checkWantedTools(wanted, { tools, hasMore: false });
 }
 
-function readWanted(text: string, root: JsonNode): WantedTools | null {
-  const choice = memberOf(root, "tool_choice");
-  if (choice === undefined) return null;
-  if (choice.kind === "string") return isWord(text, choice, "required") ? { any: true } : null;
-  const fields = asFields(tryParseNode(text, choice));
-  if (fields === null) return null;
-  const { type } = fields;
-  if (type !== ALLOWED_TOOLS) return readNamed(fields);
-  const list = asList(asFields(fields[ALLOWED_TOOLS])?.["tools"]).map((one) =>
-    readNamed(asFields(one) ?? {}),
-  );
-  return { any: true, names: list.flatMap(({ names = [] }) => names) };
-}
+const SPELLING: ChoiceSpelling = {
+  readNamed,
+  readAllowed: (choice) => asFields(choice[ALLOWED_TOOLS])?.["tools"],
+};
 
-/** Returns the tool that a choice names; for a tool that the host runs, its type. */
 function readNamed(choice: Fields): WantedTools {
   const type = asText(choice["type"]) ?? "";
   const name = asText(asFields(choice[type])?.["name"]);

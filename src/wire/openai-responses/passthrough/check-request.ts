@@ -18,8 +18,11 @@ import {
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
 import {
+  ALLOWED_TOOLS,
+  type ChoiceSpelling,
   checkWantedTools,
   type OfferedTool,
+  readWantedTools,
   type WantedTools,
 } from "../../conversation/check-tool-choice.ts";
 import { checkToolType, RESPONSES_TOOL_TYPES } from "../../conversation/tool-types.ts";
@@ -206,11 +209,9 @@ function checkToolChoice(text: string, node: JsonNode): void {
   if (type !== ALLOWED_TOOLS) checkToolType(type, RESPONSES_TOOL_TYPES, "tool_choice.type");
 }
 
-const ALLOWED_TOOLS = "allowed_tools";
-
 /** Checks that the tools are there which `tool_choice` requires. Read only where it requires any. */
 function checkChosenTools(text: string, root: JsonNode): void {
-  const wanted = readWanted(text, root);
+  const wanted = readWantedTools(text, root, SPELLING);
   if (wanted === null) return;
   const tools = itemsOf(root, "tools").map((tool) => readOffered(text, tool));
   const hasMore =
@@ -222,18 +223,8 @@ function checkChosenTools(text: string, root: JsonNode): void {
 /** Types of tools that stand for tools which the request does not name. */
 const FURTHER_TOOLS: ReadonlySet<string> = new Set(["mcp", "tool_search"]);
 
-function readWanted(text: string, root: JsonNode): WantedTools | null {
-  const choice = memberOf(root, "tool_choice");
-  if (choice === undefined) return null;
-  if (choice.kind === "string") return isWord(text, choice, "required") ? { any: true } : null;
-  const fields = asFields(tryParseNode(text, choice));
-  if (fields === null) return null;
-  if (fields["type"] !== ALLOWED_TOOLS) return readNamed(fields);
-  const list = asList(fields["tools"]).map((one) => readNamed(asFields(one) ?? {}));
-  return { any: true, names: list.flatMap(({ names = [] }) => names) };
-}
+const SPELLING: ChoiceSpelling = { readNamed, readAllowed: ({ tools }) => tools };
 
-/** Returns the tool that a choice names; for a tool that the host runs, its type. */
 function readNamed({ type, name }: Fields): WantedTools {
   const isNamed = (type === "function" || type === "custom") && typeof name === "string";
   return isNamed ? { names: [name] } : { type: asText(type) ?? "" };
