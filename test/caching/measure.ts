@@ -1,5 +1,5 @@
 import { startTestGateway } from "../support/gateway.ts";
-import { createPromptCache } from "../support/prompt-cache.ts";
+import { answerCached, createPromptCache } from "../support/prompt-cache.ts";
 import { startRecordingVendor } from "../support/recording-vendor.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import type { ConversationClass } from "./conversations.ts";
@@ -46,15 +46,7 @@ async function priceClass({ name, steps }: ConversationClass, caching: "auto" | 
     const usage = cache.use(JSON.parse(text), clock.now());
     const read = usage.cache_read_input_tokens * READ;
     cost += (usage.input_tokens * PLAIN + read + usage.cache_creation_input_tokens * WRITE) / 1e6;
-    return Response.json({
-      id: "msg_1",
-      type: "message",
-      role: "assistant",
-      model: "up",
-      content: [{ type: "text", text: "Yes." }],
-      stop_reason: "end_turn",
-      usage: { ...usage, output_tokens: 2 },
-    });
+    return answerCached(usage);
   });
   const gateway = await startTestGateway({
     clock,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { endWith, makeIdentity, readStream } from "./answers/run-answers.ts";
+import { endWith } from "../support/answer-end.ts";
+import { makeIdentity, readStream } from "./answers/run-answers.ts";
 import { VENDORS } from "./answers/vendors.ts";
 import { CLIENTS, type Client, FORMATS } from "./formats.ts";
 import { openRequest, openRequestText } from "./open-request.ts";

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { InferenceRequest } from "../../src/wire/client-apis/inference-request.ts";
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
-import { endWith, makeIdentity } from "../fidelity/answers/run-answers.ts";
+import { makeIdentity } from "../fidelity/answers/run-answers.ts";
 import { CLIENTS, type Client } from "../fidelity/formats.ts";
 import { openRequest } from "../fidelity/open-request.ts";
 import { makeTarget } from "../fidelity/targets.ts";
+import { endWith } from "../support/answer-end.ts";
 import { isInRun } from "../support/long-run.ts";
 import { ANSWER_DIMENSIONS } from "./answer-dimensions.ts";
 import { growsLinearly, LARGER, type Work } from "./measure-growth.ts";

@@ -4,28 +4,11 @@ import {
   CHAT,
   type Fields,
   MESSAGES,
+  OWN_HOSTS,
   type ProfileSite,
   RESPONSES,
   startProfileSite,
 } from "./profile-site.ts";
-
-const OWN_HOSTS = `
-providers:
-  chathost:
-    base_url: {vendor}
-    api_keys: [sk-own-0123456789]
-    models: [{id: own/chat, name: up}]
-  responseshost:
-    base_url: {vendor}
-    format: openai-responses
-    api_keys: [sk-own-0123456789]
-    models: [{id: own/responses, name: up}]
-  messageshost:
-    base_url: {vendor}
-    format: anthropic-messages
-    api_keys: [sk-own-0123456789]
-    models: [{id: own/messages, name: up}]
-`;
 
 let site: ProfileSite;
 beforeAll(async () => {

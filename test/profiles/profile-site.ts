@@ -50,6 +50,25 @@ export const BEDROCK_AND_COHERE: Readonly<Record<string, string>> = {
   CO_API_URL: "{vendor}",
 };
 
+/** Hosts of an operator's own, one for each format of clients, with the models `own/chat`, `own/responses` and `own/messages`. */
+export const OWN_HOSTS = `
+providers:
+  chathost:
+    base_url: {vendor}
+    api_keys: [sk-own-0123456789]
+    models: [{id: own/chat, name: up}]
+  responseshost:
+    base_url: {vendor}
+    format: openai-responses
+    api_keys: [sk-own-0123456789]
+    models: [{id: own/responses, name: up}]
+  messageshost:
+    base_url: {vendor}
+    format: anthropic-messages
+    api_keys: [sk-own-0123456789]
+    models: [{id: own/messages, name: up}]
+`;
+
 /** Starts such a site. `yaml` and `more` configure further providers; `{vendor}` in them is the vendor's address. */
 export async function startProfileSite(
   yaml = "",

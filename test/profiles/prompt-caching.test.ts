@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { AskableApi } from "../support/client-apis.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
-import { createPromptCache, type PromptCache } from "../support/prompt-cache.ts";
+import { answerCached, createPromptCache, type PromptCache } from "../support/prompt-cache.ts";
 import type { RecordedRequest } from "../support/recording-vendor.ts";
 import {
   CHAT,
@@ -28,16 +28,7 @@ afterEach(() => site.stop());
 
 /** Answers as Claude does, with the usage of the simulated cache. */
 function answer({ text }: RecordedRequest): Response {
-  const usage = cache.use(JSON.parse(text), now);
-  return Response.json({
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: "up",
-    content: [{ type: "text", text: "Yes." }],
-    stop_reason: "end_turn",
-    usage: { ...usage, output_tokens: 2 },
-  });
+  return answerCached(cache.use(JSON.parse(text), now));
 }
 
 interface Turn {

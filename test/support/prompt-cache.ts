@@ -13,6 +13,19 @@ export interface CachedUsage {
   readonly cache_creation_input_tokens: number;
 }
 
+/** Returns Claude's answer "Yes." with the usage of a simulated cache. */
+export function answerCached(usage: CachedUsage): Response {
+  return Response.json({
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "up",
+    content: [{ type: "text", text: "Yes." }],
+    stop_reason: "end_turn",
+    usage: { ...usage, output_tokens: 2 },
+  });
+}
+
 /** A simulated prompt cache of one vendor account. */
 export interface PromptCache {
   /** Returns what a Messages request costs. `now` is in milliseconds. @throws Error for marks that the vendor rejects. */

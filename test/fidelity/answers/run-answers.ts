@@ -1,12 +1,12 @@
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
-import type { AnswerEnd, UpstreamCodec } from "../../../src/wire/canonical/format.ts";
+import type { UpstreamCodec } from "../../../src/wire/canonical/format.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import type { InferenceRequest } from "../../../src/wire/client-apis/inference-request.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/client-apis/upstream-codecs.ts";
 import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
-import { NO_TOKENS, type TokenUsage } from "../../../src/wire/conversation/usage.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
+import { endWith } from "../../support/answer-end.ts";
 import { CLIENTS, type Client, FORMAT_OF, FORMATS } from "../formats.ts";
 import { openRequest } from "../open-request.ts";
 import { holds } from "../probe.ts";
@@ -61,18 +61,6 @@ function open({ asks }: AnswerFeature, client: Client, format: FormatName): Infe
   const request = openRequest(client, makeBody(client, asks?.[client] ?? {}));
   request.encode(makeTarget(format));
   return request;
-}
-
-export function endWith(usage: TokenUsage | null): AnswerEnd {
-  const report = {
-    usage: usage ?? NO_TOKENS,
-    cost: 0.25,
-    upstreamInferenceCost: 0.5,
-    upstreamPromptCost: 0.2,
-    upstreamCompletionCost: 0.3,
-    isByok: false,
-  };
-  return { report, metadata: null };
 }
 
 /** Returns a vendor's whole answer as the client receives it. */

@@ -6,9 +6,10 @@ import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts"
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { RelayReader } from "../../../src/wire/canonical/relay-reader.ts";
 import { type Fields, omit } from "../../../src/wire/json/fields.ts";
+import { endWith } from "../../support/answer-end.ts";
 import { cutStep } from "../../support/long-run.ts";
 import { readAnswers } from "../../support/recordings.ts";
-import { ASKED, collectBlocks, endWith, IDENTITY, parseStream, readAll, STREAMS } from "./support.ts";
+import { ASKED, collectBlocks, IDENTITY, parseStream, readAll, STREAMS } from "./support.ts";
 
 const answers = readAnswers("anthropic").map(({ name, text }) => ({
   name,

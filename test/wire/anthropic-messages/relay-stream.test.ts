@@ -5,7 +5,8 @@ import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
-import { ASKED, collectBlocks, endWith, IDENTITY, parseStream, readAll, stream } from "./support.ts";
+import { endWith } from "../../support/answer-end.ts";
+import { ASKED, collectBlocks, IDENTITY, parseStream, readAll, stream } from "./support.ts";
 
 const START: Fields = {
   type: "message_start",

@@ -1,8 +1,7 @@
 import type { AnswerEvent } from "../../../src/wire/canonical/answer.ts";
-import type { AnswerEnd, AnswerReader, AskedFor, ModelTarget } from "../../../src/wire/canonical/format.ts";
+import type { AnswerReader, AskedFor, ModelTarget } from "../../../src/wire/canonical/format.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import { EMPTY_REQUEST } from "../../../src/wire/canonical/request.ts";
-import { NO_TOKENS, type TokenUsage } from "../../../src/wire/conversation/usage.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { readStreams } from "../../support/recordings.ts";
 
@@ -22,19 +21,6 @@ export const ASKED: AskedFor = {
 };
 
 export const TARGET: ModelTarget = { name: "claude-test", maxOutputTokens: null, reasoning: null };
-
-/** The end of an answer without a price. */
-export function endWith(usage: TokenUsage | null, metadata: Fields | null = null): AnswerEnd {
-  const report = {
-    usage: usage ?? NO_TOKENS,
-    cost: 0.25,
-    upstreamInferenceCost: 0.5,
-    upstreamPromptCost: 0.2,
-    upstreamCompletionCost: 0.3,
-    isByok: false,
-  };
-  return { report, metadata };
-}
 
 /** Recorded streams as they were sent, with event names, bytes as Latin-1. */
 export const STREAMS = readStreams("anthropic").map(({ name, text }) => ({

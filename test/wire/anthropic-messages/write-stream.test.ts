@@ -6,7 +6,8 @@ import { replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { Part } from "../../../src/wire/canonical/parts.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
-import { ASKED, collectBlocks, endWith, IDENTITY, parseStream } from "./support.ts";
+import { endWith } from "../../support/answer-end.ts";
+import { ASKED, collectBlocks, IDENTITY, parseStream } from "./support.ts";
 
 const USAGE = {
   ...NO_TOKENS,

@@ -1,11 +1,12 @@
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
-import type { AnswerEnd, AnswerIdentity, AskedFor } from "../../../src/wire/canonical/format.ts";
+import type { AnswerIdentity, AskedFor } from "../../../src/wire/canonical/format.ts";
 import { type ConversationRequest, EMPTY_REQUEST } from "../../../src/wire/canonical/request.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
+import { endWith } from "../../support/answer-end.ts";
 import { readAnswers, readStreams } from "../../support/recordings.ts";
 
 export const FOLDERS = ["openai-responses", "open-responses-responses", "xai-responses"] as const;
@@ -15,17 +16,7 @@ const BROKEN = new Set(["openai-responses/parallel-tool-call-wrapper.1.chunks.tx
 
 export const IDENTITY: AnswerIdentity = { id: "gen_test", model: "acme/model", created: 1_700_000_000 };
 
-export const END: AnswerEnd = {
-  report: {
-    usage: { ...NO_TOKENS, promptTokens: 10, completionTokens: 5 },
-    cost: 0.25,
-    upstreamInferenceCost: 0.5,
-    upstreamPromptCost: 0.2,
-    upstreamCompletionCost: 0.3,
-    isByok: false,
-  },
-  metadata: null,
-};
+export const END = endWith({ ...NO_TOKENS, promptTokens: 10, completionTokens: 5 });
 
 export const TARGET = { name: "gpt-5", maxOutputTokens: null, reasoning: null };
 
