@@ -85,10 +85,8 @@ function examineForwarded(
     return null;
   if (isAdapted(name, value, sent, { model, asked })) return null;
   // Models that reason take no log probabilities, which this API has as an entry of a list.
-  if (name === "include" && isNamed(name, named))
-    return isAdapted(name, withoutLogprobs(value), sent, { model, asked })
-      ? null
-      : { kind: "changed", field: name, detail: JSON.stringify(value) };
+  if (name === "include" && isNamed(name, named) && includesAll(arrived, withoutLogprobs(value), model))
+    return null;
   if (!isNamed(name, named) && !isDefault(name, value))
     return {
       kind: "not named",
