@@ -8,9 +8,16 @@ providers:
     models: [{ id: mine/model, prices: { prompt: "0.000001", completion: "0.000001" } }]
 `;
 
+const MORE_HOSTS = Object.fromEntries(
+  ["NVIDIA", "SILICONFLOW", "XIAOMI"].flatMap((name) => [
+    [`${name}_API_KEY`, `sk-test-${name.toLowerCase()}-0001`],
+    [`${name}_BASE_URL`, "{vendor}"],
+  ]),
+);
+
 let site: ProfileSite;
 beforeAll(async () => {
-  site = await startProfileSite(HOSTS);
+  site = await startProfileSite(HOSTS, MORE_HOSTS);
 });
 afterAll(() => site.stop());
 
@@ -91,8 +98,11 @@ describe("reasoning of an earlier turn", () => {
   test.each([
     ["deepseek/deepseek-v4-pro", "deepseek"],
     ["moonshotai/kimi-k2.6", "moonshotai"],
+    ["deepseek/deepseek-v4-flash", "nvidia"],
+    ["moonshotai/kimi-k2.6", "siliconflow"],
+    ["xiaomi/mimo-v2.5-pro", "xiaomi"],
   ])(
-    "is blank where %s rejects calls without any, and the other messages keep their bytes",
+    "is blank for %s at %s, which rejects calls without any, and the other messages keep their bytes",
     async (model, provider) => {
       const answer = { role: "assistant", content: "It is done." };
       const turn = { role: "assistant", content: null, tool_calls: [CALL] };
@@ -104,6 +114,16 @@ describe("reasoning of an earlier turn", () => {
       expect(messagesIn(asked)).toEqual([USER, { ...turn, reasoning_content: " " }, RESULT, answer, USER]);
     },
   );
+
+  test("is not made up for a model that does without it at a host where others need it", async () => {
+    const turn = { role: "assistant", content: null, tool_calls: [CALL] };
+    const asked = await site.ask(CHAT, "qwen/qwen3-32b", {
+      tools: TOOLS,
+      messages: [USER, turn, RESULT],
+      ...at("siliconflow"),
+    });
+    expect(messagesIn(asked)[1]).toEqual(turn);
+  });
 
   test("is the same in each turn, so that the conversation before it stays as it was", async () => {
     const turn = { role: "assistant", content: null, tool_calls: [CALL], ...SPELLINGS };

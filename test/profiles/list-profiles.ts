@@ -14,7 +14,6 @@ export const PROFILES_FILE = join(import.meta.dir, "profiles.txt");
 export const HOST_PARTS = [
   "developerRole",
   "reasoningField",
-  "needsReasoning",
   "refusedMessageFields",
   "namedRoles",
   "efforts",

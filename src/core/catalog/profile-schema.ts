@@ -59,6 +59,7 @@ export const familiesSchema = z.array(
       reasonsByDefault: z.boolean().optional(),
       forcedTools: z.enum(["without-reasoning", "never"]).optional(),
       unsignedThinking: z.boolean().optional(),
+      needsReasoning: z.boolean().optional(),
       cacheBreakpoints: z.boolean().optional(),
       blankTexts: z.enum(["none", "spaces"]).optional(),
       source: z.string().min(1),

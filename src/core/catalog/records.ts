@@ -189,6 +189,8 @@ export interface FamilyProfile {
   readonly forcedTools?: "without-reasoning" | "never";
   /** False: thinking of earlier turns without a signature is rejected, because another model made it. Absent: it is taken. */
   readonly unsignedThinking?: boolean;
+  /** Chat format: calls of earlier turns without reasoning are rejected. Absent: they are taken. */
+  readonly needsReasoning?: boolean;
   /** OpenAI's formats: `prompt_cache_breakpoint` is taken. Absent: not. */
   readonly cacheBreakpoints?: boolean;
   /** Which texts without a word are rejected. Absent: none. */
@@ -230,8 +232,6 @@ export interface ProviderQuirks {
   readonly noSchemas?: true;
   /** Chat format: the only field of messages from which it reads the reasoning of earlier turns. */
   readonly reasoningField?: "reasoning" | "reasoning_content";
-  /** Chat format: rejects calls of earlier turns without reasoning. */
-  readonly needsReasoning?: true;
   /** Chat format: knows the role `developer`. Others get it as `system`. */
   readonly developerRole?: true;
   /** Chat format: rejects these fields of messages. */

@@ -195,7 +195,7 @@ export function resolveMarkedCache({
 const MOST_MIN_TOKENS = 4096;
 
 /** Returns a member of the last profile that has it; undefined if none has. */
-function lastOf<K extends keyof FamilyProfile>(
+export function lastOf<K extends keyof FamilyProfile>(
   families: readonly FamilyProfile[],
   member: K,
 ): FamilyProfile[K] | undefined {

@@ -186,7 +186,6 @@ const quirks = z.strictObject({
   storesChats: z.literal(true).optional(),
   noSchemas: z.literal(true).optional(),
   reasoningField: z.enum(["reasoning", "reasoning_content"]).optional(),
-  needsReasoning: z.literal(true).optional(),
   developerRole: z.literal(true).optional(),
   refusedMessageFields: z.array(z.string().min(1)).min(1).optional(),
   namedRoles: z.array(z.string().min(1)).min(1).optional(),

@@ -13,6 +13,7 @@ import type { ProviderQuirks } from "../catalog/records.ts";
 import { resolveProfile } from "../catalog/resolve-charges.ts";
 import {
   findFamilies,
+  lastOf,
   resolveMarkedCache,
   resolveRefused,
   resolveTakes,
@@ -189,7 +190,7 @@ function describe(
       takesDeveloper: quirks.developerRole === true,
       refusedFields: setOf(quirks.refusedMessageFields) ?? NONE,
       reasoningField: quirks.reasoningField ?? null,
-      needsReasoning: quirks.needsReasoning === true,
+      needsReasoning: lastOf(families, "needsReasoning") === true,
       refusesCacheMarks: quirks.noCacheMarks === true,
       marksPrefill: quirks.marksPrefill === true,
       namedRoles: setOf(quirks.namedRoles),

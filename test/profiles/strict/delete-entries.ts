@@ -102,7 +102,7 @@ function* withoutEachParameter(taken: TakenParameters = {}): Generator<Without<T
 function* withoutEachFact(family: FamilyProfile): Generator<Without<FamilyProfile>> {
   for (const { name, changed } of withoutEachParameter(family.parameters))
     yield { name, changed: { ...family, parameters: changed } };
-  for (const fact of ["reasonsByDefault", "forcedTools", "unsignedThinking"] as const) {
+  for (const fact of ["reasonsByDefault", "forcedTools", "unsignedThinking", "needsReasoning"] as const) {
     const { [fact]: value, ...rest } = family;
     if (value !== undefined) yield { name: fact, changed: rest };
   }
