@@ -7,7 +7,7 @@ import { join } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
 
 const FILE = join(import.meta.dir, "..", "CHANGELOG.md");
-const UNRELEASED = "Unreleased";
+export const UNRELEASED = "Unreleased";
 const VERSION = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 
 /** The changes of a version. */

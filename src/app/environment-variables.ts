@@ -12,7 +12,7 @@ interface Variable {
 }
 
 /** The key that each environment variable sets. Variables take precedence over the file. */
-const VARIABLES: Readonly<Record<string, Variable>> = {
+export const VARIABLES: Readonly<Record<string, Variable>> = {
   GATEWAY_HOST: { path: ["server", "host"] },
   GATEWAY_PORT: { path: ["server", "port"], isNumber: true },
   GATEWAY_PROCESSES: { path: ["server", "processes"], isNumber: true },

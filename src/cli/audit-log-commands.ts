@@ -3,6 +3,7 @@ import type { Stores } from "../app/stores.ts";
 import { presentEntry } from "../core/audit/present-entry.ts";
 import { presentVerdict, verifyAudit } from "../core/audit/verify-audit.ts";
 import { tellDatabase } from "./command-stores.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { formatTable } from "./format-table.ts";
 import { resolveScope } from "./named-resources.ts";
 import { printTime } from "./print-values.ts";
@@ -48,7 +49,7 @@ async function verify(stores: Stores, { json }: JsonOption): Promise<string> {
   if (!json) tellDatabase(stores);
   const verdict = await verifyAudit(stores.audit);
   const { entries, lastHash, flaw } = verdict;
-  if (flaw !== null) process.exitCode = 1;
+  if (flaw !== null) process.exitCode = EXIT_CODES.failed;
   if (json) return JSON.stringify({ data: presentVerdict(verdict) });
   return flaw === null
     ? `All ${entries} entries are intact. Hash of the last entry: ${lastHash}.`

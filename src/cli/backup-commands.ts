@@ -13,6 +13,7 @@ import { openMasterKeys } from "../app/open-master-keys.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import type { MasterKey } from "../core/provider-keys/vault.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { formatFindings } from "./format-findings.ts";
 import { print, tell } from "./print.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
@@ -161,7 +162,7 @@ async function verify(given: string, { json, workDir }: VerifyOptions): Promise<
     random,
   };
   const { manifest, findings } = await removeAtEnd(folder, () => verifyBackup(request));
-  if (findings.some(({ status }) => status === "failure")) process.exitCode = 1;
+  if (findings.some(({ status }) => status === "failure")) process.exitCode = EXIT_CODES.failed;
   const { created_at, gateway_version } = manifest;
   print(
     json

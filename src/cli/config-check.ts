@@ -5,6 +5,7 @@ import { type ConfigFindings, findConfigProblems } from "../app/find-config-prob
 import { probeStores } from "../app/probe-stores.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { print } from "./print.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 
@@ -34,7 +35,7 @@ async function check(file: string | undefined, { connect, json }: CheckOptions):
   const isUnknownVariable = ({ variable, path }: ConfigProblem) => variable !== null && path.length === 0;
   const errors = [...findings.problems, ...findings.warnings.filter(isUnknownVariable), ...away];
   const warnings = findings.warnings.filter((warning) => !isUnknownVariable(warning));
-  if (errors.length > 0) process.exitCode = 1;
+  if (errors.length > 0) process.exitCode = EXIT_CODES.failed;
   print(json ? printJson(findings, errors, warnings) : printText(findings, errors, warnings));
 }
 

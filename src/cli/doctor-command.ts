@@ -4,6 +4,7 @@ import { examineInstallation } from "../app/doctor/examine-installation.ts";
 import { findConfigProblems } from "../app/find-config-problems.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { formatFindings } from "./format-findings.ts";
 import { print } from "./print.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
@@ -19,6 +20,6 @@ async function examine({ json }: JsonOption): Promise<void> {
   // With a file that cannot be parsed, the rest is checked with the defaults.
   const config = findings.config ?? configSchema.parse({});
   const found = await examineInstallation({ ...sources, config, findings });
-  if (found.some(({ status }) => status === "failure")) process.exitCode = 1;
+  if (found.some(({ status }) => status === "failure")) process.exitCode = EXIT_CODES.failed;
   print(json ? JSON.stringify({ data: found }) : formatFindings(found));
 }

@@ -1,8 +1,6 @@
 import type { GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
 import type { BufferedLog } from "../telemetry/log.ts";
-
-/** The exit code of a gateway that another process has replaced: EX_TEMPFAIL, a failure after which a supervisor starts it again. */
-const REPLACED_EXIT_CODE = 75;
+import { EXIT_CODES } from "./exit-codes.ts";
 
 /** How long the line that says why the process ends has to leave. Milliseconds. */
 const LAST_LINE_MS = 50;
@@ -13,5 +11,5 @@ export function exitReplaced(error: GatewayReplacedError, log: BufferedLog): voi
     detail: error.message,
   });
   log.flush();
-  setTimeout(() => process.exit(REPLACED_EXIT_CODE), LAST_LINE_MS);
+  setTimeout(() => process.exit(EXIT_CODES.replaced), LAST_LINE_MS);
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { type AskedGateway, addGatewayOptions, type GatewayOptions, withGateway } from "./ask-gateway.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { formatTable } from "./format-table.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 
@@ -157,7 +158,7 @@ async function testProvider(
     body: { model, key: providerKey },
     timeoutMs: TEST_MS,
   });
-  if (data.status !== "ok") process.exitCode = 1;
+  if (data.status !== "ok") process.exitCode = EXIT_CODES.failed;
   if (json) return JSON.stringify({ data });
   const called = data.model === null ? "" : ` ${data.model}, ${data.latency_ms} ms.`;
   const words = data.upstream_message === null ? "" : ` It said: ${data.upstream_message}`;

@@ -6,6 +6,7 @@ import { checkLedger, presentDifference } from "../core/ledger/check-ledger.ts";
 import { TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
 import { tellDatabase } from "./command-stores.ts";
 import { type EntryOptions, listEntries, readKind } from "./credit-views.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { formatTable } from "./format-table.ts";
 import { NAMED_BY } from "./named-resources.ts";
 import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "./read-options.ts";
@@ -42,7 +43,7 @@ async function check(stores: Stores, { json }: JsonOption): Promise<string> {
   const { ledger, usage, listDamagedLines } = stores;
   if (!json) tellDatabase(stores);
   const differences = await checkLedger(ledger, usage, listDamagedLines());
-  if (differences.length > 0) process.exitCode = 1;
+  if (differences.length > 0) process.exitCode = EXIT_CODES.failed;
   if (json) return JSON.stringify({ data: differences.map(presentDifference) });
   if (differences.length === 0)
     return "All balances match their transfers, and all generation records have their charges.";

@@ -17,6 +17,7 @@ import {
 import { PROVIDER_KEY_SETTINGS } from "../core/provider-keys/provider-key-fields.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
 import { auditCommand } from "./audit-command.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatTable } from "./format-table.ts";
 import { NAMED_BY, resolveAccount, resolveProviderKey } from "./named-resources.ts";
@@ -178,7 +179,7 @@ async function test(services: ProviderKeyServices, text: string, options: JsonOp
     usedAt: at,
     error: isOk ? null : { message: trial.message, at },
   });
-  if (!isOk) process.exitCode = 1;
+  if (!isOk) process.exitCode = EXIT_CODES.failed;
   const models = listOpenedModels(serving, tried);
   if (options.json) return JSON.stringify({ data: { ...presentTrial(trial), models } });
   const words = trial.upstreamMessage === null ? "" : ` It said: ${trial.upstreamMessage}`;

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
+import { EXIT_CODES } from "./exit-codes.ts";
 
-/** The exit code of a program that a signal has ended, as a shell shows it. */
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+const CODE_OF_SIGNAL = { SIGINT: EXIT_CODES.interrupted, SIGTERM: EXIT_CODES.terminated } as const;
 
 /** A thread may add a file while its folder is removed. */
 const ATTEMPTS = 5;
@@ -19,9 +19,9 @@ function removeFolder(folder: string): void {
 
 /** Runs a command that writes to a temporary folder, which is removed afterwards, also after SIGINT and SIGTERM. */
 export async function removeAtEnd<Result>(folder: string, run: () => Promise<Result>): Promise<Result> {
-  const end = (signal: keyof typeof EXIT_CODES): void => {
+  const end = (signal: keyof typeof CODE_OF_SIGNAL): void => {
     removeFolder(folder);
-    process.exit(EXIT_CODES[signal]);
+    process.exit(CODE_OF_SIGNAL[signal]);
   };
   process.once("SIGINT", end).once("SIGTERM", end);
   try {

@@ -2,10 +2,11 @@ import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "../app/config-error.ts";
 import { COMMAND_GROUPS, type ListedCommand } from "./commands.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { limitTables } from "./format-table.ts";
 import { printProblem, write, writeResult } from "./print.ts";
 
-/** Runs the `gateway` command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid arguments. */
+/** Runs the `gateway` command. Returns its exit code (`EXIT_CODES`). */
 export async function runCli(args: readonly string[]): Promise<number> {
   const program: Command = new Command("gateway")
     .description("An AI gateway: one OpenAI-compatible HTTP API in front of many model providers.")
@@ -24,7 +25,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   try {
     await addCommands(program, nameCommand(args));
     await program.parseAsync(args, { from: "user" });
-    return Number(process.exitCode ?? 0);
+    return Number(process.exitCode ?? EXIT_CODES.done);
   } catch (error) {
     return reportError(error);
   }
@@ -64,10 +65,10 @@ function nameOf({ term }: ListedCommand): string {
 function reportError(error: unknown): number {
   if (error instanceof Error && "exitCode" in error && "code" in error) {
     // Exit code 0 is --help and --version. Commander has printed what is wrong with the arguments otherwise.
-    return error.exitCode === 0 ? 0 : 2;
+    return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.invalidArguments;
   }
   const problems = error instanceof Error ? error.message : String(error);
   const heading = error instanceof ConfigError ? "Invalid configuration:\n" : "";
   printProblem(`${heading}${problems}`);
-  return 1;
+  return EXIT_CODES.failed;
 }

@@ -3,6 +3,7 @@ import { loadConfig } from "../app/load-config.ts";
 import { type MasterRotation, rotateMasterKey } from "../app/rotate-master-key.ts";
 import { createSystemRandom } from "../base/random.ts";
 import { openCommandStores } from "./command-stores.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { print } from "./print.ts";
 
 /** `gateway secrets rotate`: a gateway may run on the data directory. */
@@ -22,7 +23,7 @@ async function rotate(): Promise<void> {
   try {
     const rotation = await rotateMasterKey(config, stores, random);
     print(formatRotation(rotation));
-    if (rotation !== null && rotation.unreadable.length > 0) process.exitCode = 1;
+    if (rotation !== null && rotation.unreadable.length > 0) process.exitCode = EXIT_CODES.failed;
   } finally {
     await stores.close();
   }

@@ -1,4 +1,5 @@
 import { isatty } from "node:tty";
+import { EXIT_CODES } from "./exit-codes.ts";
 
 /** Resolves at the first SIGTERM or SIGINT. At the second, calls `onSecond` and ends the process. */
 export function waitForStop(onSecond: () => void = () => {}): Promise<void> {
@@ -7,7 +8,7 @@ export function waitForStop(onSecond: () => void = () => {}): Promise<void> {
     const onSignal = (): void => {
       if (isStopping) {
         onSecond();
-        process.exit(130);
+        process.exit(EXIT_CODES.interrupted);
       }
       isStopping = true;
       resolve();
@@ -19,8 +20,6 @@ export function waitForStop(onSecond: () => void = () => {}): Promise<void> {
 
 /** How long a start that is told to stop may take, so that requests which it has accepted already are answered. Milliseconds. */
 const START_MS = 2_000;
-/** The exit code of a program that SIGTERM has ended. */
-const TERMINATED = 143;
 
 /** Resolves with a start. One that is told to stop, and still waits after two seconds, ends the process. */
 export async function untilStopped<Started>(
@@ -29,7 +28,7 @@ export async function untilStopped<Started>(
 ): Promise<Started> {
   let isStarting = true;
   void stop.then(() => {
-    if (isStarting) setTimeout(() => isStarting && process.exit(TERMINATED), START_MS);
+    if (isStarting) setTimeout(() => isStarting && process.exit(EXIT_CODES.terminated), START_MS);
   });
   try {
     return await starting;
@@ -54,7 +53,7 @@ const STDIN = 0;
 const LAST_LINES_MS = 1_000;
 
 /** Ends the process when its last output is written, and soon even if a reader of the log has stopped. */
-export function exitSoon(exitCode = 0): void {
+export function exitSoon(exitCode: number = EXIT_CODES.done): void {
   process.exitCode = exitCode;
   setTimeout(() => process.exit(exitCode), LAST_LINES_MS).unref();
 }

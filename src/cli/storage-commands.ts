@@ -3,6 +3,7 @@ import { compactDataDir } from "../app/compact-database.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { type CopyResult, copyStores } from "../app/storage-copy/copy-stores.ts";
 import { systemClock } from "../base/clock.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { formatTable } from "./format-table.ts";
 import { print, tell } from "./print.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
@@ -56,7 +57,7 @@ async function copy({ json, ...options }: CopyOptions): Promise<void> {
     { from, to, isPooled: database.pooled, onPage: createProgress() },
     systemClock,
   );
-  if (!result.isEqual) process.exitCode = 1;
+  if (!result.isEqual) process.exitCode = EXIT_CODES.failed;
   print(json ? JSON.stringify({ data: presentResult(result) }) : formatResult(result));
 }
 

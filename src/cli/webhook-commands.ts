@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { type AskedGateway, addGatewayOptions, type GatewayOptions, withGateway } from "./ask-gateway.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { formatTable } from "./format-table.ts";
 import { addJsonOption, type JsonOption } from "./read-options.ts";
 
@@ -72,7 +73,7 @@ async function testWebhooks(gateway: AskedGateway, { index, json }: TestOptions)
   const body = index === undefined ? {} : { index };
   const request = { method: "POST", path: `${PATH}/test`, body, timeoutMs: TIMEOUT_MS } as const;
   const answer = await gateway.ask<{ data: readonly Trial[] }>(request);
-  if (answer.data.some(({ error }) => error !== null)) process.exitCode = 1;
+  if (answer.data.some(({ error }) => error !== null)) process.exitCode = EXIT_CODES.failed;
   if (json) return JSON.stringify(answer);
   const rows = answer.data.map((one) => [
     String(one.index),

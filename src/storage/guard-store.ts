@@ -1,3 +1,4 @@
+import { GatewayError } from "../base/errors.ts";
 import { StoreError } from "../base/store-error.ts";
 import { wrapMethods } from "./wrap-methods.ts";
 
@@ -6,7 +7,10 @@ export type Repeat = (error: unknown, failures: number) => Promise<boolean>;
 
 const NEVER: Repeat = async () => false;
 
-/** Returns a store that rejects with a `StoreError` for every failure of its database, unless `repeat` repeats the call. */
+/**
+ * Returns a store that rejects with a `StoreError` for every failure of its database, unless `repeat` repeats the call. What a store
+ * refuses for a reason (`GatewayError`) it rejects with that.
+ */
 export function guardStore<Store extends object>(store: Store, repeat: Repeat = NEVER): Store {
   return wrapMethods(store, (method) => async (...args) => {
     for (let failures = 1; ; failures++) {
@@ -14,7 +18,7 @@ export function guardStore<Store extends object>(store: Store, repeat: Repeat = 
         return await method(...args);
       } catch (error) {
         if (await repeat(error, failures)) continue;
-        throw error instanceof StoreError ? error : new StoreError(error);
+        throw error instanceof StoreError || error instanceof GatewayError ? error : new StoreError(error);
       }
     }
   });

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { COMMAND_OUTPUT } from "../../scripts/surface/areas.ts";
+import { listCommands } from "../../scripts/surface/list-commands.ts";
+import { listForms, type Printed } from "../../scripts/surface/list-forms.ts";
+import { renderSurface, surfaceFile } from "../../scripts/surface/run.ts";
 import { loadConfig } from "../../src/app/load-config.ts";
 import { openMasterKeys } from "../../src/app/open-master-keys.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -186,6 +190,7 @@ const OTHER_COMMANDS = [
   ({ user }: Scene) => ["identities", "add", user, "subject", "--issuer", "https://id.example"],
   () => ["identities", "list"],
   ({ user }: Scene) => ["identities", "remove", user, "subject", "--issuer", "https://id.example"],
+  () => ["config", "check"],
 ];
 
 const MODELS = ["gpt-a", "gpt-b"] as const;
@@ -371,14 +376,26 @@ test("the help lists every group of commands", async () => {
   }
 });
 
+/** What the commands have printed with `--json`. */
+const printed: Printed[] = [];
+
+const COMMAND_NAMES = new Set((await listCommands()).map(({ path: [name] }) => name));
+
+/** Returns the words that name a command, without its arguments and options. */
+function nameCommand([group = "", ...rest]: readonly string[]): string {
+  const ofGroup = `${group} ${rest[0]}`;
+  return COMMAND_NAMES.has(ofGroup) ? ofGroup : group;
+}
+
 describe("every command", () => {
-  const rows = Object.values(COMMANDS).flat();
+  const rows = [...Object.values(COMMANDS).flat(), ...OTHER_COMMANDS];
 
   test.each(rows.map((words) => [words(PLACEHOLDERS).join(" "), words] as const))(
     "prints a table by default and JSON with --json: %s",
     async (_name, words) => {
       const wanted = words(scene);
       const json = await runJson([...wanted, "--json"]);
+      printed.push({ command: nameCommand(wanted), json });
       expect(json["data"]).toBeDefined();
       if (isOnce(wanted)) return;
       const { exitCode, output } = await run(wanted);
@@ -386,6 +403,13 @@ describe("every command", () => {
       expect(() => JSON.parse(output)).toThrow();
     },
   );
+
+  test("prints JSON in the form that docs/surface/command-output.txt promises; UPDATE_SURFACE=true writes it", async () => {
+    const file = surfaceFile(COMMAND_OUTPUT);
+    const forms = renderSurface(listForms(printed));
+    if (process.env["UPDATE_SURFACE"] === "true") await Bun.write(file, forms);
+    expect(forms).toBe(await Bun.file(file).text());
+  });
 
   test("leaves a valid audit log with an entry for each change", async () => {
     const { data } = await runJson(["audit", "list", "--limit", "100", "--json"]);

@@ -16,6 +16,7 @@ import {
 } from "../../core/accounts/records.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
 import { findNames } from "./find-names.ts";
+import { requireKnown } from "./require-known.ts";
 import { type KnownRevisions, Revision } from "./revision.ts";
 import { encodeNullableJson, readInteger, readNullableInteger, readNullableJson } from "./values.ts";
 
@@ -60,6 +61,7 @@ export class PostgresAccountStore implements AccountStore {
     return this.revision.change(async (sql) => {
       const verdict = await checkUnique(sql, account);
       if (verdict !== "done") return verdict;
+      await requireKnown(sql, "account", null, account);
       await sql.run(INSERT_ACCOUNT, [id, kind, createdAt, ...encodeSettings(account)]);
       if (owner !== undefined) await writeMember(sql, owner);
       return verdict;
@@ -76,6 +78,7 @@ export class PostgresAccountStore implements AccountStore {
         if (closes && (await ownsAlone(sql, id))) return { verdict: "last_owner", account: before };
         const verdict = await checkUnique(sql, after);
         if (verdict !== "done") return { verdict, account: before };
+        await requireKnown(sql, "account", before, after);
         await sql.run(UPDATE_ACCOUNT, [id, ...encodeSettings(after)]);
         return { verdict: "done", account: after };
       },

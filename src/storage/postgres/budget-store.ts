@@ -16,6 +16,7 @@ import {
 } from "../usage-sql/budget-rows.ts";
 import { encodeList, type Postgres, type SqlRunner } from "./client.ts";
 import { lockBalance } from "./lease-rows.ts";
+import { requireKnown } from "./require-known.ts";
 import { type KnownRevisions, Revision } from "./revision.ts";
 import { readInteger } from "./values.ts";
 
@@ -58,6 +59,7 @@ export class PostgresBudgetStore implements BudgetStore {
         [accountId],
       );
       if (readInteger(row?.count ?? "0") >= MAX_BUDGETS) return false;
+      await requireKnown(sql, "budget", null, budget);
       // A save of a cost locks the balance first: it is in the usage sums by now, or finds the budget.
       await lockBalance(sql, accountId);
       const values = encodeBudget(budget);

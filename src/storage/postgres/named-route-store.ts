@@ -6,6 +6,7 @@ import {
 } from "../../core/named-routes/named-route-store.ts";
 import { MAX_VERSIONS } from "../../core/named-routes/route-schema.ts";
 import type { Postgres } from "./client.ts";
+import { requireKnown } from "./require-known.ts";
 import { type KnownRevisions, Revision } from "./revision.ts";
 import { readInteger } from "./values.ts";
 
@@ -47,6 +48,7 @@ export class PostgresNamedRouteStore implements NamedRouteStore {
   putNamedRoute(route: Omit<StoredRoute, "version">) {
     const { accountId, name, definition, updatedAt } = route;
     return this.revision.change(async (sql) => {
+      await requireKnown(sql, "named route", null, definition);
       const [row] = await sql.run<{ version: string }>(
         `INSERT INTO named_routes (account_id, name, version, definition, created_at)
          SELECT $1::text, $2::text, coalesce(max(version), 0) + 1, $3::text, $4::bigint

@@ -1,0 +1,81 @@
+/**
+ * The public surface, which docs/versions.md promises: `npm run surface` writes it into `docs/surface`. With `--check` it compares: the
+ * files must be as the code says, and what they say otherwise than the last release must be named in the changelog. With `--release` it
+ * keeps the files as those of the last release.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseChangelog, UNRELEASED } from "../release-notes.ts";
+import { AREAS, COMMAND_OUTPUT } from "./areas.ts";
+import { compareSurface, findUnnamed } from "./compare-surface.ts";
+import { type Entry, formatEntry } from "./entry.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const FOLDER = join(ROOT, "docs/surface");
+const RELEASED = join(FOLDER, "released");
+/** The most differences of an area that are printed. */
+const MAX_PRINTED = 20;
+
+const NAMES = [...AREAS.map(({ name }) => name), COMMAND_OUTPUT];
+
+/** Returns the file of an area. */
+export function surfaceFile(name: string, folder = FOLDER): string {
+  return join(folder, `${name}.txt`);
+}
+
+/** Returns the text of the file with these entries. */
+export function renderSurface(entries: Iterable<Entry>): string {
+  const lines = new Set([...entries].map(formatEntry));
+  return `${[...lines].sort().join("\n")}\n`;
+}
+
+async function listSurface(): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  for (const { name, list } of AREAS) files.set(name, renderSurface(await list()));
+  return files;
+}
+
+function linesOf(file: string): readonly string[] {
+  return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+}
+
+/** Lists what is wrong with the files, and what the changelog does not name. */
+async function findProblems(): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const [name, text] of await listSurface())
+    if (!existsSync(surfaceFile(name)) || readFileSync(surfaceFile(name), "utf8") !== text)
+      problems.push(`docs/surface/${name}.txt is not what the code says: run \`npm run surface\``);
+  const changelog = readFileSync(join(ROOT, "CHANGELOG.md"), "utf8");
+  const notes = parseChangelog(changelog).find(({ version }) => version === UNRELEASED)?.notes ?? "";
+  // The first release has nothing to compare with.
+  for (const name of existsSync(RELEASED) ? NAMES : []) {
+    const differences = compareSurface(linesOf(surfaceFile(name, RELEASED)), linesOf(surfaceFile(name)));
+    const unnamed = findUnnamed(differences, notes);
+    for (const { kind, line, names } of unnamed.slice(0, MAX_PRINTED))
+      problems.push(
+        `docs/surface/${name}.txt: ${kind} since the last release, but CHANGELOG.md (${UNRELEASED}) does not name \`${names.join("` or `")}\`: ${line}`,
+      );
+    if (unnamed.length > MAX_PRINTED)
+      problems.push(`docs/surface/${name}.txt: and ${unnamed.length - MAX_PRINTED} more`);
+  }
+  return problems;
+}
+
+function keepAsReleased(): void {
+  mkdirSync(RELEASED, { recursive: true });
+  for (const name of NAMES) writeFileSync(surfaceFile(name, RELEASED), readFileSync(surfaceFile(name)));
+}
+
+if (import.meta.main) {
+  const [option] = process.argv.slice(2);
+  if (option === "--check") {
+    const problems = await findProblems();
+    for (const problem of problems) console.error(problem);
+    console.log(`surface: ${problems.length} problems`);
+    process.exitCode = problems.length > 0 ? 1 : 0;
+  } else if (option === "--release") keepAsReleased();
+  else {
+    mkdirSync(FOLDER, { recursive: true });
+    for (const [name, text] of await listSurface()) writeFileSync(surfaceFile(name), text);
+  }
+}

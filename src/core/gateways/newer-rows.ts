@@ -1,0 +1,90 @@
+import { fail } from "../../base/errors.ts";
+
+/** What a row in the store is. */
+export type RowKind = "account" | "budget" | "named route";
+
+/** Something that can be stored since a version. Gateways before it ignore it, or cannot read the row. */
+interface NewerPart {
+  readonly row: RowKind;
+  /** Its place within the row; empty: the row itself. */
+  readonly path: readonly string[];
+  /** The value that means the same as none. */
+  readonly none?: unknown;
+  /** How the API names it. */
+  readonly name: string;
+  /** The first version that knows it. */
+  readonly since: string;
+}
+
+/** Every part that not all released versions know. A new one gets a line with the version in which it appears. */
+const NEWER_PARTS: readonly NewerPart[] = [
+  { row: "budget", path: [], name: "budgets", since: "0.2.0" },
+  {
+    row: "account",
+    path: ["policy", "promptCaching"],
+    none: "auto",
+    name: "policy.prompt_caching",
+    since: "0.2.0",
+  },
+  {
+    row: "named route",
+    path: ["provider", "prompt_caching"],
+    name: "provider.prompt_caching",
+    since: "0.2.0",
+  },
+];
+
+/** A gateway with the version of its program. */
+export interface VersionedGateway {
+  readonly id: string;
+  readonly host: string;
+  readonly version: string;
+}
+
+/**
+ * Lists what a change puts into a row that not all released versions know: nothing that the row has had before. `before` is null for a
+ * new row.
+ */
+export function listNewerParts(row: RowKind, before: object | null, after: object): readonly NewerPart[] {
+  return NEWER_PARTS.filter((part) => {
+    if (part.row !== row) return false;
+    if (part.path.length === 0) return before === null;
+    const value = valueAt(after, part);
+    return value !== undefined && value !== valueAt(before, part);
+  });
+}
+
+/** Returns the value of a part; undefined if the row has none. */
+function valueAt(row: object | null, { path, none }: NewerPart): unknown {
+  let value: unknown = row;
+  for (const name of path) value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
+  return value === none || value === null ? undefined : value;
+}
+
+/**
+ * Rejects a change that one of the gateways on the same store does not know: it would ignore the change, or could not read the row.
+ * `isOlder` says whether a version came before another one.
+ * @throws GatewayError `conflict`, which names the gateway and what to do.
+ */
+export function rejectUnknownParts(
+  parts: readonly NewerPart[],
+  gateways: readonly VersionedGateway[],
+  isOlder: (version: string, since: string) => boolean,
+): void {
+  for (const { name, since } of parts) {
+    const older = gateways.filter(({ version }) => isOlder(version, since));
+    const [first] = older;
+    if (first === undefined) continue;
+    fail(
+      "conflict",
+      `${name} cannot be changed while a gateway runs a version that does not know it: ${first.id} on ${first.host} runs ${first.version}, and ${name} needs ${since}. Upgrade that gateway, or release what it has leased if it does not come back (docs/operations/upgrades.md).`,
+      {
+        metadata: {
+          field: name,
+          needs_version: since,
+          gateways: older.map(({ id, host, version }) => ({ id, host, version })),
+        },
+      },
+    );
+  }
+}

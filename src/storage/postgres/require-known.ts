@@ -1,0 +1,30 @@
+import packageJson from "../../../package.json" with { type: "json" };
+import {
+  listNewerParts,
+  type RowKind,
+  rejectUnknownParts,
+  type VersionedGateway,
+} from "../../core/gateways/newer-rows.ts";
+import type { SqlRunner } from "./client.ts";
+
+/**
+ * Rejects a change of a row that a registered gateway does not know, because its version is older (`listNewerParts`). `before` is null for
+ * a new row. Call it in the transaction of the change.
+ * @throws GatewayError `conflict`; StoreError.
+ */
+export async function requireKnown(
+  sql: SqlRunner,
+  row: RowKind,
+  before: object | null,
+  after: object,
+): Promise<void> {
+  const parts = listNewerParts(row, before, after);
+  if (parts.length === 0) return;
+  const gateways = await sql.run<VersionedGateway>("SELECT id, host, version FROM gateways ORDER BY id");
+  rejectUnknownParts(parts, gateways, isOlder);
+}
+
+/** This program knows all parts, also those of a release to come. */
+function isOlder(version: string, since: string): boolean {
+  return version !== packageJson.version && Bun.semver.order(version, since) < 0;
+}
