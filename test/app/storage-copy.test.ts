@@ -18,6 +18,7 @@ import { IS_LONG_RUN } from "../support/long-run.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";
 import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
+import { expectPromisedOutput } from "../support/promised-output.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 import { signIn } from "../support/sign-in.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
@@ -210,8 +211,9 @@ describe.skipIf(!RUNS)("`gateway storage copy`", () => {
     expect(again.exitCode).toBe(0);
 
     const back = join(workspace.folder, "back");
-    const returned = await workspace.run(copyArguments(url, back));
+    const returned = await workspace.run([...copyArguments(url, back), "--json"]);
     expect(returned).toMatchObject({ exitCode: 0 });
+    expectPromisedOutput([{ command: "storage copy", json: JSON.parse(returned.stdout) }]);
     const rows = readAll(dataDir);
     expect(Object.keys(rows).filter((table) => rows[table]?.length === 0)).toEqual([
       "announced_changes",

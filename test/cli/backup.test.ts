@@ -18,6 +18,7 @@ import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { CAN_FILL_DISK, WITH_FULL_DISK } from "../support/full-disk.ts";
 import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { AS_SHIPPED } from "../support/gateway-process.ts";
+import { expectPromisedOutput } from "../support/promised-output.ts";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
@@ -125,6 +126,7 @@ describe("gateway backup create", () => {
     const created = await run("create", "folder", "--keep", "2", "--json");
     const { data } = JSON.parse(created.stdout) as { data: { path: string; removed: string[] } };
     expect(data.removed).toEqual([old[0] as string]);
+    expectPromisedOutput([{ command: "backup create", json: JSON.parse(created.stdout) }]);
     const kept = readdirSync(at("folder")).sort();
     const newest = await run("verify", "folder");
     expect([newest.exitCode, newest.stdout]).toEqual([0, expect.stringContaining(`${data.path}: of `)]);
@@ -155,6 +157,8 @@ describe("gateway backup verify", () => {
     ]);
     expect(stdout).toContain("0 failures, 0 warnings.");
     expect(readdirSync(workspace.folder).sort()).toEqual(before);
+    const { stdout: printed } = await run("verify", BACKUP, "--json");
+    expectPromisedOutput([{ command: "backup verify", json: JSON.parse(printed) }]);
   });
 
   test("without any master key it warns, and with another one it fails and names the one that is missing", async () => {
@@ -316,7 +320,8 @@ describe("gateway backup restore", () => {
   });
 
   test("a data directory with another version's tables is not backed up", async () => {
-    await run("restore", BACKUP, "--data-dir", "older");
+    const restored = await run("restore", BACKUP, "--data-dir", "older", "--json");
+    expectPromisedOutput([{ command: "backup restore", json: JSON.parse(restored.stdout) }]);
     execute(`PRAGMA user_version = ${MIGRATIONS.length - 1}`)(at("older"));
     const rejected = await workspace.run(["backup", "create", "of-older"], { GATEWAY_DATA_DIR: at("older") });
     expect(rejected).toMatchObject({

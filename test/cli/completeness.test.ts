@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { COMMAND_OUTPUT } from "../../scripts/surface/areas.ts";
 import { listCommands } from "../../scripts/surface/list-commands.ts";
-import { listForms, type Printed } from "../../scripts/surface/list-forms.ts";
-import { renderSurface, surfaceFile } from "../../scripts/surface/run.ts";
+import type { Printed } from "../../scripts/surface/list-forms.ts";
 import { loadConfig } from "../../src/app/load-config.ts";
 import { openMasterKeys } from "../../src/app/open-master-keys.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -16,6 +14,7 @@ import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
+import { expectPromisedOutput } from "../support/promised-output.ts";
 import { databaseVariables } from "../support/test-databases.ts";
 import { openTestStores } from "../support/test-stores.ts";
 
@@ -404,11 +403,8 @@ describe("every command", () => {
     },
   );
 
-  test("prints JSON in the form that docs/surface/command-output.txt promises; UPDATE_SURFACE=true writes it", async () => {
-    const file = surfaceFile(COMMAND_OUTPUT);
-    const forms = renderSurface(listForms(printed));
-    if (process.env["UPDATE_SURFACE"] === "true") await Bun.write(file, forms);
-    expect(forms).toBe(await Bun.file(file).text());
+  test("prints JSON in the form that docs/surface/command-output.txt promises", () => {
+    expectPromisedOutput(printed);
   });
 
   test("leaves a valid audit log with an entry for each change", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { startCheckService } from "../support/check-service.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
+import { expectPromisedOutput } from "../support/promised-output.ts";
 import { createWorkspace, type GatewayProcess, type Workspace } from "../support/run-gateway.ts";
 
 interface Finding {
@@ -38,6 +39,7 @@ describe("gateway doctor", () => {
     expect(exitCode).toBe(0);
     expect(of("data directory")[0]?.text).toBe(`${folder} does not exist`);
     expect(existsSync(folder)).toBe(false);
+    expectPromisedOutput([{ command: "doctor", json: { data } }]);
   });
 
   test("says what is wrong with the configuration, keys and data directory, and what to do", async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findFreePort } from "../support/free-port.ts";
+import { expectPromisedOutput } from "../support/promised-output.ts";
 import { createWorkspace, type GatewayProcess, type Workspace } from "../support/run-gateway.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 
@@ -59,6 +60,7 @@ describe("gateway health", () => {
   test("--json prints the answer of the API, and --all includes providers without a key", async () => {
     const some = JSON.parse((await run(["health", "--json"])).stdout) as Answer;
     const all = JSON.parse((await run(["health", "--json", "--all"])).stdout) as Answer;
+    expectPromisedOutput([{ command: "health", json: all }]);
     expect(some.gateway_id).toMatch(/^gateway_/);
     expect(some.data).toContainEqual(expect.objectContaining({ provider: "acme", state: "unknown" }));
     expect(all.data.length).toBeGreaterThan(some.data.length);
@@ -103,6 +105,7 @@ describe("gateway health test", () => {
     expect(JSON.parse(stdout)).toMatchObject({
       data: { status: "refused", upstream_message: "Who are you?" },
     });
+    expectPromisedOutput([{ command: "health test", json: JSON.parse(stdout) }]);
   });
 
   test("names similar slugs for an unknown provider", async () => {
@@ -152,7 +155,12 @@ describe("gateway providers drain and undrain", () => {
     expect((await run(["health"])).stdout).toMatch(
       /Drained by an operator:\nacme, until \d{4}-[\d-]+T[\d:]+: an invoice/,
     );
+    const again = await run(["providers", "drain", "acme", "--for", "2h", "--json"]);
     const undrained = await run(["providers", "undrain", "acme", "--json"]);
+    expectPromisedOutput([
+      { command: "providers drain", json: JSON.parse(again.stdout) },
+      { command: "providers undrain", json: JSON.parse(undrained.stdout) },
+    ]);
     expect(JSON.parse(undrained.stdout)).toMatchObject({ data: { provider: "acme", drain: null } });
     expect((await run(["providers", "undrain", "acme"])).stderr).toContain("has no drain");
   });

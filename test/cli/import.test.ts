@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { expandReferences } from "../../src/app/expand-references.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
+import { expectPromisedOutput } from "../support/promised-output.ts";
 import { createWorkspace } from "../support/run-gateway.ts";
 import { startVendor } from "../support/vendor.ts";
 
@@ -97,7 +98,8 @@ environment_variables:
 
 describe("gateway import litellm", () => {
   test("writes names as routes with weights and fallbacks, and keys as references", async () => {
-    const { config, output, variables } = await convert("litellm", LITELLM);
+    const { config, output, variables, printed } = await convert("litellm", LITELLM);
+    expectPromisedOutput([{ command: "import litellm", json: JSON.parse(printed) }]);
     expect(config.named_routes).toEqual({
       chat: {
         kind: "group",
@@ -371,6 +373,7 @@ describe("gateway import portkey", () => {
       "--name",
       "assistant",
     ]);
+    expectPromisedOutput([{ command: "import portkey", json: JSON.parse(printed) }]);
     expect(config.named_routes.assistant).toEqual({
       kind: "group",
       sticky: "request",

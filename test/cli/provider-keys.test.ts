@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
+import { expectPromisedOutput } from "../support/promised-output.ts";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
@@ -53,6 +54,10 @@ describe("gateway provider-keys", () => {
     vendor.reset(() => Response.json({ error: { message: `no ${BYOK_KEY}` } }, { status: 401 }));
     const refused = await run(["provider-keys", "test", data.id, "--json"]);
     expect([refused.exitCode, JSON.parse(refused.stdout).data.status]).toEqual([1, "refused"]);
+    expectPromisedOutput([
+      { command: "provider-keys add", json: JSON.parse(added.stdout) },
+      { command: "provider-keys test", json: JSON.parse(refused.stdout) },
+    ]);
 
     const removed = await run(["provider-keys", "remove", data.id]);
     expect(removed.exitCode).toBe(0);

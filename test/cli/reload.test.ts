@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
+import { expectPromisedOutput } from "../support/promised-output.ts";
 import { createWorkspace, type GatewayProcess } from "../support/run-gateway.ts";
 
 const workspace = createWorkspace();
@@ -46,7 +47,9 @@ describe("gateway reload", () => {
 
 test("SIGHUP reloads the only process, and a wrong file changes nothing", async () => {
   write("limits: { attempts: 4 }\n");
-  expect((await reload("--json")).exitCode).toBe(0);
+  const reloaded = await reload("--json");
+  expect(reloaded.exitCode).toBe(0);
+  expectPromisedOutput([{ command: "reload", json: JSON.parse(reloaded.stdout) }]);
   write("limits: { attempts: 5 }\n");
   process.kill(gateway.pid, "SIGHUP");
   const changes = async () => JSON.parse((await reload("--dry-run", "--json")).stdout).data.changes;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
+import { expectPromisedOutput } from "../support/promised-output.ts";
 import { databaseVariables } from "../support/test-databases.ts";
 
 /** The sources, which run where no program was built of them. */
@@ -55,5 +56,6 @@ describe.skipIf(!RUNS_SLOW_TESTS)("gateway requests tail", () => {
     expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
       expect.objectContaining({ id, outcome: "failed", account_name: "default" }),
     ]);
+    expectPromisedOutput([{ command: "requests tail", json: JSON.parse(lines[0] as string) }]);
   });
 });

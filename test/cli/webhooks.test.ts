@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findFreePort } from "../support/free-port.ts";
+import { expectPromisedOutput } from "../support/promised-output.ts";
 import { createWorkspace, type GatewayProcess, type Workspace } from "../support/run-gateway.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
@@ -35,6 +36,11 @@ test("gateway webhooks test sends a test event, and exits with 1 if the receiver
   const failed = await workspace.run(["webhooks", "test", "--index", "0", "--json"], configured);
   expect(failed.exitCode).toBe(1);
   expect(JSON.parse(failed.stdout).data[0]).toMatchObject({ status: 403, error: "status 403" });
+  const listed = await workspace.run(["webhooks", "list", "--json"], configured);
+  expectPromisedOutput([
+    { command: "webhooks test", json: JSON.parse(failed.stdout) },
+    { command: "webhooks list", json: JSON.parse(listed.stdout) },
+  ]);
 });
 
 test("gateway webhooks list shows the receivers without their paths", async () => {
