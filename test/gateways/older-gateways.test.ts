@@ -81,7 +81,7 @@ describe.skipIf(POSTGRES_BIN === null)("beside a gateway of an older version", (
     );
   });
 
-  test("a command is refused as the API is", async () => {
+  test("a command is refused as the API is, and the doctor says why", async () => {
     const user = await createUser();
     const workspace = createWorkspace();
     const { exitCode, stderr } = await workspace.run(
@@ -89,6 +89,8 @@ describe.skipIf(POSTGRES_BIN === null)("beside a gateway of an older version", (
       { DATABASE_URL: url, GATEWAY_SECRETS_KEY: MASTER_KEY },
     );
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`gw_old on old-host runs ${OLDER}`)]);
+    const doctor = await workspace.run(["doctor"], { DATABASE_URL: url, GATEWAY_SECRETS_KEY: MASTER_KEY });
+    expect(doctor.stdout).toContain(`gw_old on old-host runs version ${OLDER}, which does not know budgets,`);
     workspace.clear();
   });
 });

@@ -1,4 +1,7 @@
+import { joinWords } from "../../base/join-words.ts";
+import { listUnknownNames, type VersionedGateway } from "../../core/gateways/newer-rows.ts";
 import type { PostgresProbe } from "../../storage/postgres/probe.ts";
+import { isOlder } from "../../storage/postgres/require-known.ts";
 import { probeStores } from "../probe-stores.ts";
 import { type DoctorScene, type Finding, failure, ok, warning } from "./finding.ts";
 
@@ -25,6 +28,19 @@ export async function checkPostgres({ config, clock }: DoctorScene): Promise<rea
     checkSchema(probe),
     ...(probe.isReadOnly ? [failure("it is read-only", "Point database.url at the primary.")] : []),
     checkSkew(probe.clockSkewMs),
+    ...probe.gateways.flatMap(checkVersion),
+  ];
+}
+
+/** A change of what a registered gateway does not know is rejected (docs/versions.md). */
+function checkVersion({ id, host, version }: VersionedGateway): readonly Finding[] {
+  const names = listUnknownNames(version, isOlder);
+  if (names.length === 0) return [];
+  return [
+    warning(
+      `${id} on ${host} runs version ${version}, which does not know ${joinWords(names, "and")}: these cannot be changed`,
+      "Upgrade that gateway, or release what it has leased if it does not come back.",
+    ),
   ];
 }
 

@@ -61,6 +61,14 @@ function valueAt(row: object | null, { path, none }: NewerPart): unknown {
   return value === none || value === null ? undefined : value;
 }
 
+/** Returns how the API names what a version does not know. `isOlder` says whether a version came before another one. */
+export function listUnknownNames(
+  version: string,
+  isOlder: (version: string, since: string) => boolean,
+): readonly string[] {
+  return NEWER_PARTS.filter(({ since }) => isOlder(version, since)).map(({ name }) => name);
+}
+
 /**
  * Rejects a change that one of the gateways on the same store does not know: it would ignore the change, or could not read the row.
  * `isOlder` says whether a version came before another one.

@@ -1,5 +1,7 @@
+import type { VersionedGateway } from "../../core/gateways/newer-rows.ts";
 import { connectPostgres, type PostgresOptions } from "./client.ts";
 import { readSchema, type Schema } from "./migrate.ts";
+import { gateways as gatewaysStep } from "./migrations/0003-gateways.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** What a PostgreSQL server says about itself. */
@@ -14,6 +16,8 @@ export interface PostgresProbe {
   readonly schema: Schema;
   /** The schema version that this program needs. */
   readonly neededSchema: number;
+  /** The gateways that are registered. */
+  readonly gateways: readonly VersionedGateway[];
 }
 
 /** The longest time for a statement. Milliseconds. */
@@ -36,6 +40,8 @@ export async function probePostgres(
     );
     const { version = "", number = "0", is_read_only = false, now = "0" } = row ?? {};
     const clockSkewMs = Math.round(Number(now) - (before + clock.now()) / 2);
+    const hasGateways = MIGRATIONS.slice(0, schema.version).includes(gatewaysStep);
+    const gateways = hasGateways ? await database.run<VersionedGateway>(GATEWAYS) : [];
     const majorVersion = Math.floor(Number(number) / 10_000);
     return {
       version,
@@ -44,11 +50,14 @@ export async function probePostgres(
       clockSkewMs,
       schema,
       neededSchema: MIGRATIONS.length,
+      gateways,
     };
   } finally {
     await database.close();
   }
 }
+
+const GATEWAYS = "SELECT id, host, version FROM gateways ORDER BY id";
 
 interface Answer {
   readonly version: string;

@@ -24,7 +24,7 @@ export async function requireKnown(
   rejectUnknownParts(parts, gateways, isOlder);
 }
 
-/** This program knows all parts, also those of a release to come. */
-function isOlder(version: string, since: string): boolean {
+/** Whether a version came before the one with some part. This program knows all parts, also those of a release to come. */
+export function isOlder(version: string, since: string): boolean {
   return version !== packageJson.version && Bun.semver.order(version, since) < 0;
 }
