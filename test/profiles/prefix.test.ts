@@ -153,7 +153,7 @@ function mixMembers(value: Json, random: SeededRandom): Json {
   return Object.fromEntries(turned.map(([name, inner]) => [name, mixMembers(inner, random)]));
 }
 
-const SEEDS = Array.from({ length: shareOf(60, 0.01) }, (_, at) => at + 1);
+const SEEDS = Array.from({ length: shareOf(30, 0.02) }, (_, at) => at + 1);
 
 describe.each(listClients(RESPONSES).map((client) => [client.api.name, client] as const))(
   "a conversation of %s",
