@@ -1,6 +1,6 @@
 import type { PostgresProbe } from "../../storage/postgres/probe.ts";
 import { probeStores } from "../probe-stores.ts";
-import { type DoctorScene, type Finding, failure, ok, warning } from "./finding.ts";
+import { type DoctorScene, type Finding, failure, ok, sharedSchema, warning } from "./finding.ts";
 
 const OLDEST_POSTGRES = 15;
 const OLDEST_REDIS = 7;
@@ -39,6 +39,7 @@ function checkSchema({ schema: { version, oldestVersion }, neededSchema }: Postg
       `it has schema ${version} of ${neededSchema}`,
       "Run `gateway migrate`; a start does it too.",
     );
+  if (version > neededSchema) return sharedSchema(version, neededSchema);
   return ok(`it has schema ${version}, as this version needs`);
 }
 
