@@ -18,7 +18,7 @@ export interface StoreMigration {
 /**
  * Creates or changes the tables of the configured database as this version of the gateway needs them. Several processes may call it at
  * the same time. Every start calls it.
- * @throws Error if a newer version of the gateway has migrated the database, or if it is unavailable.
+ * @throws Error if a newer version of the gateway has migrated the database and this one cannot share it, or if it is unavailable.
  */
 export async function migrateStores(
   config: StoreConfig,

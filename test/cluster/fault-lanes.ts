@@ -15,7 +15,7 @@ import {
 const PAST_LEASE_MS = 36_000;
 /** What a kill may take with everything around it: a gateway does not start while PostgreSQL is away. Milliseconds. */
 const MS_PER_KILL = 12_000;
-/** Load without faults: before the first, and after the last. Milliseconds. */
+/** Load without faults, after the last. Milliseconds. */
 const CALM_MS = 5_000;
 
 const LONG_FAULTS: readonly Fault[] = [
@@ -65,17 +65,6 @@ export class FaultLanes {
     private readonly cluster: Cluster,
     private readonly seed: number,
   ) {}
-
-  /** Upgrades one gateway after the other to the version of `command`, without any other fault. */
-  async upgradeAll(command: readonly string[]): Promise<void> {
-    this.cluster.setCommand(command);
-    for (const { node } of this.cluster.members) {
-      await Bun.sleep(CALM_MS);
-      node.faults.push(...(await node.stopAtRest()));
-      await node.start();
-    }
-    await Bun.sleep(CALM_MS);
-  }
 
   /** Does faults until so many gateways were killed. Returns how many there was time for. */
   async run(kills: number): Promise<number> {

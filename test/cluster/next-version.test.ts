@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import type { MIGRATIONS } from "../../src/storage/postgres/migrations.ts";
+import { MIGRATIONS as SQLITE_MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { makeNextVersion } from "./next-version.ts";
 
 test("the next version of the program has the steps of this one and one more", async () => {
@@ -11,6 +12,11 @@ test("the next version of the program has the steps of this one and one more", a
       join(folder, "src/storage/postgres/migrations.ts")
     );
     expect(steps.map((step) => step?.name)).toEqual([...next.steps]);
+    const { MIGRATIONS: ofSqlite }: { MIGRATIONS: typeof SQLITE_MIGRATIONS } = await import(
+      join(folder, "src/storage/sqlite/migrations.ts")
+    );
+    expect(ofSqlite.slice(0, -1)).toEqual([...SQLITE_MIGRATIONS]);
+    expect(ofSqlite.at(-1)?.oldestVersion).toBe(SQLITE_MIGRATIONS.length);
   } finally {
     next.remove();
   }

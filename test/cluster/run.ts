@@ -26,6 +26,7 @@ import { makeNextVersion } from "./next-version.ts";
 import { createPayers } from "./payers.ts";
 import { readBooks } from "./read-books.ts";
 import { Renewals } from "./renewals.ts";
+import { rollTo } from "./roll-to.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -53,7 +54,7 @@ async function run(cluster: Cluster): Promise<Check[]> {
   const grants = new Grants(url, poor, createSeededRandom(seed + 1));
   const renewals = new Renewals(payers);
   const lanes = new FaultLanes(cluster, seed + 2);
-  await lanes.upgradeAll(nextVersion.command);
+  await rollTo(cluster, nextVersion.command);
   const done = await lanes.run(kills);
   await lanes.calm();
   await Promise.all([clients.stop(), grants.stop(), renewals.stop()]);

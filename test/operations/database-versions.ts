@@ -31,7 +31,7 @@ export async function writeFormerDatabase(
   if (url !== undefined) return writeFormerPostgres(url, user);
   mkdirSync(dataDir);
   const database = new Database(join(dataDir, "gateway.db"), { create: true, strict: true });
-  for (const step of SQLITE_MIGRATIONS.slice(0, SQLITE_VERSION_0_1)) database.exec(step);
+  for (const { sql } of SQLITE_MIGRATIONS.slice(0, SQLITE_VERSION_0_1)) database.exec(sql);
   database.exec(`PRAGMA user_version = ${SQLITE_VERSION_0_1};
     ${accountOf(user)}
     INSERT INTO transfers (id, kind, from_account, to_account, amount, created_at)

@@ -65,7 +65,7 @@ export interface Service {
 /** Creates an empty database in memory, with all tables. */
 export function createDatabase(): Database {
   const database = new Database(":memory:", { strict: true });
-  for (const migration of MIGRATIONS) database.exec(migration);
+  for (const { sql } of MIGRATIONS) database.exec(sql);
   return database;
 }
 

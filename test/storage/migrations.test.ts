@@ -7,7 +7,8 @@ import type { RecordEntry } from "../../src/core/usage/records.ts";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
-import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
+import { compareSchema, migrate, readSchema } from "../../src/storage/sqlite/migrate.ts";
+import { MIGRATIONS, type SqliteMigration } from "../../src/storage/sqlite/migrations.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
@@ -16,7 +17,7 @@ import { openUsageOf, usageOf } from "./contracts/samples.ts";
 /** Version 0.1 had the tables of these migrations. */
 const VERSION_0_1 = 8;
 /** The last version without columns for the model and the provider of a generation. */
-const FILTERED_BY_RECORD = MIGRATIONS.findIndex((step) => step.includes("generations_facts"));
+const FILTERED_BY_RECORD = MIGRATIONS.findIndex(({ sql }) => sql.includes("generations_facts"));
 
 let dir: string;
 beforeEach(() => {
@@ -27,7 +28,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 /** Creates a database as an earlier version of the gateway has left it. */
 function createAt(version: number): Database {
   const database = new Database(join(dir, "gateway.db"), { create: true, strict: true });
-  for (const migration of MIGRATIONS.slice(0, version)) database.exec(migration);
+  for (const { sql } of MIGRATIONS.slice(0, version)) database.exec(sql);
   database.exec(`PRAGMA user_version = ${version}`);
   return database;
 }
@@ -42,7 +43,7 @@ test.each(MIGRATIONS.map((_, version) => version))(
     createAt(version).close();
     const migrated = openDatabase(dir);
     const fresh = new Database(":memory:");
-    for (const migration of MIGRATIONS) fresh.exec(migration);
+    for (const { sql } of MIGRATIONS) fresh.exec(sql);
     expect(schemaOf(migrated)).toEqual(schemaOf(fresh));
     migrated.close();
   },
@@ -51,6 +52,55 @@ test.each(MIGRATIONS.map((_, version) => version))(
 test("a database of a newer version is not opened", () => {
   createAt(MIGRATIONS.length).exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
   expect(() => openDatabase(dir)).toThrow("newer version");
+});
+
+const KNOWN = MIGRATIONS.length;
+/** A step that only adds, as the next version's may. */
+const ADDING: SqliteMigration = {
+  sql: "ALTER TABLE accounts ADD COLUMN next_note TEXT; CREATE TABLE next (id TEXT PRIMARY KEY) STRICT",
+  oldestVersion: KNOWN,
+};
+const BREAKING: SqliteMigration = { sql: "DROP TABLE next", oldestVersion: KNOWN + 2 };
+
+/** Migrates the database of the test with steps of a later version. */
+function migrateFurther(...more: readonly SqliteMigration[]): void {
+  openDatabase(dir).close();
+  const database = new Database(join(dir, "gateway.db"));
+  migrate(database, [...MIGRATIONS, ...more]);
+  database.close();
+}
+
+test("a step never works with an older version than the step before it, and needs at most itself", () => {
+  for (const [index, { oldestVersion }] of MIGRATIONS.entries()) {
+    expect(oldestVersion).toBeGreaterThanOrEqual(MIGRATIONS[index - 1]?.oldestVersion ?? 1);
+    expect(oldestVersion).toBeLessThanOrEqual(index + 1);
+  }
+});
+
+test("a database of a newer version that names this version's schema as one that works opens, and its tables stay", () => {
+  migrateFurther(ADDING);
+  const database = openDatabase(dir);
+  expect(readSchema(database)).toEqual({ version: KNOWN + 1, oldestVersion: KNOWN });
+  expect(database.query("SELECT next_note FROM accounts").all()).toHaveLength(1);
+  expect(migrate(database)).toEqual({ before: KNOWN + 1, after: KNOWN + 1 });
+  database.close();
+});
+
+test("a database is not opened by the versions before the oldest that it names, nor by one before a later step that changes more", () => {
+  migrateFurther(ADDING);
+  const database = new Database(join(dir, "gateway.db"));
+  expect(() => migrate(database, MIGRATIONS.slice(0, -1))).toThrow("newer version");
+  migrate(database, [...MIGRATIONS, ADDING, BREAKING]);
+  expect(readSchema(database)).toEqual({ version: KNOWN + 2, oldestVersion: KNOWN + 2 });
+  database.close();
+  expect(() => openDatabase(dir)).toThrow("newer version");
+});
+
+test("tables are shared if they name this schema as one that works, and else only if they are its own or older ones", () => {
+  expect(compareSchema({ version: KNOWN + 1, oldestVersion: KNOWN })).toBe("newer");
+  expect(compareSchema({ version: KNOWN + 1, oldestVersion: KNOWN + 1 })).toBe("incompatible");
+  expect(compareSchema({ version: KNOWN, oldestVersion: KNOWN })).toBe("same");
+  expect(compareSchema({ version: 0, oldestVersion: 0 })).toBe("older");
 });
 
 test("a generation that version 0.1 left open is interrupted by the first recovery after the migration", async () => {

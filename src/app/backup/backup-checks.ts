@@ -5,7 +5,7 @@ import { checkLedger } from "../../core/ledger/check-ledger.ts";
 import { findUnreadableKeys } from "../../core/provider-keys/find-unreadable.ts";
 import { createVault, type MasterKey, type MasterKeySource } from "../../core/provider-keys/vault.ts";
 import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
-import { type Finding, failure, ok, warning } from "../doctor/finding.ts";
+import { type Finding, failure, ok, sharedSchema, warning } from "../doctor/finding.ts";
 import type { Stores } from "../stores.ts";
 import { countRows } from "./count-rows.ts";
 import type { BackupManifest } from "./manifest.ts";
@@ -41,6 +41,7 @@ export const BACKUP_CHECKS: readonly BackupCheck[] = [
 
 function checkSchema({ manifest: { schema_version: version } }: RestoredBackup): readonly Finding[] {
   if (version === MIGRATIONS.length) return [ok(`${version}, as this version needs`)];
+  if (version > MIGRATIONS.length) return [sharedSchema(version, MIGRATIONS.length)];
   return [ok(`${version}; this version has migrated a copy of it to ${MIGRATIONS.length}`)];
 }
 
@@ -58,7 +59,10 @@ function checkPages({ database }: RestoredBackup): readonly Finding[] {
 
 function checkRows({ database, manifest: { rows } }: RestoredBackup): readonly Finding[] {
   const counted = countRows(database);
-  const differing = Object.entries(rows).filter(([table, count]) => counted[table] !== count);
+  // A newer version may count more tables.
+  const differing = Object.entries(rows).filter(
+    ([table, count]) => table in counted && counted[table] !== count,
+  );
   if (differing.length === 0) {
     const names = Object.entries(counted).map(([table, count]) => `${count} ${table.replaceAll("_", " ")}`);
     return [ok(names.join(", "))];

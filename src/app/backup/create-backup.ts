@@ -15,7 +15,9 @@ import { saveJournal } from "../../core/usage/recover-usage.ts";
 import { makePrivateFolder, PRIVATE_FILE } from "../../storage/files/private-files.ts";
 import { openFileJournal } from "../../storage/journal/file-journal.ts";
 import { lockFile } from "../../storage/sqlite/data-lock.ts";
-import { openDatabase, readDataDirVersion } from "../../storage/sqlite/database.ts";
+import { openDatabase, readDataDirSchema } from "../../storage/sqlite/database.ts";
+import { compareSchema } from "../../storage/sqlite/migrate.ts";
+import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
 import { SqliteUsageStore } from "../../storage/sqlite/usage-store.ts";
 import { journalDirOf } from "../stores.ts";
 import { type CopyProgress, copyDatabase } from "./copy-database.ts";
@@ -47,12 +49,12 @@ const PLAIN_FILES = ["catalog.json", "catalog-refresh.json"];
 /**
  * Copies a data directory while a gateway runs on it, or not. Every record that was settled before the call is in the database of the
  * backup. The backup appears under its name when it is complete.
- * @throws Error if the target exists, the data directory has another version's tables, or a file cannot be read or written.
+ * @throws Error if the target exists, this version cannot serve from the tables as they are, or a file cannot be read or written.
  */
 export async function createBackup(request: BackupRequest, clock: Clock): Promise<BackupManifest> {
   const { dataDir } = request;
   const target = resolve(request.target);
-  requireThisVersion(dataDir);
+  requireUsableTables(dataDir);
   if (existsSync(target)) throw new Error(`${target} exists. Choose another name for the backup.`);
   const partial = partialOf(target);
   makePrivateFolder(partial);
@@ -76,14 +78,13 @@ export async function createBackup(request: BackupRequest, clock: Clock): Promis
   }
 }
 
-/** Another version's tables are not migrated for a copy: the backup must fit the gateway that serves from them. */
-function requireThisVersion(dataDir: string): void {
-  const found = readDataDirVersion(dataDir);
+/** Tables are not migrated for a copy: the backup must fit the gateway that serves from them. */
+function requireUsableTables(dataDir: string): void {
+  const found = readDataDirSchema(dataDir);
   if (found === null) throw new Error(`${dataDir} is not a data directory: it has no ${DATABASE_FILE}`);
-  const { version, needed } = found;
-  if (version === needed) return;
+  if (["same", "newer"].includes(compareSchema(found))) return;
   throw new Error(
-    `the database in ${dataDir} has schema ${version}, and this version of the gateway needs ${needed}. Make the backup with the version that serves from it.`,
+    `the database in ${dataDir} has schema ${found.version}, and this version of the gateway needs ${MIGRATIONS.length}. Make the backup with the version that serves from it.`,
   );
 }
 
@@ -108,11 +109,19 @@ async function fill(
     format: BACKUP_FORMAT,
     created_at: createdAt,
     gateway_version: packageJson.version,
-    schema_version: readDataDirVersion(partial)?.version ?? 0,
+    ...describeSchema(partial),
     data_dir: resolve(dataDir),
     journal_records: merged,
     includes_master_keys: keys.length > 0,
     rows,
+  };
+}
+
+function describeSchema(folder: string): Pick<BackupManifest, "schema_version" | "oldest_schema_version"> {
+  const { version, oldestVersion } = readDataDirSchema(folder) ?? { version: 0, oldestVersion: 0 };
+  return {
+    schema_version: version,
+    ...(oldestVersion < version ? { oldest_schema_version: oldestVersion } : {}),
   };
 }
 

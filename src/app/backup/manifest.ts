@@ -24,6 +24,8 @@ const ManifestSchema = z.object({
   gateway_version: z.string(),
   /** The version of the database's tables. */
   schema_version: z.int().positive(),
+  /** The lowest schema version whose code works on the database; absent if only its own does. */
+  oldest_schema_version: z.int().positive().exactOptional(),
   /** Where it was made: the path of the data directory. */
   data_dir: z.string(),
   /** Records of the journal. They are in the database of the backup. */

@@ -1,6 +1,7 @@
 import { constants, copyFileSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { makePrivateFolder } from "../../storage/files/private-files.ts";
+import { compareSchema } from "../../storage/sqlite/migrate.ts";
 import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
 import { hashFile, syncPath } from "./hash-files.ts";
 import { type BackupManifest, DATABASE_FILE, JOURNAL_FOLDER, readManifest } from "./manifest.ts";
@@ -20,7 +21,8 @@ const IGNORED = new Set(["lost+found", PARTIAL]);
 /**
  * Makes a data directory from a backup, whose files are compared with its manifest. The gateway that starts on it is a new one: it gets
  * an id of its own, and ends the records that were open when the backup was made.
- * @throws Error if the data directory is not empty, the backup is damaged, or a newer version has made it.
+ * @throws Error if the data directory is not empty, the backup is damaged, or a newer version has made it whose tables this one cannot
+ * share.
  */
 export async function restoreBackup({ backup, dataDir }: RestoreRequest): Promise<BackupManifest> {
   const manifest = readManifest(backup);
@@ -39,8 +41,13 @@ export async function restoreBackup({ backup, dataDir }: RestoreRequest): Promis
   return manifest;
 }
 
-function requireKnownSchema({ schema_version, gateway_version }: BackupManifest): void {
-  if (schema_version <= MIGRATIONS.length) return;
+function requireKnownSchema({
+  schema_version,
+  oldest_schema_version = schema_version,
+  gateway_version,
+}: BackupManifest): void {
+  const schema = { version: schema_version, oldestVersion: oldest_schema_version };
+  if (compareSchema(schema) !== "incompatible") return;
   throw new Error(
     `a newer version of the gateway (${gateway_version}) has made the backup: it has schema ${schema_version}, and this version knows ${MIGRATIONS.length}. Install that version.`,
   );

@@ -1,9 +1,11 @@
 import { accessSync, constants, existsSync, lstatSync, statfsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isDataDirLocked } from "../../storage/sqlite/data-lock.ts";
-import { readDataDirVersion } from "../../storage/sqlite/database.ts";
+import { readDataDirSchema } from "../../storage/sqlite/database.ts";
+import { compareSchema } from "../../storage/sqlite/migrate.ts";
+import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
 import { openMasterKeys } from "../open-master-keys.ts";
-import { type DoctorScene, type Finding, failure, ok, warning } from "./finding.ts";
+import { type DoctorScene, type Finding, failure, ok, sharedSchema, warning } from "./finding.ts";
 
 const MEGABYTE = 1_000_000;
 /** Below it, writes fail soon. */
@@ -67,21 +69,26 @@ function checkSpace(folder: string): Finding {
 /** Checks that this version can use the embedded database. */
 export function checkDatabaseFile({ config: { data_dir, database } }: DoctorScene): readonly Finding[] {
   if (database.url !== undefined) return [];
-  const found = readDataDirVersion(data_dir);
+  const found = readDataDirSchema(data_dir);
   if (found === null) return [ok("there is none yet; the first start creates it")];
-  const { version, needed } = found;
-  if (version > needed)
-    return [
-      failure(`a newer version of the gateway has written it (schema ${version})`, "Install that version."),
-    ];
-  if (version < needed)
-    return [
-      warning(
-        `it has schema ${version} of ${needed}`,
-        "The next start migrates it. Keep a copy of it first.",
-      ),
-    ];
-  return [ok(`it has schema ${version}, as this version needs`)];
+  const { version } = found;
+  switch (compareSchema(found)) {
+    case "incompatible":
+      return [
+        failure(`a newer version of the gateway has written it (schema ${version})`, "Install that version."),
+      ];
+    case "newer":
+      return [sharedSchema(version, MIGRATIONS.length)];
+    case "older":
+      return [
+        warning(
+          `it has schema ${version} of ${MIGRATIONS.length}`,
+          "The next start migrates it. Keep a copy of it first.",
+        ),
+      ];
+    case "same":
+      return [ok(`it has schema ${version}, as this version needs`)];
+  }
 }
 
 /** Checks the master keys, without which BYOK keys are lost. */

@@ -35,6 +35,11 @@ export function ok(text: string): Finding {
   return { status: "ok", text, remedy: null };
 }
 
+/** Returns the finding that a newer version has added to the tables, and that this one, which has schema `known`, works on them. */
+export function sharedSchema(version: number, known: number): Finding {
+  return ok(`it has schema ${version} of a newer version; this version, with schema ${known}, works on it`);
+}
+
 /** Returns the finding that something works and should be changed. */
 export function warning(text: string, remedy: string): Finding {
   return { status: "warning", text, remedy };

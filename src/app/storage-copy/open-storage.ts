@@ -21,6 +21,7 @@ import { isDataDirLocked, lockDataDir } from "../../storage/sqlite/data-lock.ts"
 import { openDatabase } from "../../storage/sqlite/database.ts";
 import { SqliteDump } from "../../storage/sqlite/dump.ts";
 import { SqliteLedgerStore } from "../../storage/sqlite/ledger-store.ts";
+import { compareSchema, readSchema } from "../../storage/sqlite/migrate.ts";
 import { SqliteUsageStore } from "../../storage/sqlite/usage-store.ts";
 import { journalDirOf } from "../stores.ts";
 
@@ -55,7 +56,8 @@ export function isPostgresUrl(place: string): boolean {
 
 /**
  * Opens a store for a copy, with the tables of this version. A data directory is locked, so that no gateway starts on it.
- * @throws Error if it does not exist, is used by a gateway, or was written by a newer version.
+ * @throws Error if it does not exist, is used by a gateway, or has the tables of a newer version: a copy would lack what this one does
+ * not know of, even where it could serve from them.
  */
 export function openStorage(location: StorageLocation, clock: Clock): Promise<OpenStorage> {
   return isPostgresUrl(location.place) ? openPostgres(location, clock) : openSqlite(location);
@@ -69,6 +71,11 @@ async function openSqlite({ place, mustExist }: StorageLocation): Promise<OpenSt
   if (isDataDirLocked(dataDir)) throw new Error(`a gateway is running on ${dataDir}; stop it first`);
   const lock = lockDataDir(dataDir);
   const database = openDatabase(dataDir);
+  if (compareSchema(readSchema(database)) === "newer") {
+    database.close();
+    lock.release();
+    throw newerTables(dataDir);
+  }
   return {
     kind: "sqlite",
     dump: new SqliteDump({ database, location: dataDir, findObstacle: () => findJournal(dataDir) }),
@@ -83,6 +90,12 @@ async function openSqlite({ place, mustExist }: StorageLocation): Promise<OpenSt
   };
 }
 
+function newerTables(location: string): Error {
+  return new Error(
+    `${location} has the tables of a newer version of the gateway, and a copy by this one would be incomplete; install that version`,
+  );
+}
+
 /** Returns an obstacle if the journal of a data directory has entries. */
 function findJournal(dataDir: string): string | null {
   const journal = journalDirOf(dataDir);
@@ -95,10 +108,14 @@ function findJournal(dataDir: string): string | null {
 async function openPostgres({ place: url, isPooled }: StorageLocation, clock: Clock): Promise<OpenStorage> {
   const location = nameDatabase(url);
   const database = connectPostgres({ url, maxConnections: 2, isPooled, clock, statementMs: STATEMENT_MS });
-  await migratePostgres(database).catch(async (error) => {
+  const { version, known } = await migratePostgres(database).catch(async (error) => {
     await database.close();
     throw new Error(`the database ${location} cannot be used: ${(error as Error).message}`, { cause: error });
   });
+  if (version > known) {
+    await database.close();
+    throw newerTables(location);
+  }
   return {
     kind: "postgres",
     dump: new PostgresDump({ database, location }),

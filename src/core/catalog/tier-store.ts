@@ -1,3 +1,4 @@
+import { parseStored } from "./parse-stored.ts";
 import type { TierRecord } from "./tier-records.ts";
 import { tierSchema } from "./tier-schema.ts";
 
@@ -28,9 +29,9 @@ export function formatStoredTier({ tier, updatedAt }: StoredTier): string {
   return JSON.stringify({ tier, updatedAt });
 }
 
-/** Parses a tier of a store. Returns null for one that this version does not accept, such as one of a later version. */
+/** Parses a tier of a store. Returns null for one that this version cannot read, such as one of a later version. */
 export function parseStoredTier(text: string): StoredTier | null {
-  const { tier, updatedAt } = JSON.parse(text) as StoredTier;
-  const { success, data } = tierSchema.safeParse(tier);
-  return success ? { tier: data, updatedAt } : null;
+  const stored = JSON.parse(text) as StoredTier;
+  const tier = parseStored<TierRecord>(tierSchema, stored.tier);
+  return tier === null ? null : { tier, updatedAt: stored.updatedAt };
 }

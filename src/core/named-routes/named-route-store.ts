@@ -1,4 +1,5 @@
 import type { ChangedRows } from "../accounts/follow-changes.ts";
+import { parseStored } from "../catalog/parse-stored.ts";
 import type { NamedRoute, RouteDefinition } from "./route-records.ts";
 import { definitionSchema } from "./route-schema.ts";
 
@@ -37,15 +38,15 @@ export interface NamedRouteRow {
   readonly created_at: number | string;
 }
 
-/** Parses a row. Returns null for a definition that this version does not accept, such as one of a later version. */
+/** Parses a row. Returns null for a definition that this version cannot read, such as one of a later version. */
 export function parseNamedRoute(row: NamedRouteRow): StoredRoute | null {
-  const { success, data } = definitionSchema.safeParse(JSON.parse(row.definition) as RouteDefinition);
-  if (!success) return null;
+  const definition = parseStored<RouteDefinition>(definitionSchema, JSON.parse(row.definition));
+  if (definition === null) return null;
   return {
     accountId: row.account_id === "" ? null : row.account_id,
     name: row.name,
     version: Number(row.version),
-    definition: data,
+    definition,
     updatedAt: Number(row.created_at),
   };
 }

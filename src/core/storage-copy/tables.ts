@@ -195,13 +195,20 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("quarantined_records", ["id"], { ...text("id", "reason", "record"), ...integer("quarantined_at") }),
 ];
 
-/** Settings that belong to one store and are not copied: counters of its changes, the id of its gateway, and the progress of a copy. */
+/** The setting of a SQLite file that names the lowest schema version whose code works on it, if that is not its own version. */
+export const OLDEST_SCHEMA_SETTING = "oldest_schema";
+
+/**
+ * Settings that belong to one store and are not copied: counters of its changes, the id of its gateway, its oldest schema version, and
+ * the progress of a copy.
+ */
 export const OWN_SETTINGS: readonly string[] = [
   "account_revision",
   "drain_revision",
   "gateway_id",
   "key_revision",
   "named_route_revision",
+  OLDEST_SCHEMA_SETTING,
   "provider_key_revision",
   "storage_copy",
   "tier_revision",

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateFile, makePrivateFolder } from "../files/private-files.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { migrate, readSchema, type SqliteSchema } from "./migrate.ts";
 
 /** How long a start waits while another process writes. Milliseconds. */
 const START_BUSY_MS = 5_000;
@@ -12,8 +12,9 @@ const BUSY_MS = 20;
 const MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
- * Opens the embedded database of a data directory and migrates its tables.
- * @throws Error if a newer version has written the file, or if it is not a database.
+ * Opens the embedded database of a data directory and migrates its tables. Those of a newer version that this one can share are not
+ * changed.
+ * @throws Error if a newer version has written the file and this one cannot share it, or if it is not a database.
  */
 export function openDatabase(dataDir: string): Database {
   return openAndMigrate(dataDir).database;
@@ -41,9 +42,9 @@ export function openReader(dataDir: string): Database {
  */
 export function migrateDataDir(dataDir: string): { readonly before: number; readonly after: number } {
   makePrivateFolder(dataDir);
-  const { database, before } = openAndMigrate(dataDir);
+  const { database, before, after } = openAndMigrate(dataDir);
   database.close();
-  return { before, after: MIGRATIONS.length };
+  return { before, after };
 }
 
 /** The size of a database file before and after. Bytes. */
@@ -71,25 +72,28 @@ export function compactDatabase(dataDir: string): CompactedDatabase {
 }
 
 /**
- * Returns the version of the tables in a data directory, and the one that this program needs; null if there is no database. Changes nothing.
+ * Returns the version of the tables in a data directory; null if there is no database. Changes nothing.
  * @throws Error if the file is not a database.
  */
-export function readDataDirVersion(
-  dataDir: string,
-): { readonly version: number; readonly needed: number } | null {
+export function readDataDirSchema(dataDir: string): SqliteSchema | null {
   const file = join(dataDir, "gateway.db");
   if (!existsSync(file)) return null;
   const database = new Database(file, { readonly: true });
   try {
-    const row = database.query("PRAGMA user_version").get() as { user_version: number };
-    return { version: row.user_version, needed: MIGRATIONS.length };
+    return readSchema(database);
   } finally {
     database.close();
   }
 }
 
-/** Opens a database. `before` is the version of its tables until this call. */
-function openAndMigrate(dataDir: string): { readonly database: Database; readonly before: number } {
+/** A database and the versions of its tables until this call and from now on. */
+interface MigratedDatabase {
+  readonly database: Database;
+  readonly before: number;
+  readonly after: number;
+}
+
+function openAndMigrate(dataDir: string): MigratedDatabase {
   const file = join(dataDir, "gateway.db");
   // Created first, because SQLite would create it readable for all users. The WAL files get its mode.
   makePrivateFile(file);
@@ -104,27 +108,7 @@ function openAndMigrate(dataDir: string): { readonly database: Database; readonl
   database.exec("PRAGMA synchronous = FULL");
   // A check of a large ledger reads for half a minute, in which the write-ahead log grows. It must not stay so large.
   database.exec(`PRAGMA journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
-  const before = migrate(database);
+  const versions = migrate(database);
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  return { database, before };
-}
-
-/** Returns the version of the tables before. */
-function migrate(database: Database): number {
-  const current = () =>
-    (database.query("PRAGMA user_version").get() as { user_version: number }).user_version;
-  if (current() > MIGRATIONS.length) {
-    throw new Error("the database was written by a newer version of the gateway; install that version");
-  }
-  // Immediate: if two processes start together, one migrates and the other waits.
-  return database
-    .transaction(() => {
-      const before = current();
-      for (let version = before; version < MIGRATIONS.length; version++) {
-        database.exec(MIGRATIONS[version] as string);
-        database.exec(`PRAGMA user_version = ${version + 1}`);
-      }
-      return before;
-    })
-    .immediate();
+  return { database, ...versions };
 }

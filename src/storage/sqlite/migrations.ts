@@ -1,5 +1,15 @@
-/** The steps that create and change the tables, in order. The statements of a released step are never changed. */
-export const MIGRATIONS: readonly string[] = [
+/** One step that creates or changes tables. The statements of a released step are never changed. */
+export interface SqliteMigration {
+  readonly sql: string;
+  /**
+   * The lowest schema version whose code still works after this step. A step that only adds keeps the value of the step before it, so
+   * that the version before starts again on the file.
+   */
+  readonly oldestVersion: number;
+}
+
+/** The steps of versions that open no file of a newer schema. Each needs itself. */
+const FIRST_STEPS: readonly string[] = [
   `
   CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 
@@ -554,3 +564,8 @@ export const MIGRATIONS: readonly string[] = [
 function listBuckets(name: string): string {
   return Array.from({ length: 32 }, (_, bucket) => `${name}_${bucket} INTEGER NOT NULL`).join(", ");
 }
+
+/** The steps that create and change the tables, in order. The version of a schema is the number of its steps. */
+export const MIGRATIONS: readonly SqliteMigration[] = [
+  ...FIRST_STEPS.map((sql, index) => ({ sql, oldestVersion: index + 1 })),
+];
