@@ -55,9 +55,14 @@ async function refreshIfDue(
     logReport(await manager.refresh({ dryRun: false }));
   } catch (error) {
     // Another process is refreshing; this one reloads what it writes.
-    if (error instanceof GatewayError && error.failure.code === "conflict") return;
+    if (error instanceof GatewayError && error.failure.code === "conflict" && !isForOlder(error)) return;
     log.warn("the catalog could not be refreshed; the current one stays in use", { detail: String(error) });
   }
+}
+
+/** Whether the catalog was not written because an older gateway could not read it. */
+function isForOlder({ failure }: GatewayError): boolean {
+  return failure.metadata?.["needs_version"] !== undefined;
 }
 
 /** Logs reports; a repeated problem and a pending price change are logged once. */

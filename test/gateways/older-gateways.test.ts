@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { PostgresCatalogStore } from "../../src/storage/postgres/catalog-store.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
 import { openTestPostgres } from "../support/open-postgres.ts";
@@ -81,6 +82,15 @@ describe.skipIf(POSTGRES_BIN === null)("beside a gateway of an older version", (
     );
   });
 
+  test("the imported catalog, whose models have fields that it rejects, is not written", async () => {
+    const database = openTestPostgres(url);
+    const store = new PostgresCatalogStore(database);
+    const catalog = { source: { url: "https://models.example", fetchedAt: 1 }, models: [] } as never;
+    await expect(store.writeCatalog(catalog)).rejects.toThrow("the imported catalog needs 0.2.0");
+    expect(await store.readCatalog()).toBeNull();
+    await database.close();
+  });
+
   test("a command is refused as the API is, and the doctor says why", async () => {
     const user = await createUser();
     const workspace = createWorkspace();
@@ -90,7 +100,7 @@ describe.skipIf(POSTGRES_BIN === null)("beside a gateway of an older version", (
     );
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`gw_old on old-host runs ${OLDER}`)]);
     const doctor = await workspace.run(["doctor"], { DATABASE_URL: url, GATEWAY_SECRETS_KEY: MASTER_KEY });
-    expect(doctor.stdout).toContain(`gw_old on old-host runs version ${OLDER}, which does not know budgets,`);
+    expect(doctor.stdout).toContain(`gw_old on old-host runs version ${OLDER}, which does not know the imported catalog, budgets,`);
     workspace.clear();
   });
 });

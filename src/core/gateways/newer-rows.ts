@@ -1,7 +1,7 @@
 import { fail } from "../../base/errors.ts";
 
 /** What a row in the store is. */
-export type RowKind = "account" | "budget" | "named route";
+export type RowKind = "account" | "budget" | "catalog" | "named route";
 
 /** Something that can be stored since a version. Gateways before it ignore it, or cannot read the row. */
 interface NewerPart {
@@ -18,6 +18,8 @@ interface NewerPart {
 
 /** Every part that not all released versions know. A new one gets a line with the version in which it appears. */
 const NEWER_PARTS: readonly NewerPart[] = [
+  // Its models have fields that earlier versions reject, so that they would serve with the catalog that they shipped with.
+  { row: "catalog", path: [], name: "the imported catalog", since: "0.2.0" },
   { row: "budget", path: [], name: "budgets", since: "0.2.0" },
   {
     row: "account",

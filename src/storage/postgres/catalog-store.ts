@@ -3,6 +3,7 @@ import { formatImportedCatalog } from "../../core/catalog/format-catalog.ts";
 import { parseRefreshState } from "../../core/catalog/parse-refresh-state.ts";
 import { type ImportedCatalog, parseImportedCatalog } from "../../core/catalog/validate-catalog.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
+import { requireKnown } from "./require-known.ts";
 import { type KnownRevisions, Revision } from "./revision.ts";
 
 /** The imported catalog and the state of its refreshes in PostgreSQL. */
@@ -43,7 +44,10 @@ export class PostgresCatalogStore implements CatalogStore {
 
   async writeCatalog({ source, models }: ImportedCatalog) {
     const text = formatImportedCatalog(source, models);
-    await this.revision.change((sql) => writeDocument(sql, "catalog", text));
+    await this.revision.change(async (sql) => {
+      await requireKnown(sql, "catalog", null, models);
+      await writeDocument(sql, "catalog", text);
+    });
   }
 
   async readRefreshState() {
