@@ -3,14 +3,14 @@
  * `npm run build:executable [-- --target=linux-arm64] [--outfile=PATH]`. Bun of another platform comes from npm.
  */
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 const ROOT = join(import.meta.dir, "..");
 const DIST = join(ROOT, "dist");
 
-/** The npm package with the Bun of each target. */
-const BUN_PACKAGES = {
+/** The npm package with the Bun of each target that executables are built for. */
+export const BUN_PACKAGES = {
   "linux-x64": "@oven/bun-linux-x64",
   "linux-x64-baseline": "@oven/bun-linux-x64-baseline",
   "linux-arm64": "@oven/bun-linux-aarch64",
@@ -18,9 +18,11 @@ const BUN_PACKAGES = {
   "darwin-arm64": "@oven/bun-darwin-aarch64",
 };
 
-type Target = keyof typeof BUN_PACKAGES;
+/** A platform that executables are built for. */
+export type Target = keyof typeof BUN_PACKAGES;
 
-const OWN_TARGET = `${process.platform}-${process.arch}`;
+/** The platform of this machine. */
+export const OWN_TARGET = `${process.platform}-${process.arch}`;
 
 const MAIN = "src/main.ts";
 const THREADS = ["src/**/*-worker.ts"];
@@ -54,15 +56,20 @@ function readOptions(): Options {
   return { target, outfile: resolve(values.outfile ?? join(DIST, `gateway-${target}`)) };
 }
 
-function isTarget(name: string): name is Target {
+/** Returns whether executables are built for a platform. */
+export function isTarget(name: string): name is Target {
   return Object.hasOwn(BUN_PACKAGES, name);
 }
 
-/** Completes the executable beside its place, because one that runs cannot be overwritten. */
+/**
+ * Completes the executable beside its place, because one that runs cannot be overwritten. It is always built under the same name, which
+ * is in its bytes.
+ */
 async function build({ target, outfile }: Options, executablePath: string): Promise<void> {
-  const draft = `${outfile}.draft`;
+  const folder = `${outfile}.draft`;
+  const draft = join(folder, "gateway");
   const embedded = join(DIST, "embedded-files.ts");
-  await mkdir(dirname(outfile), { recursive: true });
+  await mkdir(folder, { recursive: true });
   await Bun.write(embedded, await listImports());
   const programs = await listPrograms();
   try {
@@ -89,7 +96,7 @@ async function build({ target, outfile }: Options, executablePath: string): Prom
     });
     await rename(draft, outfile);
   } finally {
-    await rm(draft, { force: true });
+    await rm(folder, { recursive: true, force: true });
     await rm(embedded, { force: true });
   }
 }
@@ -101,7 +108,10 @@ async function listImports(): Promise<string> {
   return `${imports.join("\n")}\nexport default [${files.map((_, index) => `file${index}`)}];\n`;
 }
 
-/** Gets the Bun of another platform, of the version that runs, by npm. */
+/**
+ * Gets the Bun of another platform, of the version that runs, by npm.
+ * @throws Error if it is not the one of package-lock.json, which names those of most platforms.
+ */
 async function fetchBun(target: Target): Promise<string> {
   const file = join(DIST, `bun-${Bun.version}-${target}`);
   if (await Bun.file(file).exists()) return file;
@@ -117,12 +127,21 @@ async function fetchBun(target: Target): Promise<string> {
       `${BUN_PACKAGES[target]}@${Bun.version}`,
     ]);
     const [archive = ""] = await Array.fromAsync(new Bun.Glob("*.tgz").scan({ cwd: folder, absolute: true }));
+    await checkIntegrity(archive, BUN_PACKAGES[target]);
     await run(["tar", "-xzf", archive, "-C", folder, "package/bin/bun"]);
     await rename(join(folder, "package/bin/bun"), file);
   } finally {
     await rm(folder, { recursive: true });
   }
   return file;
+}
+
+async function checkIntegrity(archive: string, name: string): Promise<void> {
+  const lock = await Bun.file(join(ROOT, "package-lock.json")).json();
+  const wanted = lock.packages[`node_modules/${name}`]?.integrity as string | undefined;
+  const hash = new Bun.CryptoHasher("sha512").update(await Bun.file(archive).bytes()).digest("base64");
+  if (wanted !== undefined && wanted !== `sha512-${hash}`)
+    throw new Error(`${name} is not the package that package-lock.json names`);
 }
 
 async function run(command: string[]): Promise<void> {

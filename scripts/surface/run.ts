@@ -1,7 +1,7 @@
 /**
  * The public surface, which docs/versions.md promises: `npm run surface` writes it into `docs/surface`. With `--check` it compares: the
- * files must be as the code says, and what they say otherwise than the last release must be named in the changelog. With `--release` it
- * keeps the files as those of the last release.
+ * files must be as the code says, and what they say otherwise than the last release must be named in the changelog. A release
+ * keeps the files in `docs/surface/released`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -61,11 +61,6 @@ async function findProblems(): Promise<readonly string[]> {
   return problems;
 }
 
-function keepAsReleased(): void {
-  mkdirSync(RELEASED, { recursive: true });
-  for (const name of NAMES) writeFileSync(surfaceFile(name, RELEASED), readFileSync(surfaceFile(name)));
-}
-
 if (import.meta.main) {
   const [option] = process.argv.slice(2);
   if (option === "--check") {
@@ -73,8 +68,7 @@ if (import.meta.main) {
     for (const problem of problems) console.error(problem);
     console.log(`surface: ${problems.length} problems`);
     process.exitCode = problems.length > 0 ? 1 : 0;
-  } else if (option === "--release") keepAsReleased();
-  else {
+  } else {
     mkdirSync(FOLDER, { recursive: true });
     for (const [name, text] of await listSurface()) writeFileSync(surfaceFile(name), text);
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { postChatTo } from "../support/gateway-process.ts";
@@ -31,7 +31,9 @@ describe.skipIf(!IS_DEPLOY_RUN)("the npm package", () => {
     // A cache of its own, because npx would otherwise run an earlier package of this version, and keep this one.
     environment = { ...toolEnvironment(), npm_config_cache: join(place.path, "cache") };
     const pack = ["npm", "pack", "--silent", "--pack-destination", place.path];
-    await requireRun(pack, { cwd: ROOT, environment: toolEnvironment() });
+    // npm names the file after the package, whose name its publisher may change.
+    const packed = await requireRun(pack, { cwd: ROOT, environment: toolEnvironment() });
+    renameSync(join(place.path, packed.trim()), tarball);
   });
   afterAll(() => {
     killStarted();

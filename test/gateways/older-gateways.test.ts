@@ -100,7 +100,9 @@ describe.skipIf(POSTGRES_BIN === null)("beside a gateway of an older version", (
     );
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`gw_old on old-host runs ${OLDER}`)]);
     const doctor = await workspace.run(["doctor"], { DATABASE_URL: url, GATEWAY_SECRETS_KEY: MASTER_KEY });
-    expect(doctor.stdout).toContain(`gw_old on old-host runs version ${OLDER}, which does not know the imported catalog, budgets,`);
+    expect(doctor.stdout).toContain(
+      `gw_old on old-host runs version ${OLDER}, which does not know the imported catalog, budgets,`,
+    );
     workspace.clear();
   });
 });
