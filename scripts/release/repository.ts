@@ -90,7 +90,8 @@ export async function commitRelease(root: string, copy: string, version: string)
   const identity = await git(root, "var", "GIT_COMMITTER_IDENT");
   const [, name = "", email = ""] = /^(.*) <(.*)> \d+ [+-]\d+$/.exec(identity) ?? [];
   const author = ["-c", `user.name=${name}`, "-c", `user.email=${email}`];
-  await git(copy, ...author, "commit", "--quiet", "--all", "--message", subjectOf(version));
+  await git(copy, "add", "--all");
+  await git(copy, ...author, "commit", "--quiet", "--message", subjectOf(version));
   return git(copy, "rev-parse", "HEAD");
 }
 

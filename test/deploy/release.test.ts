@@ -17,6 +17,7 @@ import { adoptRelease, findStart } from "../../scripts/release/repository.ts";
 import { listRuntimePackages } from "../../scripts/release/sbom.ts";
 import { releaseChanges } from "../../scripts/release/set-version.ts";
 import { findChangelogProblems, parseChangelog } from "../../scripts/release-notes.ts";
+import { AREAS } from "../../scripts/surface/areas.ts";
 import { postChatTo } from "../support/gateway-process.ts";
 import { checkInstallation } from "./check-installation.ts";
 import { findTool } from "./find-tool.ts";
@@ -330,6 +331,10 @@ describe.skipIf(!IS_DEPLOY_RUN)("a release", () => {
     expect([unreleased?.version, unreleased?.notes, released?.version]).toEqual(["Unreleased", "", VERSION]);
     expect(released?.notes).toStartWith(CHANGE);
     expect(findChangelogProblems(repository.read("CHANGELOG.md"), VERSION)).toEqual([]);
+    for (const { name } of AREAS)
+      expect(repository.read(`docs/surface/released/${name}.txt`)).toBe(
+        repository.read(`docs/surface/${name}.txt`),
+      );
     // The chart, its rendered files, the manual and the changelog have tests that compare them with the version of the package.
     const tests = ["chart", "../docs/install", "../docs/release-notes"].map(
       (name) => `./test/deploy/${name}.test.ts`,
