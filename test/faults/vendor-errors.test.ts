@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { postChat } from "../support/gateway.ts";
+import { healthy } from "../support/vendor.ts";
 import { fetchRecord, PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
 let vendors: TwoVendors;
@@ -405,5 +406,40 @@ describe("a date in Retry-After of a 429", () => {
     const response = await postChat(vendors.gateway, { model: "acme/alone", messages });
     await response.text();
     expect([response.status, response.headers.get("retry-after")]).toEqual([429, String(expected)]);
+  });
+});
+
+describe("a vendor that has not what a request needs of the model", () => {
+  const messages = [{ role: "user", content: PROMPT }];
+  const LACKING = [
+    "This response_format type is unavailable now",
+    "The model only supports response formats: [json text].",
+    "Json mode is not supported for this model.",
+    "Tool calling is not supported for model: acme/up",
+    "acme/up does not support tools",
+    "Unsupported content part type for text-only server: image_url",
+  ];
+
+  test.each(LACKING)("is followed by another one, and its health stays: %s", async (message) => {
+    vendors.a.perform((call) => call.respond(400, { error: { message } }));
+    const response = await postChat(vendors.gateway, { model: "acme/both", messages });
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("Beta")]);
+    vendors.a.perform(healthy("Alpha"));
+    const next = await postChat(vendors.gateway, { model: "acme/both", messages });
+    expect(await next.text()).toContain("Alpha");
+  });
+
+  test("gives the client its error if no other one has it", async () => {
+    const [message] = LACKING;
+    const { response, body } = await ask({ vendor: "DeepSeek", message: message as string });
+    expect([response.status, body.error.message]).toEqual([400, message as string]);
+    expect(vendors.a.calls).toHaveLength(1);
+  });
+
+  test("is the only one that gets a request with another fault", async () => {
+    vendors.a.perform((call) => call.respond(400, { error: { message: "tools[0].name is too long" } }));
+    const response = await postChat(vendors.gateway, { model: "acme/both", messages });
+    expect(response.status).toBe(400);
+    expect(vendors.b.calls).toHaveLength(0);
   });
 });

@@ -52,7 +52,10 @@ export function classifyVendorError(
   const presentable: PresentableError = { error, candidate, message, metadata };
   switch (error.meaning) {
     case "bad_request":
-      return requestAtFault({ code: "invalid_request", message: avoidRetryWords(message), metadata });
+      return {
+        ...requestAtFault({ code: "invalid_request", message: avoidRetryWords(message), metadata }),
+        mayTryNext: error.lacksFeature ? "elsewhere" : false,
+      };
     case "content_filter":
       return requestAtFault({
         code: "invalid_request",

@@ -6,8 +6,11 @@ import type { Candidate } from "../routing/plan.ts";
 export interface FailureClassification {
   /** What the client receives if no other candidate answers. */
   readonly failure: Failure;
-  /** Whether another candidate may be tried; `larger`: only one with a larger context window. False if the request itself is at fault. */
-  readonly mayTryNext: boolean | "larger";
+  /**
+   * Whether another candidate may be tried; `larger`: only one with a larger context window, `elsewhere`: only one of another endpoint.
+   * False if the request itself is at fault.
+   */
+  readonly mayTryNext: boolean | "larger" | "elsewhere";
   /** What it means for the health of the provider and its key. */
   readonly health: AttemptReport;
   /** Whether the provider has accepted the key, as far as the failure shows it. */

@@ -3,6 +3,7 @@ import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { randomShare } from "../../base/random.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
+import type { ModelEndpoint } from "../catalog/records.ts";
 import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -36,6 +37,8 @@ type Variant = Pick<Encoding, "withReasoning" | "formats" | "maxTokens">;
 
 type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }>;
 
+const NO_ENDPOINTS: readonly ModelEndpoint[] = [];
+
 /** Sends a request to one candidate after the other until one answers. */
 export class CandidateLoop {
   private readonly failures: Failure[] = [];
@@ -43,6 +46,8 @@ export class CandidateLoop {
   private readonly transient: Candidate[] = [];
   /** The largest context window that was too small. Tokens. */
   private exceededWindow = 0;
+  /** Endpoints that have not what the request needs of the model. */
+  private lacking: readonly ModelEndpoint[] = NO_ENDPOINTS;
   /** The first answer without content, which the client gets if no other candidate answers. */
   private empty: CandidateAnswer | null = null;
   /** The remembered turns for the candidate that is tried. */
@@ -79,7 +84,7 @@ export class CandidateLoop {
     for (let at = 1; at < this.queue.length; at++) {
       this.position = at;
       const candidate = this.queue[at] as Candidate;
-      if (windowOf(candidate.endpoint) <= this.exceededWindow || this.answeredEmpty(candidate)) continue;
+      if (this.isHopeless(candidate)) continue;
       if (at < this.candidates.length && this.hasFailed(candidate)) {
         this.queue = [...this.queue, candidate];
         continue;
@@ -294,6 +299,7 @@ export class CandidateLoop {
     if (isTransient(candidate, classification)) this.transient.push(candidate);
     if (mayTryNext === "larger")
       this.exceededWindow = Math.max(this.exceededWindow, windowOf(candidate.endpoint));
+    if (mayTryNext === "elsewhere") this.lacking = [...this.lacking, candidate.endpoint];
     return mayTryNext ? null : ((await this.giveEmpty()) ?? this.generation.fail(failure));
   }
 
@@ -368,8 +374,9 @@ export class CandidateLoop {
     return null;
   }
 
-  /** Returns whether this endpoint gave the empty answer: another key would get the same. */
-  private answeredEmpty({ endpoint }: Candidate): boolean {
+  /** Returns whether a candidate would fail as its endpoint, or one with a larger window, has failed already, or give the empty answer again. */
+  private isHopeless({ endpoint }: Candidate): boolean {
+    if (windowOf(endpoint) <= this.exceededWindow || this.lacking.includes(endpoint)) return true;
     return endpoint === this.empty?.context.candidate.endpoint;
   }
 

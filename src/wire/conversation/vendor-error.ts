@@ -1,5 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { lacksFeature } from "./lacking-feature.ts";
 import { OUT_OF_CREDIT_WORDS } from "./money-words.ts";
 import { type Overflow, readOverflow } from "./read-overflow.ts";
 import { readRetryAfter } from "./read-retry-after.ts";
@@ -23,6 +24,8 @@ export interface VendorError {
   readonly overflow: Overflow | null;
   /** The fields that the vendor does not take, by its own names, if it rejected the request for nothing else. */
   readonly refusedFields: readonly string[];
+  /** Whether the request is rejected because this host has not what it needs of the model. */
+  readonly lacksFeature: boolean;
   /** Seconds to wait, if the body names them; null for errors that persist. */
   readonly retryAfterS: number | null;
 }
@@ -77,6 +80,7 @@ export function readVendorError(status: number, body: unknown, errorType: string
     overflow,
     refusedFields:
       meaning === "bad_request" ? readRefusedFields(meant, { body: fields, error, message }) : NO_FIELDS,
+    lacksFeature: meaning === "bad_request" && lacksFeature(message),
     retryAfterS: RETRYABLE.has(meaning) ? readRetryAfter(error, message) : null,
   };
 }
@@ -118,6 +122,7 @@ const NO_DETAILS = {
   contextRequested: null,
   overflow: null,
   refusedFields: NO_FIELDS,
+  lacksFeature: false,
   retryAfterS: null,
 } as const;
 
