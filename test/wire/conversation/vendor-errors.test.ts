@@ -592,7 +592,13 @@ const SAID: readonly Said[] = [
   },
 ];
 
-const UNKNOWN = { contextLimit: null, contextRequested: null, refusedFields: [], retryAfterS: null };
+const UNKNOWN = {
+  contextLimit: null,
+  contextRequested: null,
+  refusedFields: [],
+  lacksFeature: false,
+  retryAfterS: null,
+};
 
 describe("an error of", () => {
   for (const { vendor, status, body, errorType, read } of SAID) {
