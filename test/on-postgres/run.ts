@@ -15,7 +15,6 @@ const FOLDERS = [
   "accounts",
   "app",
   "cli",
-  "clients",
   "durability",
   "generation",
   "http",
@@ -28,8 +27,27 @@ const FOLDERS = [
 /** The folders of the stores on servers and of several gateways, which `npm test` leaves to this run. They start their own servers. */
 const ON_SERVERS = ["gateways", "storage/postgres", "storage/redis"];
 
-/** Files that are about SQLite or the files of a data directory, each with the reason. */
+/** Why files are excluded that would test the same on any database. */
+const [BODIES, PROVIDERS, PROCESS] = [
+  "is about the bytes of requests and answers",
+  "is about connections to providers",
+  "is about the process, not about what it stores",
+];
+
+/** Files that are about SQLite or the files of a data directory, or do not depend on the database, each with the reason. */
 const EXCLUDED: Readonly<Record<string, string>> = {
+  "app/addresses.test.ts": PROVIDERS,
+  "app/providers.test.ts": PROVIDERS,
+  "cli/import.test.ts": "writes a configuration, and no rows",
+  "cli/proxies.test.ts": PROVIDERS,
+  "cli/readers.test.ts": PROCESS,
+  "cli/terminal-characters.test.ts": PROCESS,
+  "http/addresses.test.ts": BODIES,
+  "http/compressed-answers.test.ts": BODIES,
+  "http/members-twice.test.ts": BODIES,
+  "http/reasoning-parameters.test.ts": BODIES,
+  "http/request-size.test.ts": BODIES,
+  "limits/slow-arrivals.test.ts": BODIES,
   "app/storage-copy.test.ts": "copies from SQLite to PostgreSQL, on a server of its own",
   "app/catalog-away.test.ts": "makes the file of the imported catalog unreadable",
   "cli/backup.test.ts": "is about copies of SQLite",
