@@ -52,7 +52,7 @@ function namesOf(line: string, other: ReadonlySet<string>): readonly string[] {
   const path = pathOf(line);
   const own = path.findLast((part) => nameOf(part) !== "") ?? "";
   const wholes = path.filter((_, index) => !other.has(keyOf(path.slice(0, index + 1))));
-  return [own, ...wholes].map(nameOf).filter((name) => name !== "");
+  return [...new Set([own, ...wholes].map(nameOf))].filter((name) => name !== "");
 }
 
 /** Parts of a path that have no name of their own. */

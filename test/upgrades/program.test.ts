@@ -32,9 +32,4 @@ describe("the code of an earlier version", () => {
       isFault: isCi,
     });
   });
-
-  test("is not there before its release, which is no fault", () => {
-    const planned = { ...version, ref: "v99.0.0", isPlanned: true };
-    expect(prepareProgram(planned, { repository: shallow, isCi: true })).toMatchObject({ isFault: false });
-  });
 });

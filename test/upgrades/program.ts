@@ -12,6 +12,8 @@ export interface Program {
   readonly command: readonly string[];
   readonly stores: readonly StoreKind[];
   readonly hasBackup: boolean;
+  /** Whether it works on a SQLite file of the version to which it is upgraded. */
+  readonly sharesFile: boolean;
 }
 
 const ROOT = join(import.meta.dir, "../..");
@@ -22,6 +24,7 @@ export const PRESENT: Program = {
   command: AS_SHIPPED,
   stores: ["sqlite", "postgres"],
   hasBackup: true,
+  sharesFile: true,
 };
 
 /** Why a version cannot be tested. */
@@ -49,12 +52,12 @@ export function prepareProgram(version: EarlierVersion, source = HERE): Program 
   const folder = makeTempFolder("gateway-earlier-");
   run(["sh", "-c", `git archive '${version.ref}' | tar -x -C '${folder}'`], source.repository);
   installModules(folder);
-  const { name, stores, hasBackup } = version;
-  return { name, stores, hasBackup, command: [join(folder, "bin/gateway")] };
+  const { name, stores, hasBackup, sharesFile } = version;
+  return { name, stores, hasBackup, sharesFile, command: [join(folder, "bin/gateway")] };
 }
 
 function findObstacle(
-  { ref, isPlanned = false }: EarlierVersion,
+  { ref }: EarlierVersion,
   { repository, isCi }: CodeSource,
 ): Omit<MissingVersion, "name"> | null {
   if (!succeeds(["git", "-C", repository, "rev-parse", "--git-dir"]))
@@ -63,7 +66,6 @@ function findObstacle(
       isFault: false,
     };
   if (succeeds(["git", "-C", repository, "cat-file", "-e", `${ref}^{commit}`])) return null;
-  if (isPlanned) return { reason: `the tag ${ref} does not exist yet`, isFault: false };
   return {
     reason: `the repository lacks its commit ${ref}; get it with: git fetch --unshallow --tags`,
     isFault: isCi,

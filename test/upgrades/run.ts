@@ -50,7 +50,7 @@ async function runParts(parts: readonly Part[]): Promise<void> {
 }
 
 /** Returns the upgrades of installations. */
-function listPairs(earlier: Program, later: Program, isSharedFile: boolean): Part[] {
+function listPairs(earlier: Program, later: Program): Part[] {
   return earlier.stores.flatMap((kind) => {
     if (kind === "postgres" && servers === null) return [];
     const upgrade: Upgrade = {
@@ -58,7 +58,7 @@ function listPairs(earlier: Program, later: Program, isSharedFile: boolean): Par
       later,
       upstream,
       servers: kind === "sqlite" ? null : servers,
-      isShared: kind === "postgres" || isSharedFile,
+      isShared: kind === "postgres" || earlier.sharesFile,
     };
     return { name: `${earlier.name} to ${later.name}, ${kind}`, run: () => checkUpgrade(upgrade) };
   });
@@ -86,11 +86,11 @@ function prepareAll(): Program[] {
 try {
   const earlier = prepareAll();
   const later: Program = { ...PRESENT, name: "the next version", command: next.command };
-  const pairs = earlier.flatMap((program) => listPairs(program, PRESENT, false));
+  const pairs = earlier.flatMap((program) => listPairs(program, PRESENT));
   const rolling = earlier.flatMap((program) => listRolling(program, PRESENT));
   // The load waits most of the time.
   await Promise.all([
-    runParts([...pairs, ...listPairs(PRESENT, later, true)]),
+    runParts([...pairs, ...listPairs(PRESENT, later)]),
     runParts([...rolling, ...listRolling(PRESENT, later)]),
   ]);
 } finally {
