@@ -10,6 +10,7 @@ export const KNOWN_CHANGES: readonly KnownChange[] = [
     why: "the recovery after a kill ends generations, and charges them, at its own time",
   },
   { at: /^the console session\.body\.base_url$/, why: "each start listens on another port" },
+  { at: /^the console session\.body\.version$/, why: "it is that of the program" },
   {
     at: /^keys that a member's for management key may list/,
     only: "0.1.0",
