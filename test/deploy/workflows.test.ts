@@ -90,7 +90,7 @@ describe("the workflows", () => {
     },
   );
 
-  test.each(names)("%s names each action by a commit, with its version beside it", (name) => {
+  test.each(names)("%s pins each action to a commit, and names its version in a comment", (name) => {
     const used = read(name)
       .split("\n")
       .filter((line) => line.includes("uses: ") && !line.includes("uses: ./"));

@@ -66,7 +66,7 @@ async function roll(cluster: Cluster, earlier: Program, later: Program, seed: nu
     ...checkCredit({ answers, faults: [], books }).filter(({ cases }) => cases > 0),
     ...checkLimits({ asked, bill, payers: all, slack: LIMIT_SLACK }),
     rest,
-    checkOnce("a process ends only if it is told to, and then with 0 and an empty journal", [
+    checkOnce("a process ends only when it is stopped, with exit code 0 and an empty journal", [
       ...members.flatMap(({ node }) => node.faults),
       ...ends,
     ]),

@@ -241,7 +241,7 @@ async function findLost({ installation, earlier, later, data, kept }: Back): Pro
   return [...compareStates(kept, again, knownOf(KNOWN_SPENDING, earlier)), ...(await installation.stop())];
 }
 
-/** Goes back to the data of before the upgrade, because the earlier version rejects the tables of the later one. */
+/** Restores what was saved before the upgrade, because the earlier version rejects the tables of the later one. */
 async function goBackByBackup(
   { installation, earlier, api, data }: Back,
   { saved, state }: Saved,
@@ -273,7 +273,7 @@ async function goBackByBackup(
   ];
 }
 
-/** The data of before an upgrade, and what the earlier version said of it. */
+/** What was saved before an upgrade, and what the earlier version showed of it. */
 interface Saved {
   readonly saved: Installation;
   readonly state: State;

@@ -3,7 +3,7 @@ import { ask, CLIENT_APIS, type ClientApi } from "./requests.ts";
 import type { Upstream } from "./upstream.ts";
 import { REPEATABLE, type WrittenData } from "./write-data.ts";
 
-/** What came of a request: its status, the type of its error, and the credentials that the vendor got. */
+/** The result of a request: its status, the type of its error, and the credentials that the vendor received. */
 interface Outcome {
   readonly status: number;
   readonly errorType: string | null;

@@ -17,7 +17,7 @@ export interface EarlierVersion {
 /** The name of the builds of 0.1.0 with the first PostgreSQL stores. */
 export const FIRST_POSTGRES = "first PostgreSQL stores";
 
-/** Every version of which installations exist, the last release included. */
+/** All earlier versions that people may have installed, including the last release. */
 export const EARLIER_VERSIONS: readonly EarlierVersion[] = [
   {
     name: "0.1.0",

@@ -460,7 +460,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 }
 
-/** Counts the answers in a conversation, each of which may be several elements, and the bytes behind the last one. */
+/** Counts the answers in a conversation and the bytes after the last one. An answer may consist of several elements. */
 function countAnswers(
   text: string,
   turns: readonly JsonNode[],
