@@ -2,7 +2,7 @@
  * A gateway that does a part of the work and nothing else: the level is in `FLOOR_LEVEL`. `npm run bench:peers` measures all levels, to
  * show what a gateway costs at least on this runtime (docs/performance.md, "Floors").
  */
-import { systemClock } from "../src/base/clock.ts";
+import { systemClock } from "../src/base/time/clock.ts";
 import { FLOOR_LEVELS } from "./floor/levels.ts";
 import { serveFloor } from "./floor/serve-floor.ts";
 

@@ -1,8 +1,8 @@
 /** Measures the cost of planning: only the gateway's planner, in this process, with candidates that it must compare. */
 
 import type { Deployment } from "../src/core/deployments/served-models.ts";
-import { createHealth } from "../src/core/routing/health.ts";
-import { planRoute, type RouteQuestion } from "../src/core/routing/plan.ts";
+import { createHealth } from "../src/core/routing/health/health.ts";
+import { planRoute, type RouteQuestion } from "../src/core/routing/plan/plan.ts";
 import { NO_PREFERENCES } from "../src/wire/conversation/preferences.ts";
 import type { Bench } from "./parts.ts";
 

@@ -3,9 +3,9 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DIGESTS_FILE, digestCatalog } from "../src/app/catalog-digests.ts";
-import { validateCatalog } from "../src/app/load-catalog.ts";
-import { SHIPPED_CATALOG_DIRECTORY } from "../src/app/shipped-files.ts";
+import { DIGESTS_FILE, digestCatalog } from "../src/app/catalog/catalog-digests.ts";
+import { validateCatalog } from "../src/app/catalog/load-catalog.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../src/app/catalog/shipped-files.ts";
 
 validateCatalog(SHIPPED_CATALOG_DIRECTORY);
 const digests = digestCatalog(SHIPPED_CATALOG_DIRECTORY);

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { z } from "zod";
-import { configSchema } from "../src/app/config-schema.ts";
+import { configSchema } from "../src/app/config/config-schema.ts";
 
 export const EXAMPLE_FILE = join(import.meta.dir, "..", "gateway.example.yaml");
 

@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { exampleRecord } from "../rows/example-record.ts";
 
 const MODEL = {

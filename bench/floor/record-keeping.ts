@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import type { Clock } from "../../src/base/clock.ts";
-import { onNextTurn } from "../../src/base/next-turn.ts";
-import { USAGE_FRAME } from "../../src/core/usage/journal-entry.ts";
-import { Recorder } from "../../src/core/usage/recorder.ts";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+import type { Clock } from "../../src/base/time/clock.ts";
+import { onNextTurn } from "../../src/base/time/next-turn.ts";
+import { USAGE_FRAME } from "../../src/core/usage/journal/journal-entry.ts";
+import { Recorder } from "../../src/core/usage/journal/recorder.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";

@@ -1,10 +1,10 @@
-import type { Clock } from "../../src/base/clock.ts";
-import { createIdSource } from "../../src/base/ids.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { createIdSource } from "../../src/base/secrets/ids.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import type { Clock } from "../../src/base/time/clock.ts";
 import type { Transport, UpstreamResponse } from "../../src/core/deployments/transport.ts";
 import { describeRecord, writeRequestLine } from "../../src/core/extensions/request-log.ts";
 import { readBody } from "../../src/core/generation/read-body.ts";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
 import { type BufferedLog, createLog } from "../../src/telemetry/log.ts";
 import { openRecord, settleRecord } from "./floor-record.ts";

@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 
 /** Returns the record of a usual generation: one attempt of four candidates. */

@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../src/base/time.ts";
+import { DAY_MS } from "../../src/base/time/time.ts";
 import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { PARTITIONED, partitionOf } from "../../src/storage/postgres/partitions.ts";
 

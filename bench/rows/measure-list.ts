@@ -1,11 +1,11 @@
-import { lowestIdAt } from "../../src/base/ids.ts";
-import { DAY_MS, HOUR_MS } from "../../src/base/time.ts";
+import { lowestIdAt } from "../../src/base/secrets/ids.ts";
+import { DAY_MS, HOUR_MS } from "../../src/base/time/time.ts";
 import {
   ANY_GENERATION,
   type GenerationFilter,
   type GenerationQuery,
-} from "../../src/core/usage/generation-list.ts";
-import { chooseBuckets } from "../../src/core/usage/time-buckets.ts";
+} from "../../src/core/usage/generations/generation-list.ts";
+import { chooseBuckets } from "../../src/core/usage/reports/time-buckets.ts";
 import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { describePage } from "../../src/storage/postgres/generation-list.ts";
 import { PostgresUsageStore } from "../../src/storage/postgres/usage-store.ts";

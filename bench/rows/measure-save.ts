@@ -1,9 +1,9 @@
-import { systemClock } from "../../src/base/clock.ts";
-import { createIdSource } from "../../src/base/ids.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
-import type { RecordEntry, UsageRecord } from "../../src/core/usage/records.ts";
-import { TimesRecorder } from "../../src/core/usage/times-recorder.ts";
-import type { UsageStore, UsageTimeStore } from "../../src/core/usage/usage-store.ts";
+import { createIdSource } from "../../src/base/secrets/ids.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
+import type { RecordEntry, UsageRecord } from "../../src/core/usage/records/records.ts";
+import { TimesRecorder } from "../../src/core/usage/reports/times-recorder.ts";
+import type { UsageStore, UsageTimeStore } from "../../src/core/usage/reports/usage-store.ts";
 import { exampleRecord } from "./example-record.ts";
 
 type Store = UsageStore & UsageTimeStore;

@@ -4,8 +4,8 @@
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { systemClock } from "../../src/base/clock.ts";
-import { dayOf } from "../../src/base/time.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
+import { dayOf } from "../../src/base/time/time.ts";
 import { connectPostgres } from "../../src/storage/postgres/client.ts";
 import { PostgresUsageStore } from "../../src/storage/postgres/usage-store.ts";
 import { startTestPostgres } from "../../test/support/postgres.ts";

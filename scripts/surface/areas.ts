@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { configSchema } from "../../src/app/config-schema.ts";
-import { VARIABLES } from "../../src/app/environment-variables.ts";
-import { ERROR_STATUS } from "../../src/base/errors.ts";
+import { configSchema } from "../../src/app/config/config-schema.ts";
+import { VARIABLES } from "../../src/app/config/environment-variables.ts";
+import { ERROR_STATUS } from "../../src/base/failures/errors.ts";
 import { EVENT_TYPES } from "../../src/core/events/event.ts";
 import { METRICS } from "../../src/core/telemetry/metric-declarations.ts";
 import type { MetricDeclaration } from "../../src/core/telemetry/metric-registry.ts";

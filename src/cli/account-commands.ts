@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/stores.ts";
-import { dateOf } from "../base/time.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { dateOf } from "../base/time/time.ts";
+import { type AccountChange, changeAccount, createAccount } from "../core/accounts/manage/manage-accounts.ts";
 import {
   ACCOUNT_SETTINGS,
   ORGANIZATION_SETTINGS,
   presentAccount,
   USER_SETTINGS,
-} from "../core/accounts/account-fields.ts";
-import { type AccountChange, changeAccount, createAccount } from "../core/accounts/manage-accounts.ts";
-import { presentMember } from "../core/accounts/member-fields.ts";
-import type { AccountRecord } from "../core/accounts/records.ts";
+} from "../core/accounts/records/account-fields.ts";
+import { presentMember } from "../core/accounts/records/member-fields.ts";
+import type { AccountRecord } from "../core/accounts/records/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatFields, formatTable } from "./format-table.ts";

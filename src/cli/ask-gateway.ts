@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import type { Config } from "../app/config-schema.ts";
-import { fetchGateway } from "../app/fetch-gateway.ts";
-import { loadConfig } from "../app/load-config.ts";
+import type { Config } from "../app/config/config-schema.ts";
+import { loadConfig } from "../app/config/load-config.ts";
+import { fetchGateway } from "../app/several/fetch-gateway.ts";
 import { createOneTimeCode } from "../core/console/one-time-codes.ts";
 import { openCommandStores } from "./command-stores.ts";
 import { baseOf, localUrl, readUrl } from "./gateway-url.ts";

@@ -1,4 +1,4 @@
-import type { Stores } from "../app/stores.ts";
+import type { Stores } from "../app/stores/stores.ts";
 import type { AuditDraft } from "../core/audit/records.ts";
 
 /** Appends the changes of a command to the audit log. The entry has no key; its action is the name of the command. */

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/stores.ts";
+import type { Stores } from "../app/stores/stores.ts";
 import { presentEntry } from "../core/audit/present-entry.ts";
 import { presentVerdict, verifyAudit } from "../core/audit/verify-audit.ts";
 import { tellDatabase } from "./command-stores.ts";

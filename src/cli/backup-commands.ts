@@ -7,11 +7,11 @@ import { type BackupManifest, MASTER_KEY_FILE } from "../app/backup/manifest.ts"
 import { partialOf } from "../app/backup/partial-backup.ts";
 import { restoreBackup } from "../app/backup/restore-backup.ts";
 import { verifyBackup } from "../app/backup/verify-backup.ts";
-import type { Config } from "../app/config-schema.ts";
-import { loadConfig } from "../app/load-config.ts";
-import { openMasterKeys } from "../app/open-master-keys.ts";
-import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
+import type { Config } from "../app/config/config-schema.ts";
+import { loadConfig } from "../app/config/load-config.ts";
+import { openMasterKeys } from "../app/stores/open-master-keys.ts";
+import { createSystemRandom } from "../base/secrets/random.ts";
+import { systemClock } from "../base/time/clock.ts";
 import type { MasterKey } from "../core/provider-keys/vault.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { formatFindings } from "./format-findings.ts";

@@ -1,17 +1,17 @@
 import type { Command } from "commander";
 import type { z } from "zod";
-import type { Stores } from "../app/stores.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { changeBudget, createBudget } from "../core/accounts/manage/manage-budgets.ts";
 import {
   BudgetChangeInput,
   BudgetInput,
   presentBudget,
   readBudgetChange,
-} from "../core/accounts/budget-fields.ts";
-import type { BudgetRecord } from "../core/accounts/budget-records.ts";
-import { changeBudget, createBudget } from "../core/accounts/manage-budgets.ts";
-import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records.ts";
+} from "../core/accounts/records/budget-fields.ts";
+import type { BudgetRecord } from "../core/accounts/records/budget-records.ts";
+import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records/records.ts";
 import { createIdentityHash, hashEndUser } from "../core/generation/identity-hash.ts";
-import { readBudgetStatus } from "../core/ledger/budget-status.ts";
+import { readBudgetStatus } from "../core/ledger/limits/budget-status.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { resolveAccount, resolveKey, resolveScope } from "./named-resources.ts";

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Config } from "../app/config-schema.ts";
-import { openStores } from "../app/open-stores.ts";
-import type { Stores } from "../app/stores.ts";
-import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
+import type { Config } from "../app/config/config-schema.ts";
+import { openStores } from "../app/stores/open-stores.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { createSystemRandom } from "../base/secrets/random.ts";
+import { systemClock } from "../base/time/clock.ts";
 import { confirm } from "./confirm.ts";
 import { tell } from "./print.ts";
 

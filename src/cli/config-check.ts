@@ -1,10 +1,15 @@
 import type { Command } from "commander";
-import { type ConfigProblem, formatProblem, plainProblem, presentProblem } from "../app/config-error.ts";
-import type { Config } from "../app/config-schema.ts";
-import { type ConfigFindings, findConfigProblems } from "../app/find-config-problems.ts";
-import { probeStores } from "../app/probe-stores.ts";
-import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
+import {
+  type ConfigProblem,
+  formatProblem,
+  plainProblem,
+  presentProblem,
+} from "../app/config/config-error.ts";
+import type { Config } from "../app/config/config-schema.ts";
+import { type ConfigFindings, findConfigProblems } from "../app/serving/find-config-problems.ts";
+import { probeStores } from "../app/stores/probe-stores.ts";
+import { createSystemRandom } from "../base/secrets/random.ts";
+import { systemClock } from "../base/time/clock.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { print } from "./print.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { listSettings } from "../app/list-settings.ts";
-import { LiveConfig } from "../app/live-config.ts";
-import { loadProviders } from "../app/load-catalog.ts";
-import { loadConfig } from "../app/load-config.ts";
-import { printConfig } from "../app/print-config.ts";
-import { SHIPPED_CATALOG_DIRECTORY } from "../app/shipped-files.ts";
+import { loadProviders } from "../app/catalog/load-catalog.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../app/catalog/shipped-files.ts";
+import { listSettings } from "../app/config/list-settings.ts";
+import { LiveConfig } from "../app/config/live-config.ts";
+import { loadConfig } from "../app/config/load-config.ts";
+import { printConfig } from "../app/config/print-config.ts";
 import { presentSetting, type Setting } from "../core/settings/setting.ts";
 import { addConfigCheck } from "./config-check.ts";
 import { formatTable } from "./format-table.ts";

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { escapeControls } from "../base/plain-text.ts";
+import { escapeControls } from "../base/text/plain-text.ts";
 
 /**
  * Asks on the terminal, and returns whether the answer is yes.

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Config } from "../app/config-schema.ts";
-import type { Stores } from "../app/stores.ts";
+import type { Config } from "../app/config/config-schema.ts";
+import type { Stores } from "../app/stores/stores.ts";
 import { auditCommand } from "./audit-command.ts";
 import { createConsoleLink } from "./console-link.ts";
 import { localUrl, readUrl } from "./gateway-url.ts";

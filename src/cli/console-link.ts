@@ -1,9 +1,9 @@
-import type { Config } from "../app/config-schema.ts";
-import { openStores } from "../app/open-stores.ts";
-import type { Stores } from "../app/stores.ts";
-import { systemClock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import { createSystemRandom } from "../base/random.ts";
+import type { Config } from "../app/config/config-schema.ts";
+import { openStores } from "../app/stores/open-stores.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import type { Log } from "../base/failures/log.ts";
+import { createSystemRandom } from "../base/secrets/random.ts";
+import { systemClock } from "../base/time/clock.ts";
 import { createOneTimeCode } from "../core/console/one-time-codes.ts";
 import { baseOf, reachableUrl } from "./gateway-url.ts";
 

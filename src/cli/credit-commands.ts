@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Stores } from "../app/stores.ts";
-import { formatDollars, parseDollars } from "../base/money.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { formatDollars, parseDollars } from "../base/numbers/money.ts";
 import {
   addPurchase,
   type Credits,
@@ -8,8 +8,8 @@ import {
   grantCredits,
   type Moved,
   refundGeneration,
-} from "../core/ledger/credits.ts";
-import { presentEntry } from "../core/ledger/present-entry.ts";
+} from "../core/ledger/credits/credits.ts";
+import { presentEntry } from "../core/ledger/records/present-entry.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addCreditViews } from "./credit-views.ts";
 import { NAMED_BY, resolveAccount } from "./named-resources.ts";

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Stores } from "../app/stores.ts";
-import { formatDollars, toDollars } from "../base/money.ts";
-import { dateOf } from "../base/time.ts";
-import type { StoredTransfer } from "../core/ledger/ledger-store.ts";
-import { presentEntry } from "../core/ledger/present-entry.ts";
-import { presentGrantLeft, presentSums } from "../core/ledger/present-sums.ts";
-import { generationOf, TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { formatDollars, toDollars } from "../base/numbers/money.ts";
+import { dateOf } from "../base/time/time.ts";
+import type { StoredTransfer } from "../core/ledger/records/ledger-store.ts";
+import { presentEntry } from "../core/ledger/records/present-entry.ts";
+import { presentGrantLeft, presentSums } from "../core/ledger/records/present-sums.ts";
+import { generationOf, TRANSFER_KINDS, type TransferKind } from "../core/ledger/records/records.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { NAMED_BY, resolveAccount } from "./named-resources.ts";
 import { printTime } from "./print-values.ts";

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { configSchema } from "../app/config-schema.ts";
+import { configSchema } from "../app/config/config-schema.ts";
 import { examineInstallation } from "../app/doctor/examine-installation.ts";
-import { findConfigProblems } from "../app/find-config-problems.ts";
-import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
+import { findConfigProblems } from "../app/serving/find-config-problems.ts";
+import { createSystemRandom } from "../base/secrets/random.ts";
+import { systemClock } from "../base/time/clock.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { formatFindings } from "./format-findings.ts";
 import { print } from "./print.ts";

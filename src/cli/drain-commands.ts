@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { systemClock } from "../base/clock.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time.ts";
+import { systemClock } from "../base/time/clock.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time/time.ts";
 import { type AskedGateway, addGatewayOptions, type GatewayOptions, withGateway } from "./ask-gateway.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
-import type { FieldOption } from "../core/accounts/field-option.ts";
+import type { FieldOption } from "../core/accounts/fields/field-option.ts";
 import {
   type AnySettableField,
   type Change,
   type Json,
   readFields,
   type SettableFields,
-} from "../core/accounts/resource-fields.ts";
+} from "../core/accounts/fields/resource-fields.ts";
 
 /** The options of a command as they were given, by commander's names. A repeatable option has a list. */
 export type GivenOptions = Readonly<Record<string, unknown>>;

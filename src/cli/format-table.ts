@@ -1,4 +1,4 @@
-import { escapeControls } from "../base/plain-text.ts";
+import { escapeControls } from "../base/text/plain-text.ts";
 
 /** The width of the tables of this command; null for as wide as they are. A process runs one command. */
 let tableWidth: number | null = null;

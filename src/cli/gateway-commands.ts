@@ -1,7 +1,13 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/stores.ts";
-import { giveUpJournal, isStillHere, sumOfBalances, type TakenOver, takeOver } from "../app/take-over.ts";
-import { formatDollars } from "../base/money.ts";
+import {
+  giveUpJournal,
+  isStillHere,
+  sumOfBalances,
+  type TakenOver,
+  takeOver,
+} from "../app/several/take-over.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { formatDollars } from "../base/numbers/money.ts";
 import type { RegisteredGateway, ReleasedLease } from "../core/gateways/gateway-registry.ts";
 import { presentGateway } from "../core/gateways/present-gateway.ts";
 import { confirm } from "./confirm.ts";

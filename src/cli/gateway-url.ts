@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import type { Config } from "../app/config-schema.ts";
+import type { Config } from "../app/config/config-schema.ts";
 
 /**
  * Returns the address at which this machine reaches a gateway with a configuration, without a path.

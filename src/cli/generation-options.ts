@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { loadConfig } from "../app/load-config.ts";
-import { loadKnownNames } from "../app/load-known-names.ts";
-import type { Stores } from "../app/stores.ts";
-import { canonicalModel } from "../core/catalog/catalog.ts";
-import type { GenerationFilter } from "../core/usage/generation-list.ts";
-import { OUTCOMES, type Outcome } from "../core/usage/records.ts";
+import { loadConfig } from "../app/config/load-config.ts";
+import { loadKnownNames } from "../app/serving/load-known-names.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { canonicalModel } from "../core/catalog/served/catalog.ts";
+import type { GenerationFilter } from "../core/usage/generations/generation-list.ts";
+import { OUTCOMES, type Outcome } from "../core/usage/records/records.ts";
 import { resolveScope } from "./named-resources.ts";
 
 /** The options of a filter of generations. */

@@ -1,4 +1,4 @@
-import type { FirstStart } from "../app/first-start.ts";
+import type { FirstStart } from "../app/run/first-start.ts";
 import type { ConsoleLink } from "./console-link.ts";
 import { write } from "./print.ts";
 

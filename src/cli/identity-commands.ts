@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import type { Config } from "../app/config-schema.ts";
-import type { Stores } from "../app/stores.ts";
-import { requireUser } from "../core/accounts/manage-accounts.ts";
+import type { Config } from "../app/config/config-schema.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { requireUser } from "../core/accounts/manage/manage-accounts.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
 import { NAMED_BY, resolveAccount } from "./named-resources.ts";

@@ -2,12 +2,12 @@ import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { basename, extname } from "node:path";
 import type { Command } from "commander";
 import { stringify } from "yaml";
-import { importLitellm } from "../app/import-config/import-litellm.ts";
-import { importPortkey } from "../app/import-config/import-portkey.ts";
-import type { Outcome, ReportEntry } from "../app/import-config/import-report.ts";
-import type { ImportedConfig } from "../app/import-config/imported-config.ts";
-import { readImportFile, readWithIncludes } from "../app/import-config/read-import-files.ts";
-import { loadShippedCatalog } from "../app/load-catalog.ts";
+import { loadShippedCatalog } from "../app/catalog/load-catalog.ts";
+import { importLitellm } from "../app/import/import-litellm.ts";
+import { importPortkey } from "../app/import/import-portkey.ts";
+import type { Outcome, ReportEntry } from "../app/import/import-report.ts";
+import type { ImportedConfig } from "../app/import/imported-config.ts";
+import { readImportFile, readWithIncludes } from "../app/import/read-import-files.ts";
 import { print } from "./print.ts";
 import { addExamples, addJsonOption, type JsonOption } from "./read-options.ts";
 

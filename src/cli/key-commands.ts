@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/stores.ts";
-import { toDollars } from "../base/money.ts";
-import { dateOf } from "../base/time.ts";
-import { KEY_SETTINGS, presentKey } from "../core/accounts/key-fields.ts";
-import { changeKey, issueKey, type KeyChange } from "../core/accounts/manage-keys.ts";
-import type { KeyRecord } from "../core/accounts/records.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { toDollars } from "../base/numbers/money.ts";
+import { dateOf } from "../base/time/time.ts";
+import { KEY_SETTINGS, presentKey } from "../core/accounts/fields/key-fields.ts";
+import { changeKey, issueKey, type KeyChange } from "../core/accounts/manage/manage-keys.ts";
+import type { KeyRecord } from "../core/accounts/records/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatFields, formatTable } from "./format-table.ts";

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/stores.ts";
-import { formatDollars } from "../base/money.ts";
-import { formatTime } from "../base/time.ts";
-import { checkLedger, presentDifference } from "../core/ledger/check-ledger.ts";
-import { TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { formatDollars } from "../base/numbers/money.ts";
+import { formatTime } from "../base/time/time.ts";
+import { checkLedger, presentDifference } from "../core/ledger/credits/check-ledger.ts";
+import { TRANSFER_KINDS, type TransferKind } from "../core/ledger/records/records.ts";
 import { tellDatabase } from "./command-stores.ts";
 import { type EntryOptions, listEntries, readKind } from "./credit-views.ts";
 import { EXIT_CODES } from "./exit-codes.ts";

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/stores.ts";
-import { dateOf } from "../base/time.ts";
-import { putMember, removeMember } from "../core/accounts/manage-members.ts";
-import { MEMBER_SETTINGS, presentMember } from "../core/accounts/member-fields.ts";
-import type { AccountRecord, MemberRecord } from "../core/accounts/records.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { dateOf } from "../base/time/time.ts";
+import { putMember, removeMember } from "../core/accounts/manage/manage-members.ts";
+import { MEMBER_SETTINGS, presentMember } from "../core/accounts/records/member-fields.ts";
+import type { AccountRecord, MemberRecord } from "../core/accounts/records/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";
 import { formatTable } from "./format-table.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { loadConfig } from "../app/load-config.ts";
-import { migrateStores, type StoreMigration } from "../app/open-stores.ts";
-import { systemClock } from "../base/clock.ts";
+import { loadConfig } from "../app/config/load-config.ts";
+import { migrateStores, type StoreMigration } from "../app/stores/open-stores.ts";
+import { systemClock } from "../base/time/clock.ts";
 import { print } from "./print.ts";
 
 /** `gateway migrate`: creates or changes the tables of the database. Gateways may be running on it. */

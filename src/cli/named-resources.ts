@@ -1,6 +1,6 @@
-import type { Stores } from "../app/stores.ts";
-import { ADMIN_KEY_ID } from "../core/accounts/principal.ts";
-import type { AccountRecord, KeyRecord } from "../core/accounts/records.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { ADMIN_KEY_ID } from "../core/accounts/records/principal.ts";
+import type { AccountRecord, KeyRecord } from "../core/accounts/records/records.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
 import { type NameSource, resolveName } from "./resolve-name.ts";
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { parse } from "yaml";
-import type { Config } from "../app/config-schema.ts";
-import { listConfiguredRoutes } from "../app/load-named-routes.ts";
-import type { Stores } from "../app/stores.ts";
+import type { Config } from "../app/config/config-schema.ts";
+import { listConfiguredRoutes } from "../app/serving/load-named-routes.ts";
+import type { Stores } from "../app/stores/stores.ts";
 import { presentListedRoute } from "../core/named-routes/present-named-route.ts";
 import { type ListedRoute, NamedRouteManager } from "../core/named-routes/route-manager.ts";
 import type { RouteDefinition } from "../core/named-routes/route-records.ts";

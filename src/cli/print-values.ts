@@ -1,5 +1,5 @@
-import { formatDollars } from "../base/money.ts";
-import { formatTime } from "../base/time.ts";
+import { formatDollars } from "../base/numbers/money.ts";
+import { formatTime } from "../base/time/time.ts";
 
 /** Formats a limit in nanodollars as dollars for a table; `none` without one. */
 export function printLimit(nanodollars: number | null): string {

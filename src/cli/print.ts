@@ -1,4 +1,4 @@
-import { escapeLines } from "../base/plain-text.ts";
+import { escapeLines } from "../base/text/plain-text.ts";
 
 /*
  * The only place in which commands write to a terminal. Names, notes and texts of vendors may have characters that a terminal would obey:

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { loadConfig } from "../app/load-config.ts";
-import { openMasterKeys } from "../app/open-master-keys.ts";
-import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
+import { loadConfig } from "../app/config/load-config.ts";
+import { openMasterKeys } from "../app/stores/open-master-keys.ts";
+import { createSystemRandom } from "../base/secrets/random.ts";
+import { systemClock } from "../base/time/clock.ts";
 import { presentPromptLogEntry } from "../core/extensions/prompt-log/present-entry.ts";
 import { findPromptLogEntry } from "../core/extensions/prompt-log/prompt-log.ts";
 import { createVault } from "../core/provider-keys/vault.ts";

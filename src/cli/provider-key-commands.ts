@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { loadConfig } from "../app/load-config.ts";
-import { openProviderKeys, type ProviderKeyServices } from "../app/open-provider-keys.ts";
-import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
-import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records.ts";
+import { loadConfig } from "../app/config/load-config.ts";
+import { openProviderKeys, type ProviderKeyServices } from "../app/start/open-provider-keys.ts";
+import { createSystemRandom } from "../base/secrets/random.ts";
+import { systemClock } from "../base/time/clock.ts";
+import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records/records.ts";
 import { presentTrial } from "../core/generation/key-trial-view.ts";
 import { listOpenedModels, tryProviderKey } from "../core/generation/try-provider-key.ts";
 import {

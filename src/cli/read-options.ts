@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { hasControls } from "../base/plain-text.ts";
-import { EXPIRY_FORMAT, NAME_FORMAT } from "../core/accounts/field-option.ts";
-import { NameInput } from "../core/accounts/resource-fields.ts";
+import { hasControls } from "../base/text/plain-text.ts";
+import { EXPIRY_FORMAT, NAME_FORMAT } from "../core/accounts/fields/field-option.ts";
+import { NameInput } from "../core/accounts/fields/resource-fields.ts";
 
 /** The option of commands that can print JSON. */
 export interface JsonOption {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { fetchGateway } from "../app/fetch-gateway.ts";
-import { loadConfig } from "../app/load-config.ts";
+import { loadConfig } from "../app/config/load-config.ts";
+import { fetchGateway } from "../app/several/fetch-gateway.ts";
 import { localUrl, readUrl } from "./gateway-url.ts";
 import { print } from "./print.ts";
 import { addExamples } from "./read-options.ts";

@@ -1,6 +1,4 @@
-import { ConfigError } from "../app/config-error.ts";
-import type { PreparedReload } from "../app/config-reloader.ts";
-import type { RunningGateway } from "../app/lifecycle.ts";
+import { ConfigError } from "../app/config/config-error.ts";
 import type {
   FromProcess,
   ReloadAnswer,
@@ -9,9 +7,11 @@ import type {
   ToProcess,
 } from "../app/processes/messages.ts";
 import { Questions } from "../app/processes/questions.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
-import { fail } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
+import type { RunningGateway } from "../app/run/lifecycle.ts";
+import type { PreparedReload } from "../app/start/config-reloader.ts";
+import { fail } from "../base/failures/errors.ts";
+import type { Log } from "../base/failures/log.ts";
+import { type Clock, systemClock } from "../base/time/clock.ts";
 import type { ConfigReload, ReloadOptions } from "../core/settings/config-reload.ts";
 import { logReload, recordReload } from "./reload-on-signal.ts";
 

@@ -1,6 +1,6 @@
-import type { RunningGateway } from "../app/lifecycle.ts";
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
+import type { RunningGateway } from "../app/run/lifecycle.ts";
+import type { Log } from "../base/failures/log.ts";
+import type { Clock } from "../base/time/clock.ts";
 import { auditedReload, type ConfigReload } from "../core/settings/config-reload.ts";
 
 /** The event of a reload that has changed nothing. */

@@ -1,12 +1,15 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/stores.ts";
-import { systemClock } from "../base/clock.ts";
-import { formatDollars } from "../base/money.ts";
-import { formatTime } from "../base/time.ts";
-import { findNames } from "../core/accounts/find-names.ts";
-import { findTransfersOf, presentGenerationDetails } from "../core/ledger/present-generation-details.ts";
-import { presentGenerationLine } from "../core/usage/present-generation.ts";
-import type { UsageRecord } from "../core/usage/records.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { formatDollars } from "../base/numbers/money.ts";
+import { systemClock } from "../base/time/clock.ts";
+import { formatTime } from "../base/time/time.ts";
+import { findNames } from "../core/accounts/stores/find-names.ts";
+import {
+  findTransfersOf,
+  presentGenerationDetails,
+} from "../core/ledger/records/present-generation-details.ts";
+import { presentGenerationLine } from "../core/usage/generations/present-generation.ts";
+import type { UsageRecord } from "../core/usage/records/records.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import {
   addFilterOptions,

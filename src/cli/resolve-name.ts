@@ -1,5 +1,5 @@
-import { nearestNames } from "../base/nearest-names.ts";
-import { escapeControls } from "../base/plain-text.ts";
+import { nearestNames } from "../base/text/nearest-names.ts";
+import { escapeControls } from "../base/text/plain-text.ts";
 
 /** A resource, as the arguments of commands can name it. */
 export interface Named {

@@ -1,6 +1,6 @@
 import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { ConfigError } from "../app/config-error.ts";
+import { ConfigError } from "../app/config/config-error.ts";
 import { COMMAND_GROUPS, type ListedCommand } from "./commands.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { limitTables } from "./format-table.ts";

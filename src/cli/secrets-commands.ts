@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { loadConfig } from "../app/load-config.ts";
-import { type MasterRotation, rotateMasterKey } from "../app/rotate-master-key.ts";
-import { createSystemRandom } from "../base/random.ts";
+import { loadConfig } from "../app/config/load-config.ts";
+import { type MasterRotation, rotateMasterKey } from "../app/stores/rotate-master-key.ts";
+import { createSystemRandom } from "../base/secrets/random.ts";
 import { openCommandStores } from "./command-stores.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { print } from "./print.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Stores } from "../app/stores.ts";
+import type { Stores } from "../app/stores/stores.ts";
 import { presentSession } from "../core/console/present-session.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";

@@ -1,11 +1,11 @@
-import type { Config } from "../app/config-schema.ts";
-import { startGateway } from "../app/lifecycle.ts";
-import { loadConfig } from "../app/load-config.ts";
+import type { Config } from "../app/config/config-schema.ts";
+import { loadConfig } from "../app/config/load-config.ts";
 import { configOfProcess } from "../app/processes/count-processes.ts";
 import { createProcessGroup } from "../app/processes/create-process-group.ts";
 import { reportStart, type ToProcess } from "../app/processes/messages.ts";
-import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
+import { startGateway } from "../app/run/lifecycle.ts";
+import { createSystemRandom } from "../base/secrets/random.ts";
+import { systemClock } from "../base/time/clock.ts";
 import { GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
 import { createLog, withFields } from "../telemetry/log.ts";
 import { exitReplaced } from "./exit-replaced.ts";

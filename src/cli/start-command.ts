@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Config } from "../app/config-schema.ts";
-import { requireSoundConfig } from "../app/find-config-problems.ts";
-import { type RunningGateway, startGateway } from "../app/lifecycle.ts";
-import { loadConfig } from "../app/load-config.ts";
+import type { Config } from "../app/config/config-schema.ts";
+import { loadConfig } from "../app/config/load-config.ts";
 import { countProcesses } from "../app/processes/count-processes.ts";
-import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
+import { type RunningGateway, startGateway } from "../app/run/lifecycle.ts";
+import { requireSoundConfig } from "../app/serving/find-config-problems.ts";
+import { createSystemRandom } from "../base/secrets/random.ts";
+import { systemClock } from "../base/time/clock.ts";
 import { GatewayReplacedError } from "../core/gateways/gateway-identity.ts";
 import { type BufferedLog, createLog } from "../telemetry/log.ts";
 import { linkForGreeting } from "./console-link.ts";

@@ -1,8 +1,8 @@
-import type { Config } from "../app/config-schema.ts";
+import type { Config } from "../app/config/config-schema.ts";
 import { choosePort } from "../app/processes/choose-port.ts";
 import { spawnChild } from "../app/processes/spawn-child.ts";
 import { Supervisor } from "../app/processes/supervisor.ts";
-import { systemClock } from "../base/clock.ts";
+import { systemClock } from "../base/time/clock.ts";
 import { createLog, createStdoutWriter } from "../telemetry/log.ts";
 import { linkForGreeting } from "./console-link.ts";
 import { printGreeting } from "./greeting.ts";

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { compactDataDir } from "../app/compact-database.ts";
-import { loadConfig } from "../app/load-config.ts";
+import { loadConfig } from "../app/config/load-config.ts";
 import { type CopyResult, copyStores } from "../app/storage-copy/copy-stores.ts";
-import { systemClock } from "../base/clock.ts";
+import { compactDataDir } from "../app/stores/compact-database.ts";
+import { systemClock } from "../base/time/clock.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { formatTable } from "./format-table.ts";
 import { print, tell } from "./print.ts";

@@ -1,9 +1,9 @@
-import type { Stores } from "../app/stores.ts";
-import { systemClock } from "../base/clock.ts";
-import { formatDollars } from "../base/money.ts";
-import { formatTime } from "../base/time.ts";
-import { type FeedBatch, type FeedEntry, GenerationFeed } from "../core/usage/generation-feed.ts";
-import type { UsageRecord } from "../core/usage/records.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { formatDollars } from "../base/numbers/money.ts";
+import { systemClock } from "../base/time/clock.ts";
+import { formatTime } from "../base/time/time.ts";
+import { type FeedBatch, type FeedEntry, GenerationFeed } from "../core/usage/generations/generation-feed.ts";
+import type { UsageRecord } from "../core/usage/records/records.ts";
 import { type FilterOptions, filterOf } from "./generation-options.ts";
 import { print, printProblem } from "./print.ts";
 import type { JsonOption } from "./read-options.ts";

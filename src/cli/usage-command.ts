@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Stores } from "../app/stores.ts";
-import { formatDollars } from "../base/money.ts";
-import { addPercentiles, type TimedUsageSum } from "../core/usage/add-percentiles.ts";
-import { findUsageNames, presentUsageLines, printUsageCsv } from "../core/usage/present-usage.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import { formatDollars } from "../base/numbers/money.ts";
+import { addPercentiles, type TimedUsageSum } from "../core/usage/reports/add-percentiles.ts";
+import { findUsageNames, presentUsageLines, printUsageCsv } from "../core/usage/reports/present-usage.ts";
 import {
   formatRange,
   INCOMPLETE,
@@ -13,8 +13,8 @@ import {
   USAGE_GROUPS,
   type UsageGroup,
   type UsageQuery,
-} from "../core/usage/report.ts";
-import { marginOfSum } from "../core/usage/usage-sums.ts";
+} from "../core/usage/reports/report.ts";
+import { marginOfSum } from "../core/usage/reports/usage-sums.ts";
 import { type FittingColumn, fitTable } from "./fit-table.ts";
 import { findModel } from "./generation-options.ts";
 import { resolveScope } from "./named-resources.ts";

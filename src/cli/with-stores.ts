@@ -1,8 +1,8 @@
-import type { Config } from "../app/config-schema.ts";
-import { loadConfig } from "../app/load-config.ts";
-import { loadKnownNames } from "../app/load-known-names.ts";
-import type { Stores } from "../app/stores.ts";
-import type { KnownNames } from "../core/catalog/known-names.ts";
+import type { Config } from "../app/config/config-schema.ts";
+import { loadConfig } from "../app/config/load-config.ts";
+import { loadKnownNames } from "../app/serving/load-known-names.ts";
+import type { Stores } from "../app/stores/stores.ts";
+import type { KnownNames } from "../core/catalog/served/known-names.ts";
 import { openCommandStores } from "./command-stores.ts";
 import { print } from "./print.ts";
 

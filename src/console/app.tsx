@@ -1,8 +1,8 @@
 import { Component, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Button } from "./parts/button.tsx";
-import { Page } from "./parts/page.tsx";
-import { Empty, Skeleton } from "./parts/states.tsx";
+import { Button } from "./parts/controls/button.tsx";
+import { Page } from "./parts/layout/page.tsx";
+import { Empty, Skeleton } from "./parts/layout/states.tsx";
 import { HOME, SCREENS, type Screen } from "./screens/registry.ts";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign-in.tsx";

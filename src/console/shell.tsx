@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Button } from "./parts/button.tsx";
-import { Icon, Mark } from "./parts/icon.tsx";
-import { Palette, PaletteButton } from "./parts/palette.tsx";
-import { Toasts } from "./parts/toast.tsx";
+import { Button } from "./parts/controls/button.tsx";
+import { Palette, PaletteButton } from "./parts/layout/palette.tsx";
+import { Toasts } from "./parts/layout/toast.tsx";
+import { Icon, Mark } from "./parts/values/icon.tsx";
 import { SCREENS, type Screen } from "./screens/registry.ts";
 import type { Option } from "./state/filter-options.ts";
 import { path } from "./state/location.ts";

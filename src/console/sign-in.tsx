@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { Button } from "./parts/button.tsx";
-import { Field } from "./parts/field.tsx";
-import { Mark } from "./parts/icon.tsx";
-import { ErrorBox } from "./parts/states.tsx";
+import { Button } from "./parts/controls/button.tsx";
+import { Field } from "./parts/controls/field.tsx";
+import { ErrorBox } from "./parts/layout/states.tsx";
+import { Mark } from "./parts/values/icon.tsx";
 import {
   hasEnded,
   oidcStart,

@@ -1,7 +1,7 @@
 /** The worker that encodes large requests: translating megabytes would block the event loop for too long. */
 
-import { inOnePiece } from "../base/composed-bytes.ts";
-import { failureOf } from "../base/errors.ts";
+import { failureOf } from "../base/failures/errors.ts";
+import { inOnePiece } from "../base/text/composed-bytes.ts";
 import { createIdentityHash, type IdentityHash } from "../core/generation/identity-hash.ts";
 import { encodeJob } from "../wire/client-apis/encode-job.ts";
 import type { EncodeJob } from "../wire/client-apis/inference-request.ts";

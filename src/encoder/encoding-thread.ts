@@ -1,6 +1,6 @@
-import type { Failure } from "../base/errors.ts";
-import type { JobThread, ThreadEvents } from "../base/thread-client.ts";
-import { createWorkerThread } from "../base/worker-thread.ts";
+import type { Failure } from "../base/failures/errors.ts";
+import type { JobThread, ThreadEvents } from "../base/threads/thread-client.ts";
+import { createWorkerThread } from "../base/threads/worker-thread.ts";
 import type { EncodedJob, EncodeJob } from "../wire/client-apis/inference-request.ts";
 
 /** A request to encode. `scope` is the caller's; users are hashed within it. */

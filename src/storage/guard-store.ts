@@ -1,5 +1,5 @@
-import { GatewayError } from "../base/errors.ts";
-import { StoreError } from "../base/store-error.ts";
+import { GatewayError } from "../base/failures/errors.ts";
+import { StoreError } from "../base/failures/store-error.ts";
 import { wrapMethods } from "./wrap-methods.ts";
 
 /** Resolves to true, after a pause, if a call that has failed so often is to be repeated. */

@@ -1,7 +1,7 @@
 import { write } from "node:fs";
-import type { Clock } from "../base/clock.ts";
-import { LOG_LEVELS, type Log, type LogLevel } from "../base/log.ts";
-import { escapeLines } from "../base/plain-text.ts";
+import { LOG_LEVELS, type Log, type LogLevel } from "../base/failures/log.ts";
+import { escapeLines } from "../base/text/plain-text.ts";
+import type { Clock } from "../base/time/clock.ts";
 
 /** The number of events that are written together, because single writes cost twice as much. */
 const BATCH_EVENTS = 128;

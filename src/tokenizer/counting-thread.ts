@@ -1,5 +1,5 @@
-import type { JobThread, ThreadEvents } from "../base/thread-client.ts";
-import { createWorkerThread } from "../base/worker-thread.ts";
+import type { JobThread, ThreadEvents } from "../base/threads/thread-client.ts";
+import { createWorkerThread } from "../base/threads/worker-thread.ts";
 
 /** A message to the thread: concatenated texts and their lengths. */
 export interface CountingJob {

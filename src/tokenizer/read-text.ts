@@ -1,4 +1,4 @@
-import { readUtf8 } from "../base/decode-bytes.ts";
+import { readUtf8 } from "../base/text/decode-bytes.ts";
 
 /**
  * Decodes a JSON string of a body, or a part of one, whose quotes and escapes at the ends may be incomplete. Text

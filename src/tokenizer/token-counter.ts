@@ -1,5 +1,5 @@
-import type { Clock } from "../base/clock.ts";
-import { type StartThread, ThreadClient } from "../base/thread-client.ts";
+import { type StartThread, ThreadClient } from "../base/threads/thread-client.ts";
+import type { Clock } from "../base/time/clock.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
 import { type CountingAnswer, type CountingJob, startCountingThread } from "./counting-thread.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { createSystemRandom } from "../../src/base/random.ts";
-import { StoreHealth } from "../../src/base/store-health.ts";
-import { createKeyCache } from "../../src/core/accounts/key-cache.ts";
-import type { KeyStore, KeyUse } from "../../src/core/accounts/key-store.ts";
-import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../src/core/accounts/records.ts";
-import { createSecret, hashSecret } from "../../src/core/accounts/secrets.ts";
+import { StoreHealth } from "../../src/base/failures/store-health.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { createKeyCache } from "../../src/core/accounts/memory/key-cache.ts";
+import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../src/core/accounts/records/records.ts";
+import { createSecret, hashSecret } from "../../src/core/accounts/records/secrets.ts";
+import type { KeyStore, KeyUse } from "../../src/core/accounts/stores/key-store.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 const SECRET = createSecret(createSystemRandom());

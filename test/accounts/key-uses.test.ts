@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { KeyUse } from "../../src/core/accounts/key-store.ts";
-import { KeyUses } from "../../src/core/accounts/key-uses.ts";
+import { KeyUses } from "../../src/core/accounts/memory/key-uses.ts";
+import type { KeyUse } from "../../src/core/accounts/stores/key-store.ts";
 
 const HOUR_MS = 3_600_000;
 const NOON = 12 * HOUR_MS;

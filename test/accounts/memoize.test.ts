@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { StoreError } from "../../src/base/store-error.ts";
-import { StoreHealth } from "../../src/base/store-health.ts";
-import { memoize } from "../../src/core/accounts/memoize.ts";
+import { StoreError } from "../../src/base/failures/store-error.ts";
+import { StoreHealth } from "../../src/base/failures/store-health.ts";
+import { memoize } from "../../src/core/accounts/stores/memoize.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createTestClock } from "../support/test-clock.ts";
 

@@ -6,14 +6,14 @@ import {
   mergePolicies,
   policyOf,
   ruleAllows,
-} from "../../src/core/accounts/merge-policies.ts";
-import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
+} from "../../src/core/accounts/records/merge-policies.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/records/principal.ts";
 import {
   type AccountRecord,
   type KeyRecord,
   OPEN_POLICY,
   type Policy,
-} from "../../src/core/accounts/records.ts";
+} from "../../src/core/accounts/records/records.ts";
 
 const MODELS = ["openai/gpt", "openai/gpt:free", "acme/mini", "acme/large"];
 const PROVIDERS = ["openai", "azure", "acme"];

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildServing } from "../../src/app/build-serving.ts";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { ConfigError, checkConfig } from "../../src/app/load-config.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { ConfigError, checkConfig } from "../../src/app/config/load-config.ts";
+import { buildServing } from "../../src/app/serving/build-serving.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
 import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";

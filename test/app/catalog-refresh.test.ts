@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
-import { scheduleRefresh } from "../../src/app/schedule-refresh.ts";
-import type { CatalogManager } from "../../src/core/catalog/catalog-manager.ts";
+import { scheduleRefresh } from "../../src/app/catalog/schedule-refresh.ts";
+import type { CatalogManager } from "../../src/core/catalog/refresh/catalog-manager.ts";
 import { type SourceModels, seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { shippedRules, sourceModel, sourceText } from "../catalog/source-fixture.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";

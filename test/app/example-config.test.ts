@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
 import { EXAMPLE_FILE, renderExampleConfig } from "../../scripts/write-example-config.ts";
-import { type Config, configSchema } from "../../src/app/config-schema.ts";
-import { checkConfig } from "../../src/app/load-config.ts";
+import { type Config, configSchema } from "../../src/app/config/config-schema.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
 const FILE = readFileSync(EXAMPLE_FILE, "utf8");

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { listSettings } from "../../src/app/list-settings.ts";
-import { LiveConfig } from "../../src/app/live-config.ts";
-import { checkConfig } from "../../src/app/load-config.ts";
-import { printConfig } from "../../src/app/print-config.ts";
+import { listSettings } from "../../src/app/config/list-settings.ts";
+import { LiveConfig } from "../../src/app/config/live-config.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
+import { printConfig } from "../../src/app/config/print-config.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
 let folder: string;

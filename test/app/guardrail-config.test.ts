@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { checkConfig } from "../../src/app/load-config.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
 
 function problemOf(guardrails: string): string {
   try {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { configSchema } from "../../src/app/config-schema.ts";
-import { listSettings } from "../../src/app/list-settings.ts";
-import { LiveConfig } from "../../src/app/live-config.ts";
-import { loadProviders } from "../../src/app/load-catalog.ts";
-import { checkConfig } from "../../src/app/load-config.ts";
-import { isSecretSetting, maskConfig } from "../../src/app/print-config.ts";
-import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
+import { loadProviders } from "../../src/app/catalog/load-catalog.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/catalog/shipped-files.ts";
+import { configSchema } from "../../src/app/config/config-schema.ts";
+import { listSettings } from "../../src/app/config/list-settings.ts";
+import { LiveConfig } from "../../src/app/config/live-config.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
+import { isSecretSetting, maskConfig } from "../../src/app/config/print-config.ts";
 import type { Setting } from "../../src/core/settings/setting.ts";
 
 const PROVIDERS = loadProviders(SHIPPED_CATALOG_DIRECTORY);

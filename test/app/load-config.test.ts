@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { ConfigError, checkConfig, loadConfig } from "../../src/app/load-config.ts";
-import { printConfig } from "../../src/app/print-config.ts";
+import { ConfigError, checkConfig, loadConfig } from "../../src/app/config/load-config.ts";
+import { printConfig } from "../../src/app/config/print-config.ts";
 import { countProcesses } from "../../src/app/processes/count-processes.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 

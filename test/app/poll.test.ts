@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Poll } from "../../src/app/poll.ts";
+import { Poll } from "../../src/app/watch/poll.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 const PERIOD_MS = 500;

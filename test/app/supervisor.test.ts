@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { ProcessMetrics } from "../../src/app/process-group.ts";
 import type { ProcessStarted, ReloadAnswer, ReloadStep } from "../../src/app/processes/messages.ts";
 import { type GatewayChild, Supervisor } from "../../src/app/processes/supervisor.ts";
-import { nextTurn } from "../../src/base/next-turn.ts";
+import type { ProcessMetrics } from "../../src/app/watch/process-group.ts";
+import { nextTurn } from "../../src/base/time/next-turn.ts";
 import { createMemoryLog, type LogLine } from "../support/gateway.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { scheduleSweep } from "../../src/app/sweep-by-day.ts";
-import type { Lease, Leases } from "../../src/base/lease.ts";
-import type { Log } from "../../src/base/log.ts";
-import { dayOf } from "../../src/base/time.ts";
+import { scheduleSweep } from "../../src/app/watch/sweep-by-day.ts";
+import type { Log } from "../../src/base/failures/log.ts";
+import type { Lease, Leases } from "../../src/base/time/lease.ts";
+import { dayOf } from "../../src/base/time/time.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createTestClock } from "../support/test-clock.ts";
 

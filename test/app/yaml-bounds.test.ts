@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { ConfigError } from "../../src/app/config-error.ts";
-import { parseYaml, YAML_BOUNDS } from "../../src/app/yaml-source.ts";
-import { readModelsDev } from "../../src/core/catalog/source-models-dev.ts";
+import { ConfigError } from "../../src/app/config/config-error.ts";
+import { parseYaml, YAML_BOUNDS } from "../../src/app/config/yaml-source.ts";
+import { readModelsDev } from "../../src/core/catalog/refresh/source-models-dev.ts";
 
 const repeat = (text: string, times: number) => text.repeat(times);
 const lines = (times: number, line: (at: number) => string) =>

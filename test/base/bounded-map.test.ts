@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { BoundedMap } from "../../src/base/bounded-map.ts";
+import { BoundedMap } from "../../src/base/collections/bounded-map.ts";
 
 function createMap(max: number) {
   const evicted: string[] = [];

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { ByteOutput } from "../../src/base/byte-output.ts";
+import { ByteOutput } from "../../src/base/text/byte-output.ts";
 
 test("a byte output returns what was appended since the last take, however large it is", () => {
   const output = new ByteOutput();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isHeaderValue, toHeaderText } from "../../src/base/header-text.ts";
+import { isHeaderValue, toHeaderText } from "../../src/base/text/header-text.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 30 });
 

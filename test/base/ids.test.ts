@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createIdSource, lowestIdAt, readIdTime } from "../../src/base/ids.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { createIdSource, lowestIdAt, readIdTime } from "../../src/base/secrets/ids.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 describe("the time in an id", () => {

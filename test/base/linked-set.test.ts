@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Linked, LinkedSet } from "../../src/base/linked-set.ts";
+import { Linked, LinkedSet } from "../../src/base/collections/linked-set.ts";
 import { countKept } from "../support/count-kept.ts";
 
 class Item extends Linked {

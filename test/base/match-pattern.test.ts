@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { matchPattern } from "../../src/base/match-pattern.ts";
+import { matchPattern } from "../../src/base/text/match-pattern.ts";
 import { growsLinearly, LARGER } from "../growth/measure-growth.ts";
 
 describe("a pattern", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chain } from "../../src/base/maybe-promise.ts";
+import { chain } from "../../src/base/threads/maybe-promise.ts";
 
 const double = (value: number) => 2 * value;
 

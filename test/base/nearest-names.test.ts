@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nearestNames } from "../../src/base/nearest-names.ts";
+import { nearestNames } from "../../src/base/text/nearest-names.ts";
 
 const NAMES = ["port", "host", "processes", "drain_ms", "api_keys", "total_body_bytes"];
 

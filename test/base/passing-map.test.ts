@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { PassingMap } from "../../src/base/passing-map.ts";
+import { PassingMap } from "../../src/base/collections/passing-map.ts";
 import { countKept } from "../support/count-kept.ts";
 
 describe("a passing map", () => {

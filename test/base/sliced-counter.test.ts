@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { SlicedCounter } from "../../src/base/sliced-counter.ts";
+import { SlicedCounter } from "../../src/base/numbers/sliced-counter.ts";
 
 const createCounter = () => new SlicedCounter({ sliceMs: 1_000, slices: 3 });
 

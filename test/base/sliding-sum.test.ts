@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { SlidingSum } from "../../src/base/sliding-sum.ts";
+import { SlidingSum } from "../../src/base/numbers/sliding-sum.ts";
 
 const MINUTE_MS = 60_000;
 const START = 1_700_000_000_000;

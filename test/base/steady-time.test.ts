@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { createSteadyTime } from "../../src/base/steady-time.ts";
-import { HOUR_MS, MINUTE_MS } from "../../src/base/time.ts";
+import { createSteadyTime } from "../../src/base/time/steady-time.ts";
+import { HOUR_MS, MINUTE_MS } from "../../src/base/time/time.ts";
 
 const START_MS = 1_700_000_000_000;
 

@@ -10,7 +10,7 @@ import {
   monthOf,
   parseDay,
   weekOf,
-} from "../../src/base/time.ts";
+} from "../../src/base/time/time.ts";
 
 const lastOfFebruary = Date.UTC(2028, 1, 29, 23, 59, 59, 999);
 

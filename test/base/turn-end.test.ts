@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { nextTurn } from "../../src/base/next-turn.ts";
-import { afterTurn, endOfTurn } from "../../src/base/turn-end.ts";
+import { nextTurn } from "../../src/base/time/next-turn.ts";
+import { afterTurn, endOfTurn } from "../../src/base/time/turn-end.ts";
 
 test("requests that wait for the end of a turn go on together, and what they ask for follows in the same turn", async () => {
   const steps: string[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { WaitList } from "../../src/base/wait-list.ts";
+import { WaitList } from "../../src/base/collections/wait-list.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 function createList() {

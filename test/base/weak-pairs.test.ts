@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { WeakPairs } from "../../src/base/weak-pairs.ts";
+import { WeakPairs } from "../../src/base/collections/weak-pairs.ts";
 
 test("an entry is found by both objects of its pair, in their order, and its value can be replaced", () => {
   const pairs = new WeakPairs<object, object, number | null>();

@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import type { Asked, Payer } from "./asked.ts";
 import { type BillEntry, usageOf } from "./billing-vendor.ts";
 import { priceOf } from "./prices.ts";

@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { estimateTokens } from "../../src/wire/conversation/usage.ts";
 import type { Asked } from "./asked.ts";
 import { type BillEntry, isHostile, writePrompt } from "./billing-vendor.ts";

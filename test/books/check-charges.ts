@@ -1,5 +1,5 @@
-import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { describe, type Run, recordsOf } from "./books.ts";
 import { type Check, check } from "./check.ts";
 import { HOSTILE, type ProviderSlug, priceOf } from "./prices.ts";

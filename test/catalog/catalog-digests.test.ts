@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DIGESTS_FILE, digestCatalog } from "../../src/app/catalog-digests.ts";
-import { loadProviders, loadShippedCatalog, validateCatalog } from "../../src/app/load-catalog.ts";
-import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
+import { DIGESTS_FILE, digestCatalog } from "../../src/app/catalog/catalog-digests.ts";
+import { loadProviders, loadShippedCatalog, validateCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/catalog/shipped-files.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
 describe("the shipped catalog", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { createCatalog } from "../../src/core/catalog/catalog.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { createCatalog } from "../../src/core/catalog/served/catalog.ts";
 
 const catalog = createCatalog(loadShippedCatalog());
 

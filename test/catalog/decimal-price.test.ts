@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { compareDecimals, greatestDecimal, isZero, perToken } from "../../src/core/catalog/decimal-price.ts";
+import {
+  compareDecimals,
+  greatestDecimal,
+  isZero,
+  perToken,
+} from "../../src/core/catalog/prices/decimal-price.ts";
 
 describe("the price per token", () => {
   for (const [perMillion, expected] of [

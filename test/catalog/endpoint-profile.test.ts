@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { GatewayError } from "../../src/base/errors.ts";
-import { addProfiles, EXPRESSIBLE } from "../../src/core/catalog/endpoint-profile.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { GatewayError } from "../../src/base/failures/errors.ts";
+import { addProfiles, EXPRESSIBLE } from "../../src/core/catalog/profile/endpoint-profile.ts";
 import {
   type FamilyProfile,
   type ModelEndpoint,
@@ -9,7 +9,7 @@ import {
   type ProviderRecord,
   SAMPLING_PARAMETERS,
   type SamplingParameter,
-} from "../../src/core/catalog/records.ts";
+} from "../../src/core/catalog/records/records.ts";
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import type { ParameterRule } from "../../src/wire/conversation/parameter-rules.ts";

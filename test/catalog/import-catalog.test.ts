@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createFetchSource } from "../../src/app/fetch-source.ts";
-import { type ImportOutcome, importCatalog } from "../../src/app/import-catalog.ts";
-import { createDirectoryTarget, createStoreTarget } from "../../src/app/import-target.ts";
-import { loadCatalog, loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
+import { createFetchSource } from "../../src/app/catalog/fetch-source.ts";
+import { type ImportOutcome, importCatalog } from "../../src/app/catalog/import-catalog.ts";
+import { createDirectoryTarget, createStoreTarget } from "../../src/app/catalog/import-target.ts";
+import { loadCatalog, loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/catalog/shipped-files.ts";
 import { CATALOG_FILE, createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { shippedRules, sourceModel, sourceText } from "./source-fixture.ts";

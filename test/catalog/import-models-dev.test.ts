@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
-import type { ModelRecord } from "../../src/core/catalog/records.ts";
+import type { ModelRecord } from "../../src/core/catalog/records/records.ts";
+import { importModelsDev } from "../../src/core/catalog/refresh/import-models-dev.ts";
 import { rulesForSource, shippedRules, sourceModel, sourceText } from "./source-fixture.ts";
 
 function importText(text: string): { models: readonly ModelRecord[]; problems: readonly string[] } {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatPrice, parsePrice } from "../../src/base/money.ts";
-import { ExactCost, type MaxCost, QuickCost } from "../../src/core/catalog/max-cost.ts";
-import { priceAtMost } from "../../src/core/catalog/price-usage.ts";
-import type { Prices } from "../../src/core/catalog/records.ts";
+import { formatPrice, parsePrice } from "../../src/base/numbers/money.ts";
+import { ExactCost, type MaxCost, QuickCost } from "../../src/core/catalog/prices/max-cost.ts";
+import { priceAtMost } from "../../src/core/catalog/prices/price-usage.ts";
+import type { Prices } from "../../src/core/catalog/records/records.ts";
 
 const PICO = 1_000_000n;
 /** The largest sum in picodollars. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { endMissing, findNextChange, missingSince } from "../../src/core/catalog/expiry.ts";
-import { mergeRefresh, type RefreshTerms } from "../../src/core/catalog/merge-refresh.ts";
-import { findPriceJumps } from "../../src/core/catalog/price-jumps.ts";
-import type { PriceTerms } from "../../src/core/catalog/price-row.ts";
-import type { ModelEndpoint, ModelRecord, Prices } from "../../src/core/catalog/records.ts";
+import { findPriceJumps } from "../../src/core/catalog/prices/price-jumps.ts";
+import type { PriceTerms } from "../../src/core/catalog/prices/price-row.ts";
+import { endMissing, findNextChange, missingSince } from "../../src/core/catalog/records/expiry.ts";
+import type { ModelEndpoint, ModelRecord, Prices } from "../../src/core/catalog/records/records.ts";
+import { mergeRefresh, type RefreshTerms } from "../../src/core/catalog/refresh/merge-refresh.ts";
 
 const NOW = Date.parse("2026-07-03T12:00:00Z");
 const TERMS: RefreshTerms = { factor: "2", now: NOW, waiting: [], rejected: [] };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { linksOf, presentModel } from "../../src/core/catalog/present-model.ts";
-import { presentProvider } from "../../src/core/catalog/present-provider.ts";
-import type { ModelEndpoint, ModelRecord } from "../../src/core/catalog/records.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { linksOf, presentModel } from "../../src/core/catalog/present/present-model.ts";
+import { presentProvider } from "../../src/core/catalog/present/present-provider.ts";
+import type { ModelEndpoint, ModelRecord } from "../../src/core/catalog/records/records.ts";
 
 const NOW = Date.parse("2026-07-01T12:00:00Z");
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { importModels } from "../../src/core/catalog/import-models-dev.ts";
-import type { ImportRules } from "../../src/core/catalog/import-rules.ts";
-import type { ModelRecord } from "../../src/core/catalog/records.ts";
+import type { ModelRecord } from "../../src/core/catalog/records/records.ts";
+import { importModels } from "../../src/core/catalog/refresh/import-models-dev.ts";
+import type { ImportRules } from "../../src/core/catalog/refresh/import-rules.ts";
 import { rulesForSource, sourceModel, sourceText } from "./source-fixture.ts";
 
 const TODAY = "2026-11-28";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { calcPrice } from "@pydantic/genai-prices";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import type { ModelEndpoint, Prices } from "../../src/core/catalog/records/records.ts";
 import { UPSTREAM_CODECS } from "../../src/wire/client-apis/upstream-codecs.ts";
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { listEndpointFormats, listProviderFormats } from "../../src/core/catalog/list-formats.ts";
-import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { listEndpointFormats, listProviderFormats } from "../../src/core/catalog/profile/list-formats.ts";
+import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records/records.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 import { listProviderTargets } from "../../src/core/generation/upstream-target.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";

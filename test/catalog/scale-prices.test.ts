@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { formatPrice, parsePrice } from "../../src/base/money.ts";
-import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
-import { scaleEndpoint } from "../../src/core/catalog/scale-prices.ts";
+import { formatPrice, parsePrice } from "../../src/base/numbers/money.ts";
+import { scaleEndpoint } from "../../src/core/catalog/prices/scale-prices.ts";
+import type { ModelEndpoint } from "../../src/core/catalog/records/records.ts";
 
 const ENDPOINT: ModelEndpoint = {
   provider: "openai",

@@ -1,4 +1,4 @@
-import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
+import { importModelsDev } from "../../src/core/catalog/refresh/import-models-dev.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { openTestStores } from "../support/test-stores.ts";
 import { shippedRules, sourceText } from "./source-fixture.ts";

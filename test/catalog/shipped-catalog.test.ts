@@ -1,10 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
-import { formatModels, formatProviders, groupByAuthor } from "../../src/core/catalog/format-catalog.ts";
-import { importModels } from "../../src/core/catalog/import-models-dev.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/catalog/shipped-files.ts";
+import {
+  formatModels,
+  formatProviders,
+  groupByAuthor,
+} from "../../src/core/catalog/records/format-catalog.ts";
+import { importModels } from "../../src/core/catalog/refresh/import-models-dev.ts";
 import { shippedRules } from "./source-fixture.ts";
 
 const data = loadShippedCatalog();

@@ -1,4 +1,4 @@
-import { type ImportRules, parseImportRules } from "../../src/core/catalog/import-rules.ts";
+import { type ImportRules, parseImportRules } from "../../src/core/catalog/refresh/import-rules.ts";
 
 /** Returns a model in the source's format, with defaults for absent fields. */
 export function sourceModel(id: string, rest: Record<string, unknown> = {}): Record<string, unknown> {

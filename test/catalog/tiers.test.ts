@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { readTiers } from "../../src/app/load-tiers.ts";
-import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/shipped-files.ts";
-import { matchPattern } from "../../src/base/match-pattern.ts";
-import { isFreeId } from "../../src/core/catalog/is-free-id.ts";
-import type { TierRule } from "../../src/core/catalog/tier-records.ts";
-import { createTiers, isFreeChoice, listCases } from "../../src/core/catalog/tiers.ts";
-import { parseTiers } from "../../src/core/catalog/validate-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { readTiers } from "../../src/app/catalog/load-tiers.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../../src/app/catalog/shipped-files.ts";
+import { matchPattern } from "../../src/base/text/match-pattern.ts";
+import { isFreeId } from "../../src/core/catalog/records/is-free-id.ts";
+import { parseTiers } from "../../src/core/catalog/served/validate-catalog.ts";
+import type { TierRule } from "../../src/core/catalog/tiers/tier-records.ts";
+import { createTiers, isFreeChoice, listCases } from "../../src/core/catalog/tiers/tiers.ts";
 
 const { models } = loadShippedCatalog();
 const data = readTiers(SHIPPED_CATALOG_DIRECTORY);

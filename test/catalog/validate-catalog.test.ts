@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { diffCatalogs } from "../../src/core/catalog/diff-catalog.ts";
-import { formatModels } from "../../src/core/catalog/format-catalog.ts";
-import { isSoundModel } from "../../src/core/catalog/is-sound-model.ts";
-import type { ModelEndpoint, ModelRecord, PriceChange } from "../../src/core/catalog/records.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { formatModels } from "../../src/core/catalog/records/format-catalog.ts";
+import { isSoundModel } from "../../src/core/catalog/records/is-sound-model.ts";
+import type { ModelEndpoint, ModelRecord, PriceChange } from "../../src/core/catalog/records/records.ts";
+import { diffCatalogs } from "../../src/core/catalog/refresh/diff-catalog.ts";
 import {
   findModelProblems,
   isModelBySchema,
   parseModels,
   parseProviders,
-} from "../../src/core/catalog/validate-catalog.ts";
+} from "../../src/core/catalog/served/validate-catalog.ts";
 
 const data = loadShippedCatalog();
 

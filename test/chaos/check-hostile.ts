@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import type { Asked, Payer } from "../books/asked.ts";
 import { type BillEntry, MAX_TOKENS } from "../books/billing-vendor.ts";
 import { describe, type Run, sameAsBilled } from "../books/books.ts";

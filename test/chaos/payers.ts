@@ -1,7 +1,11 @@
-import type { Stores } from "../../src/app/stores.ts";
-import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
-import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/core/accounts/records.ts";
-import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
+import type { Stores } from "../../src/app/stores/stores.ts";
+import { createKey, type NewKey } from "../../src/core/accounts/manage/manage-keys.ts";
+import {
+  type AccountRecord,
+  DEFAULT_ACCOUNT_ID,
+  OPEN_POLICY,
+} from "../../src/core/accounts/records/records.ts";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
 import type { Payer } from "../books/asked.ts";
 import { openTestStores } from "../support/test-stores.ts";
 

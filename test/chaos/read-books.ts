@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
 import type { Books, TransferRow } from "../books/books.ts";
 
 /** Reads everything. */

@@ -22,7 +22,7 @@ const AFTER = new Date("2026-01-03T00:00:00Z");
 /** What a project has beside `bin/gateway`, as far as that looks at it; each program prints its name. */
 const FILES = {
   "src/main.ts": 'console.log("sources");',
-  "src/base/money.ts": "",
+  "src/base/numbers/money.ts": "",
   "package.json": "{}",
   "package-lock.json": "{}",
   "dist/program/main.js": 'console.log("program");',
@@ -71,7 +71,7 @@ describe("bin/gateway", () => {
     expect(run()).toBe("program");
   });
 
-  test.each(["src/main.ts", "src/base/money.ts", "src", "package.json", "package-lock.json"])(
+  test.each(["src/main.ts", "src/base/numbers/money.ts", "src", "package.json", "package-lock.json"])(
     "runs the sources once %s is newer than the program",
     (name) => {
       utimesSync(join(folder, name), AFTER, AFTER);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadCatalog } from "../../src/app/catalog/load-catalog.ts";
 import { CATALOG_FILE } from "../../src/storage/files/catalog-store.ts";
 import { type SourceModels, seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";

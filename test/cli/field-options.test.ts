@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Command } from "commander";
 import { addFieldOptions, readFieldOptions } from "../../src/cli/field-options.ts";
-import { ORGANIZATION_SETTINGS } from "../../src/core/accounts/account-fields.ts";
-import { KEY_SETTINGS } from "../../src/core/accounts/key-fields.ts";
-import { MEMBER_SETTINGS } from "../../src/core/accounts/member-fields.ts";
-import type { SettableFields } from "../../src/core/accounts/resource-fields.ts";
+import { KEY_SETTINGS } from "../../src/core/accounts/fields/key-fields.ts";
+import type { SettableFields } from "../../src/core/accounts/fields/resource-fields.ts";
+import { ORGANIZATION_SETTINGS } from "../../src/core/accounts/records/account-fields.ts";
+import { MEMBER_SETTINGS } from "../../src/core/accounts/records/member-fields.ts";
 import { PROVIDER_KEY_SETTINGS } from "../../src/core/provider-keys/provider-key-fields.ts";
 
 const NOW = Date.parse("2026-11-22T12:00:00Z");

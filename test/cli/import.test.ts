@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { expandReferences } from "../../src/app/expand-references.ts";
+import { expandReferences } from "../../src/app/config/expand-references.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { expectPromisedOutput } from "../support/promised-output.ts";
 import { createWorkspace } from "../support/run-gateway.ts";

@@ -1,6 +1,6 @@
 import { SQL } from "bun";
-import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import type { Books, TransferRow } from "../books/books.ts";
 
 /** The books of a cluster, and what its gateways have borrowed. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { formatAxisMoney } from "../../src/console/parts/axis-money.ts";
-import { DASHES, findMaximum, roundUp, sparklinePath } from "../../src/console/parts/chart-data.ts";
-import { nextOrder, sortRows } from "../../src/console/parts/sort-rows.ts";
+import { formatAxisMoney } from "../../src/console/parts/charts/axis-money.ts";
+import { DASHES, findMaximum, roundUp, sparklinePath } from "../../src/console/parts/charts/chart-data.ts";
+import { nextOrder, sortRows } from "../../src/console/parts/lists/sort-rows.ts";
 
 describe("a chart", () => {
   test("the axis ends at a round number that is not below the largest value", () => {

@@ -9,7 +9,7 @@ import {
   formatShortCount,
   formatSpeed,
   shortenId,
-} from "../../src/console/parts/format.ts";
+} from "../../src/console/parts/values/format.ts";
 import { printCsv } from "../../src/console/state/csv.ts";
 import { filterOptions } from "../../src/console/state/filter-options.ts";
 import { mergeRows, splitKnown } from "../../src/console/state/merge-rows.ts";

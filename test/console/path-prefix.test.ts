@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { checkConfig } from "../../src/app/load-config.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { openConsolePage } from "../support/console-page.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { printTaken, type TakenParameter } from "../../src/console/parts/print-taken.ts";
+import { printTaken, type TakenParameter } from "../../src/console/parts/lists/print-taken.ts";
 
 const BESIDE = { parameter: "temperature", values: [0] };
 

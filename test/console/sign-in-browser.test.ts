@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
 import { createOneTimeCode } from "../../src/core/console/one-time-codes.ts";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { listViolations, openConsolePage, type PageProblems } from "../support/console-page.ts";

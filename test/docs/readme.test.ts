@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { countPriced } from "../../src/app/check-import.ts";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { SANDBOX_MODELS } from "../../src/app/sandbox-catalog.ts";
+import { countPriced } from "../../src/app/catalog/check-import.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { SANDBOX_MODELS } from "../../src/app/catalog/sandbox-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { createWorkspace } from "../support/run-gateway.ts";
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Journal } from "../../src/core/usage/journal.ts";
-import { Recorder } from "../../src/core/usage/recorder.ts";
-import type { RecordEntry } from "../../src/core/usage/records.ts";
-import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
+import type { Journal } from "../../src/core/usage/journal/journal.ts";
+import { Recorder } from "../../src/core/usage/journal/recorder.ts";
+import { recoverUsage } from "../../src/core/usage/journal/recover-usage.ts";
+import type { RecordEntry } from "../../src/core/usage/records/records.ts";
 import { listDamagedLines } from "../../src/storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { openUsageOf, usageOf } from "../storage/contracts/samples.ts";

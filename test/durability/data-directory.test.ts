@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { prepareDataDir } from "../../src/app/data-dir.ts";
+import { prepareDataDir } from "../../src/app/stores/data-dir.ts";
 import { writeFileAtomically } from "../../src/storage/files/write-file-atomically.ts";
 import { lockDataDir, lockFile } from "../../src/storage/sqlite/data-lock.ts";
 import { ADMIN_KEY, createMemoryLog } from "../support/gateway.ts";

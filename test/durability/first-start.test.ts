@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
-import { checkConfig } from "../../src/app/load-config.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
-import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
+import { type RunningGateway, startGateway } from "../../src/app/run/lifecycle.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
+import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
 import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { startInlineThread } from "../support/inline-store-thread.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";

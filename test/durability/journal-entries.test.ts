@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { Recorder } from "../../src/core/usage/recorder.ts";
-import type { RecordEntry, UsageRecord } from "../../src/core/usage/records.ts";
+import { Recorder } from "../../src/core/usage/journal/recorder.ts";
+import type { RecordEntry, UsageRecord } from "../../src/core/usage/records/records.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { fetchRecord } from "../faults/two-vendors.ts";
 import { turnEventLoop } from "../support/event-loop.ts";

@@ -3,11 +3,11 @@ import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
-import type { Journal } from "../../src/core/usage/journal.ts";
-import { USAGE_FRAME } from "../../src/core/usage/journal-entry.ts";
-import { Recorder } from "../../src/core/usage/recorder.ts";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
-import type { UsageStore } from "../../src/core/usage/usage-store.ts";
+import type { Journal } from "../../src/core/usage/journal/journal.ts";
+import { USAGE_FRAME } from "../../src/core/usage/journal/journal-entry.ts";
+import { Recorder } from "../../src/core/usage/journal/recorder.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
+import type { UsageStore } from "../../src/core/usage/reports/usage-store.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { frameEntry } from "../support/frame-entry.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { USAGE_FRAME } from "../../src/core/usage/journal-entry.ts";
+import { USAGE_FRAME } from "../../src/core/usage/journal/journal-entry.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { eventually } from "../support/eventually.ts";

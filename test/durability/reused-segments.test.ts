@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { Journal } from "../../src/core/usage/journal.ts";
+import type { Journal } from "../../src/core/usage/journal/journal.ts";
 import { listDamagedLines } from "../../src/storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { segmentOf, segmentPath } from "../../src/storage/journal/segments.ts";

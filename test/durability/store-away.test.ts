@@ -1,11 +1,11 @@
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { checkConfig } from "../../src/app/load-config.ts";
-import { wireUp } from "../../src/app/wire-up.ts";
-import type { Log } from "../../src/base/log.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
-import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
+import { wireUp } from "../../src/app/start/wire-up.ts";
+import type { Log } from "../../src/base/failures/log.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
 import { listen } from "../../src/http/server/server.ts";
 import { fetchRecord, startTwoVendors, type TwoVendors } from "../faults/two-vendors.ts";
 import { usageOf } from "../storage/contracts/samples.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createLedgerAlarm } from "../../src/app/ledger-alarm.ts";
+import { createLedgerAlarm } from "../../src/app/watch/ledger-alarm.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { Clock } from "../../src/base/clock.ts";
-import { createIdSource } from "../../src/base/ids.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { createIdSource } from "../../src/base/secrets/ids.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import type { Clock } from "../../src/base/time/clock.ts";
 import type { GatewayEvent } from "../../src/core/events/event.ts";
 import { MAX_AGE_MS, MAX_TRIES, MAX_WAITING } from "../../src/telemetry/webhooks/webhook-queue.ts";
 import { type Webhook, WebhookSender } from "../../src/telemetry/webhooks/webhook-sender.ts";

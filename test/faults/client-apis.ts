@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { ERROR_STATUS, type ErrorCode } from "../../src/base/errors.ts";
+import { ERROR_STATUS, type ErrorCode } from "../../src/base/failures/errors.ts";
 import { PROMPT } from "./two-vendors.ts";
 
 /** Why an answer ended, independent of the API. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../src/base/errors.ts";
+import type { ErrorCode } from "../../src/base/failures/errors.ts";
 import type { ErrorName, ScriptedFinish, VendorScript } from "../support/scripts/vendor-script.ts";
 import type { Play, VendorCall } from "../support/vendor.ts";
 import type { ClientFinish } from "./client-apis.ts";

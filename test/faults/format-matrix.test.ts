@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { ERROR_STATUS } from "../../src/base/errors.ts";
+import { ERROR_STATUS } from "../../src/base/failures/errors.ts";
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { waitFor } from "../support/event-loop.ts";

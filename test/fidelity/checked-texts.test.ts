@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ComposedBytes } from "../../src/base/composed-bytes.ts";
+import type { ComposedBytes } from "../../src/base/text/composed-bytes.ts";
 import { readRequestTexts } from "../../src/wire/client-apis/body-texts.ts";
 import type { ClientApi, UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
 import { REQUEST_PARSERS } from "../../src/wire/client-apis/request-parsers.ts";

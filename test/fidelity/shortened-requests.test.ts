@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ComposedBytes } from "../../src/base/composed-bytes.ts";
+import { ComposedBytes } from "../../src/base/text/composed-bytes.ts";
 import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import type { Fields } from "../../src/wire/json/fields.ts";
 import { readWhole } from "./answers/run-answers.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
+import { importModelsDev } from "../../src/core/catalog/refresh/import-models-dev.ts";
 import { PostgresCatalogStore } from "../../src/storage/postgres/catalog-store.ts";
 import { startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { shippedRules, sourceModel, sourceText } from "../catalog/source-fixture.ts";

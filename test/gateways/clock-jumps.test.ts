@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { createSteadyTime } from "../../src/base/steady-time.ts";
-import { HOUR_MS } from "../../src/base/time.ts";
+import { type Clock, systemClock } from "../../src/base/time/clock.ts";
+import { createSteadyTime } from "../../src/base/time/steady-time.ts";
+import { HOUR_MS } from "../../src/base/time/time.ts";
 import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, type TestGateway } from "../support/gateway.ts";

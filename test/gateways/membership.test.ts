@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { StoreError } from "../../src/base/store-error.ts";
+import { StoreError } from "../../src/base/failures/store-error.ts";
 import { GatewayReplacedError } from "../../src/core/gateways/gateway-identity.ts";
 import { type LiveGateways, RENEWAL_MS } from "../../src/core/gateways/gateway-registry.ts";
 import { Membership } from "../../src/core/gateways/membership.ts";

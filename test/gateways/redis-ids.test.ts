@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { joinRedis, type RedisId } from "../../src/app/redis-id.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { joinRedis, type RedisId } from "../../src/app/stores/redis-id.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
 import { RENEWAL_MS } from "../../src/core/gateways/gateway-registry.ts";
 import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { PostgresGatewayRegistry } from "../../src/storage/postgres/gateway-registry.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import type { Leases } from "../../src/base/lease.ts";
+import type { Leases } from "../../src/base/time/lease.ts";
 import { TaskLeader } from "../../src/core/gateways/task-leader.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { HOUR_MS } from "../../src/base/time.ts";
+import { HOUR_MS } from "../../src/base/time/time.ts";
 import { Cancellation } from "../../src/core/generation/cancellation.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { roundToNanodollars } from "../../src/base/money.ts";
-import { listPriceLines, priceTokens } from "../../src/core/catalog/price-usage.ts";
-import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
+import { roundToNanodollars } from "../../src/base/numbers/money.ts";
+import { listPriceLines, priceTokens } from "../../src/core/catalog/prices/price-usage.ts";
+import type { ModelEndpoint, Prices } from "../../src/core/catalog/records/records.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { priceAt, priceUsage } from "../support/price-usage.ts";
 

@@ -4,7 +4,7 @@ import { PromptLog } from "../../src/core/extensions/prompt-log/prompt-log.ts";
 import type { PromptLogEntry } from "../../src/core/extensions/prompt-log/prompt-log-store.ts";
 import type { AdmittedGeneration } from "../../src/core/generation/extension.ts";
 import { createVault, readMasterKey } from "../../src/core/provider-keys/vault.ts";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 /** A prompt log whose store keeps the groups that it is given, and fails while `isDown`. */

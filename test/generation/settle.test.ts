@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type OpenRecord, openRecord } from "../../src/core/generation/open-record.ts";
 import { type Ending, type Settling, writeFinal } from "../../src/core/generation/settle.ts";
-import type { AdvisorRecord } from "../../src/core/usage/records.ts";
+import type { AdvisorRecord } from "../../src/core/usage/records/records.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 
 const PRICES = { prompt: "0.000001", completion: "0.000002" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { GatewayError } from "../../src/base/errors.ts";
+import { GatewayError } from "../../src/base/failures/errors.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import { parseCompletionsRequest } from "../../src/wire/client-apis/completions-request.ts";
 import { parseEmbeddingsRequest } from "../../src/wire/client-apis/embeddings-request.ts";

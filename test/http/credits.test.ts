@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DAY_MS } from "../../src/base/time.ts";
-import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { DAY_MS } from "../../src/base/time/time.ts";
+import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage, withStoresOf } from "../support/money.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { nextTurn } from "../../src/base/next-turn.ts";
-import { FEED_PLACES } from "../../src/core/usage/feed-places.ts";
+import { nextTurn } from "../../src/base/time/next-turn.ts";
+import { FEED_PLACES } from "../../src/core/usage/generations/feed-places.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";

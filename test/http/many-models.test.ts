@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
-import { buildServing } from "../../src/app/build-serving.ts";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { checkConfig } from "../../src/app/load-config.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { formatImportedCatalog } from "../../src/core/catalog/format-catalog.ts";
-import type { ModelRecord } from "../../src/core/catalog/records.ts";
-import { findModelProblems, parseImportedCatalog } from "../../src/core/catalog/validate-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
+import { buildServing } from "../../src/app/serving/build-serving.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
+import { formatImportedCatalog } from "../../src/core/catalog/records/format-catalog.ts";
+import type { ModelRecord } from "../../src/core/catalog/records/records.ts";
+import { findModelProblems, parseImportedCatalog } from "../../src/core/catalog/served/validate-catalog.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
 import { growsLinearly, LARGER } from "../growth/measure-growth.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { ModelEndpoint, ModelRecord } from "../../src/core/catalog/records.ts";
-import { listPriceRows } from "../../src/http/routes/present-catalog-endpoint.ts";
+import type { ModelEndpoint, ModelRecord } from "../../src/core/catalog/records/records.ts";
+import { listPriceRows } from "../../src/http/routes/models/present-catalog-endpoint.ts";
 
 const ENDPOINT: ModelEndpoint = {
   provider: "openai",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { checkConfig } from "../../src/app/load-config.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";

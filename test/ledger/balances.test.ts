@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Balances } from "../../src/core/ledger/balances.ts";
-import type { HoldRequest, SpendLimit } from "../../src/core/ledger/hold-book.ts";
+import { Balances } from "../../src/core/ledger/holds/balances.ts";
+import type { HoldRequest, SpendLimit } from "../../src/core/ledger/holds/hold-book.ts";
 
 const requestOf = (id: string, amount: number, more: Partial<HoldRequest> = {}): HoldRequest => ({
   id,

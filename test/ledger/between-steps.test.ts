@@ -1,10 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { GrantSweeper } from "../../src/core/ledger/expire-grants.ts";
-import type { HoldRequest, SpendLimit } from "../../src/core/ledger/hold-book.ts";
-import { Ledger } from "../../src/core/ledger/ledger.ts";
-import type { LedgerStore } from "../../src/core/ledger/ledger-store.ts";
-import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
+import { GrantSweeper } from "../../src/core/ledger/credits/expire-grants.ts";
+import { Ledger } from "../../src/core/ledger/credits/ledger.ts";
+import type { HoldRequest, SpendLimit } from "../../src/core/ledger/holds/hold-book.ts";
+import { MemoryHoldBook } from "../../src/core/ledger/holds/memory-hold-book.ts";
+import type { LedgerStore } from "../../src/core/ledger/records/ledger-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { grantOf, usageOf } from "../storage/contracts/samples.ts";

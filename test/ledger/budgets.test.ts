@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { DAY_MS, SECOND_MS } from "../../src/base/time.ts";
+import { DAY_MS, SECOND_MS } from "../../src/base/time/time.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";

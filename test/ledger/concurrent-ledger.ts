@@ -1,5 +1,5 @@
-import type { CreditSum, LedgerStore } from "../../src/core/ledger/ledger-store.ts";
-import { PLATFORM_ACCOUNT, type Transfer } from "../../src/core/ledger/records.ts";
+import type { CreditSum, LedgerStore } from "../../src/core/ledger/records/ledger-store.ts";
+import { PLATFORM_ACCOUNT, type Transfer } from "../../src/core/ledger/records/records.ts";
 
 interface Row {
   balance: number;

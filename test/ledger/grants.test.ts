@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { findGrantsLeft, type Movement } from "../../src/core/ledger/grants.ts";
+import { findGrantsLeft, type Movement } from "../../src/core/ledger/records/grants.ts";
 
 const come = (id: string, amount: number, expiresAt: number | null = null): Movement => ({
   kind: "in",

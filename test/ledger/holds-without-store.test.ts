@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { StoreError } from "../../src/base/store-error.ts";
-import type { HoldBound, HoldRequest, SpendLimit } from "../../src/core/ledger/hold-book.ts";
-import type { LeasedHoldBook } from "../../src/core/ledger/leased-hold-book.ts";
+import { StoreError } from "../../src/base/failures/store-error.ts";
+import type { HoldBound, HoldRequest, SpendLimit } from "../../src/core/ledger/holds/hold-book.ts";
+import type { LeasedHoldBook } from "../../src/core/ledger/leases/leased-hold-book.ts";
 import type { TestClock } from "../support/test-clock.ts";
 import { type Bank, createLeasedBook, heldBy, passTime, requestOf } from "./leased-book.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { roundToNanodollars } from "../../src/base/money.ts";
-import { findPrices } from "../../src/core/catalog/price-usage.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { roundToNanodollars } from "../../src/base/numbers/money.ts";
+import { findPrices } from "../../src/core/catalog/prices/price-usage.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 import { checkUsage } from "../../src/core/generation/check-usage.ts";
 import { NO_CHARGES } from "../../src/wire/conversation/charges.ts";

@@ -1,7 +1,7 @@
-import { StoreError } from "../../src/base/store-error.ts";
-import type { HoldRequest, HoldVerdict } from "../../src/core/ledger/hold-book.ts";
-import { LeasedHoldBook, type LeasedHoldBookParts } from "../../src/core/ledger/leased-hold-book.ts";
-import type { BorrowOrder, MoneyLeases } from "../../src/core/ledger/money-leases.ts";
+import { StoreError } from "../../src/base/failures/store-error.ts";
+import type { HoldRequest, HoldVerdict } from "../../src/core/ledger/holds/hold-book.ts";
+import { LeasedHoldBook, type LeasedHoldBookParts } from "../../src/core/ledger/leases/leased-hold-book.ts";
+import type { BorrowOrder, MoneyLeases } from "../../src/core/ledger/leases/money-leases.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { MemoryLeaseBank } from "./memory-money-leases.ts";

@@ -1,6 +1,6 @@
 import { describe } from "bun:test";
-import { systemClock } from "../../src/base/clock.ts";
-import { LeasedHoldBook } from "../../src/core/ledger/leased-hold-book.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
+import { LeasedHoldBook } from "../../src/core/ledger/leases/leased-hold-book.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";

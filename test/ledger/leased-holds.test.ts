@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { StoreError } from "../../src/base/store-error.ts";
+import { StoreError } from "../../src/base/failures/store-error.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { Bank, createLeasedBook as create, heldBy, passTime as pass, requestOf } from "./leased-book.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { DAY_MS } from "../../src/base/time.ts";
-import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
-import { daysOfBudget, nameDay, periodsOf } from "../../src/core/ledger/budget-limits.ts";
-import { Ledger } from "../../src/core/ledger/ledger.ts";
-import type { LedgerStore, SpendQuery } from "../../src/core/ledger/ledger-store.ts";
-import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
+import { DAY_MS } from "../../src/base/time/time.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/records/principal.ts";
+import { Ledger } from "../../src/core/ledger/credits/ledger.ts";
+import { MemoryHoldBook } from "../../src/core/ledger/holds/memory-hold-book.ts";
+import { daysOfBudget, nameDay, periodsOf } from "../../src/core/ledger/limits/budget-limits.ts";
+import type { LedgerStore, SpendQuery } from "../../src/core/ledger/records/ledger-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/base/clock.ts";
-import { createIdSource } from "../../src/base/ids.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
-import { StoreError } from "../../src/base/store-error.ts";
-import { DAY_MS, dayOf } from "../../src/base/time.ts";
-import type { BudgetRecord } from "../../src/core/accounts/budget-records.ts";
-import { BUDGET_SUMS_AT_ONCE, type BudgetStore } from "../../src/core/accounts/budget-store.ts";
+import { StoreError } from "../../src/base/failures/store-error.ts";
+import { createIdSource } from "../../src/base/secrets/ids.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
+import { DAY_MS, dayOf } from "../../src/base/time/time.ts";
+import type { BudgetRecord } from "../../src/core/accounts/records/budget-records.ts";
+import { BUDGET_SUMS_AT_ONCE, type BudgetStore } from "../../src/core/accounts/stores/budget-store.ts";
 import type { GatewayEvent } from "../../src/core/events/event.ts";
 import { BudgetWatch } from "../../src/core/extensions/budgets/budget-watch.ts";
 import { SqliteBudgetStore } from "../../src/storage/sqlite/budget-store.ts";

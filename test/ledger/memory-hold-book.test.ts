@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { HoldRequest, SpendLimit } from "../../src/core/ledger/hold-book.ts";
-import { MemoryHoldBook, type MemoryHoldBookParts } from "../../src/core/ledger/memory-hold-book.ts";
-import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
+import type { HoldRequest, SpendLimit } from "../../src/core/ledger/holds/hold-book.ts";
+import { MemoryHoldBook, type MemoryHoldBookParts } from "../../src/core/ledger/holds/memory-hold-book.ts";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { testCreditChanges } from "../storage/contracts/credit-changes.ts";

@@ -1,4 +1,4 @@
-import { StoreError } from "../../src/base/store-error.ts";
+import { StoreError } from "../../src/base/failures/store-error.ts";
 import { GatewayReplacedError } from "../../src/core/gateways/gateway-identity.ts";
 import {
   BALANCE_LEASE,
@@ -12,8 +12,8 @@ import {
   nameMeterLease,
   type ReturnOrder,
   readMeterLease,
-} from "../../src/core/ledger/money-leases.ts";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+} from "../../src/core/ledger/leases/money-leases.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 
 /** What accounts have and what was spent under limits, in nanodollars. */
 export interface LeasedSums {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { configSchema } from "../../src/app/config-schema.ts";
-import { openStores } from "../../src/app/open-stores.ts";
-import type { Stores } from "../../src/app/stores.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
-import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { configSchema } from "../../src/app/config/config-schema.ts";
+import { openStores } from "../../src/app/stores/open-stores.ts";
+import type { Stores } from "../../src/app/stores/stores.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
+import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
 import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { accountOf } from "../storage/contracts/samples.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createKey } from "../../src/core/accounts/manage-keys.ts";
-import { OPEN_POLICY } from "../../src/core/accounts/records.ts";
+import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
+import { OPEN_POLICY } from "../../src/core/accounts/records/records.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import {
   FIXED_ROUTES,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/records/principal.ts";
 import { FreeLimit } from "../../src/core/limits/free-limit.ts";
 import { MemoryRateLimiter } from "../../src/core/limits/memory-rate-limiter.ts";
 import type { RateLimiter } from "../../src/core/limits/rate-limiter.ts";

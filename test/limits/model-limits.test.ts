@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { MINUTE_MS } from "../../src/base/time.ts";
+import { MINUTE_MS } from "../../src/base/time/time.ts";
 import type { Admission } from "../../src/core/generation/admission.ts";
 import type { GenerationCall, GenerationDeps } from "../../src/core/generation/call.ts";
 import { takeLimits } from "../../src/core/generation/take-limits.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { changeKey } from "../../src/core/accounts/manage-keys.ts";
-import type { KeyRecord } from "../../src/core/accounts/records.ts";
+import { changeKey } from "../../src/core/accounts/manage/manage-keys.ts";
+import type { KeyRecord } from "../../src/core/accounts/records/records.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type AccountTools, callAdmin, createAccountTools } from "../support/management.ts";

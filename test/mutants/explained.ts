@@ -13,7 +13,7 @@ export interface Explained {
 
 export const EXPLAINED: readonly Explained[] = [
   {
-    file: "src/core/catalog/max-cost.ts",
+    file: "src/core/catalog/prices/max-cost.ts",
     kind: "shifted bound",
     line: "return paid <= MOST_PICODOLLARS ? tokens",
     why: "At the bound both computations are exact.",
@@ -31,7 +31,7 @@ export const EXPLAINED: readonly Explained[] = [
     why: "One more slice, which is empty, repeats the end of the one before.",
   },
   {
-    file: "src/core/accounts/key-uses.ts",
+    file: "src/core/accounts/memory/key-uses.ts",
     kind: "shifted bound",
     line: "if (group > 0) await nextTurn();",
     why: "One more turn of the event loop before the first group.",
@@ -43,19 +43,19 @@ export const EXPLAINED: readonly Explained[] = [
     why: "Nothing is remembered of an organization that was created just now.",
   },
   {
-    file: "src/core/catalog/price-usage.ts",
+    file: "src/core/catalog/prices/price-usage.ts",
     kind: "shifted bound",
     line: "this.picodollars <= MOST_PICODOLLARS &&",
     why: "At the bound both costs are exact.",
   },
   {
-    file: "src/core/catalog/price-usage.ts",
+    file: "src/core/catalog/prices/price-usage.ts",
     kind: "shifted bound",
     line: "perToken.picodollars <= MOST_PICODOLLARS",
     why: "At the bound both costs are exact.",
   },
   {
-    file: "src/core/catalog/price-usage.ts",
+    file: "src/core/catalog/prices/price-usage.ts",
     kind: "swapped arguments",
     line: "fits(quality, imageQuality) && fits(size, imageSize)",
     why: "The comparison is symmetric.",
@@ -97,7 +97,7 @@ export const EXPLAINED: readonly Explained[] = [
     why: "Null comes without a promise, and a promise never resolves to null, so that it is returned.",
   },
   {
-    file: "src/core/routing/plan.ts",
+    file: "src/core/routing/plan/plan.ts",
     kind: "swapped arguments",
     line: "const worst = open.toSorted",
     why: "Either order of equally bad deployments is the same in each plan.",
@@ -190,7 +190,7 @@ export const EXPLAINED: readonly Explained[] = [
     why: "Only the first character decides, and one more does not change it.",
   },
   {
-    file: "src/core/ledger/worst-case.ts",
+    file: "src/core/ledger/holds/worst-case.ts",
     kind: "swapped arguments",
     line: "services : scaleAmount(services, factor)",
     why: "The product is the same.",

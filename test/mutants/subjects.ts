@@ -2,7 +2,7 @@ import { Glob } from "bun";
 
 /** The code where money, access, privacy and translation are decided: the files that mutants are drawn from. */
 const SUBJECTS = [
-  "src/base/money.ts",
+  "src/base/numbers/money.ts",
   "src/core/accounts/*.ts",
   "src/core/catalog/{price,pricing,max-cost,expiry,apply-overrides,resolve}*.ts",
   "src/core/console/*.ts",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { nextTurn } from "../../src/base/next-turn.ts";
+import { nextTurn } from "../../src/base/time/next-turn.ts";
 import { ShadowTraffic } from "../../src/core/extensions/shadow/shadow-traffic.ts";
 import type { GenerationCall } from "../../src/core/generation/call.ts";
 import type { AdmittedGeneration, ExtensionPoints } from "../../src/core/generation/extension.ts";

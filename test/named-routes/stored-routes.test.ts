@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { formatStoredTier, parseStoredTier } from "../../src/core/catalog/tier-store.ts";
+import { formatStoredTier, parseStoredTier } from "../../src/core/catalog/tiers/tier-store.ts";
 import { parseNamedRoute } from "../../src/core/named-routes/named-route-store.ts";
 
 const parseRoute = (definition: unknown) =>

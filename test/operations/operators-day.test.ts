@@ -1,7 +1,7 @@
 /** What an operator does from the first start to the last stop, in one installation: each step continues where the one before has ended. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { systemClock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";

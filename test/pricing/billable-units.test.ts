@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BillableUnit, placeUnits, VENDORS } from "../../scripts/billable-units.ts";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { resolveProfile } from "../../src/core/catalog/resolve-charges.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { resolveProfile } from "../../src/core/catalog/prices/resolve-charges.ts";
 import { fitToProfile } from "../../src/wire/client-apis/apply-profile.ts";
 
 const { providers, models } = loadShippedCatalog();

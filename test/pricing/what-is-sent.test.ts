@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { createMasterKey } from "../../src/core/provider-keys/vault.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addAccountWithKey, manage } from "../support/money.ts";

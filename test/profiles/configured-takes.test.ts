@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { checkConfig } from "../../src/app/load-config.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
 import { answerAnyFormat } from "../support/answer-any-format.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { startRecordingVendor } from "../support/recording-vendor.ts";

@@ -5,7 +5,7 @@ import type {
   ProviderQuirks,
   ProviderRecord,
   TakenParameters,
-} from "../../src/core/catalog/records.ts";
+} from "../../src/core/catalog/records/records.ts";
 
 /** The golden file with all that the shipped catalog says about what hosts and families of models take. */
 export const PROFILES_FILE = join(import.meta.dir, "profiles.txt");

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { GatewayError } from "../../src/base/errors.ts";
-import { actionOf } from "../../src/core/catalog/action-of.ts";
-import { addProfiles, parametersOf } from "../../src/core/catalog/endpoint-profile.ts";
-import { listEndpointFormats, listProviderFormats } from "../../src/core/catalog/list-formats.ts";
-import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records.ts";
-import { findFamilies, listTaken } from "../../src/core/catalog/resolve-takes.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { GatewayError } from "../../src/base/failures/errors.ts";
+import { addProfiles, parametersOf } from "../../src/core/catalog/profile/endpoint-profile.ts";
+import { listEndpointFormats, listProviderFormats } from "../../src/core/catalog/profile/list-formats.ts";
+import { findFamilies, listTaken } from "../../src/core/catalog/profile/resolve-takes.ts";
+import { actionOf } from "../../src/core/catalog/records/action-of.ts";
+import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records/records.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 import { listProviderTargets } from "../../src/core/generation/upstream-target.ts";
 import { chooseTarget } from "../../src/wire/client-apis/choose-target.ts";

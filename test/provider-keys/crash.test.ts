@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Stores } from "../../src/app/stores.ts";
-import { USAGE_FRAME } from "../../src/core/usage/journal-entry.ts";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
-import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
+import type { Stores } from "../../src/app/stores/stores.ts";
+import { USAGE_FRAME } from "../../src/core/usage/journal/journal-entry.ts";
+import { recoverUsage } from "../../src/core/usage/journal/recover-usage.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { StoreHealth } from "../../src/base/store-health.ts";
+import { StoreHealth } from "../../src/base/failures/store-health.ts";
 import { createProviderKeyCache } from "../../src/core/provider-keys/provider-key-cache.ts";
 import type { KeyUse } from "../../src/core/provider-keys/records.ts";
 import { createTestClock } from "../support/test-clock.ts";

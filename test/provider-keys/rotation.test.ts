@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { checkConfig } from "../../src/app/load-config.ts";
-import { openMasterKeys } from "../../src/app/open-master-keys.ts";
-import { rotateMasterKey } from "../../src/app/rotate-master-key.ts";
-import type { Stores } from "../../src/app/stores.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
+import { openMasterKeys } from "../../src/app/stores/open-master-keys.ts";
+import { rotateMasterKey } from "../../src/app/stores/rotate-master-key.ts";
+import type { Stores } from "../../src/app/stores/stores.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import type { ProviderKeyRecord } from "../../src/core/provider-keys/records.ts";
 import { createMasterKey, createVault } from "../../src/core/provider-keys/vault.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";

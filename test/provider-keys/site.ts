@@ -1,6 +1,11 @@
-import type { Stores } from "../../src/app/stores.ts";
-import { createKey } from "../../src/core/accounts/manage-keys.ts";
-import { type AccountRecord, OPEN_POLICY, type Policy, type Role } from "../../src/core/accounts/records.ts";
+import type { Stores } from "../../src/app/stores/stores.ts";
+import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
+import {
+  type AccountRecord,
+  OPEN_POLICY,
+  type Policy,
+  type Role,
+} from "../../src/core/accounts/records/records.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 import { openTestStores } from "../support/test-stores.ts";

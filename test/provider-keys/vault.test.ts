@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import {
   createMasterKey,
   createVault,

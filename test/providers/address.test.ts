@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import type { ProviderRecord } from "../../src/core/catalog/records.ts";
+import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
+import type { ProviderRecord } from "../../src/core/catalog/records/records.ts";
 import type { UpstreamAction, UpstreamAddress } from "../../src/core/deployments/upstream-address.ts";
 import {
   type AddressPlan,

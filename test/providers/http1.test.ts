@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../../src/base/clock.ts";
-import { ComposedBytes } from "../../src/base/composed-bytes.ts";
+import { ComposedBytes } from "../../src/base/text/composed-bytes.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
 import type { Transport, UpstreamRequest } from "../../src/core/deployments/transport.ts";
 import type { Http1Bounds } from "../../src/providers/http1/bounds.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";

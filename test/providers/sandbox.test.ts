@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Clock, Timer } from "../../src/base/clock.ts";
+import type { Clock, Timer } from "../../src/base/time/clock.ts";
 import type { Exchange, UpstreamResponse } from "../../src/core/deployments/transport.ts";
 import { makeInstanceOfPattern } from "../../src/providers/sandbox/instance-of-pattern.ts";
 import { makeInstanceOfSchema } from "../../src/providers/sandbox/instance-of-schema.ts";

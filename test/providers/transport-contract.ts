@@ -12,7 +12,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from "node:zlib";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/time/clock.ts";
 import {
   type Transport,
   TransportError,

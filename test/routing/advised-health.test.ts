@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { type AdvisedHealth, createAdvisedHealth } from "../../src/core/routing/advised-health.ts";
-import { type AttemptReport, createHealth, type HealthTarget } from "../../src/core/routing/health.ts";
-import { formatHint, type HealthHint, parseHint } from "../../src/core/routing/health-hints.ts";
+import { type AdvisedHealth, createAdvisedHealth } from "../../src/core/routing/health/advised-health.ts";
+import { type AttemptReport, createHealth, type HealthTarget } from "../../src/core/routing/health/health.ts";
+import { formatHint, type HealthHint, parseHint } from "../../src/core/routing/health/health-hints.ts";
 
 const START = 1_700_000_000_000;
 const TARGET: HealthTarget = { provider: "acme", model: "acme/model", keyLabel: "acme#0" };

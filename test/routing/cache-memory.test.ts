@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createCacheMemory } from "../../src/core/routing/cache-memory.ts";
+import { createCacheMemory } from "../../src/core/routing/affinity/cache-memory.ts";
 
 const HOUR_MS = 3_600_000;
 const KEYS = { key: "session", caller: "caller" };

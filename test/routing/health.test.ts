@@ -6,7 +6,7 @@ import {
   createHealth,
   type Health,
   type HealthTarget,
-} from "../../src/core/routing/health.ts";
+} from "../../src/core/routing/health/health.ts";
 
 const START = 1_700_000_000_000;
 const S = 1_000;

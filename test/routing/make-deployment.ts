@@ -1,4 +1,4 @@
-import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
+import type { ModelEndpoint } from "../../src/core/catalog/records/records.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 
 /** The facts of a deployment that a test sets. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
-import { type CacheAffinity, createAffinityMemory } from "../../src/core/routing/affinity.ts";
-import type { Drain } from "../../src/core/routing/drain-store.ts";
-import type { EndpointHealth } from "../../src/core/routing/health.ts";
-import { type Plan, planRoute, type RouteQuestion } from "../../src/core/routing/plan.ts";
+import { type CacheAffinity, createAffinityMemory } from "../../src/core/routing/affinity/affinity.ts";
+import type { Drain } from "../../src/core/routing/health/drain-store.ts";
+import type { EndpointHealth } from "../../src/core/routing/health/health.ts";
+import { type Plan, planRoute, type RouteQuestion } from "../../src/core/routing/plan/plan.ts";
 import { readRoutingParameters } from "../../src/wire/conversation/preferences.ts";
 import { makeDeployment } from "./make-deployment.ts";
 

@@ -5,7 +5,7 @@ import {
   countBytes,
   projectSamples,
   sampleTexts,
-} from "../../src/core/routing/prompt-tokens.ts";
+} from "../../src/core/routing/plan/prompt-tokens.ts";
 import { createTokenCounter } from "../../src/tokenizer/token-counter.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { listTextSamples } from "../support/text-samples.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { rankByAffinity } from "../../src/core/routing/rank-by-affinity.ts";
+import { rankByAffinity } from "../../src/core/routing/affinity/rank-by-affinity.ts";
 
 const IDS = ["acme/one:free", "acme/two:free", "acme/three:free", "openai/gpt-oss-20b:free"];
 const ids = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { minLength: 2, maxLength: 12 });

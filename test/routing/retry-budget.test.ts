@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { backoffMs } from "../../src/core/routing/backoff.ts";
-import { createRetryBudget } from "../../src/core/routing/retry-budget.ts";
+import { backoffMs } from "../../src/core/routing/health/backoff.ts";
+import { createRetryBudget } from "../../src/core/routing/health/retry-budget.ts";
 
 const START = 1_700_000_000_000;
 

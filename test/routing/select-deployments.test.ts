@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { failureOf } from "../../src/base/errors.ts";
-import { type LevelPolicy, mergePolicies } from "../../src/core/accounts/merge-policies.ts";
-import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records.ts";
+import { failureOf } from "../../src/base/failures/errors.ts";
+import { type LevelPolicy, mergePolicies } from "../../src/core/accounts/records/merge-policies.ts";
+import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records/records.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
-import { selectDeployments, warnOfParameters } from "../../src/core/routing/select-deployments.ts";
+import { selectDeployments, warnOfParameters } from "../../src/core/routing/plan/select-deployments.ts";
 import { NO_NEEDS, type RequestNeeds } from "../../src/wire/conversation/needs.ts";
 import {
   NO_PREFERENCES,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
-import { type AccountRecord, type KeyRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
-import { freeSessionKeyOf, sessionKeyOf } from "../../src/core/routing/session-key.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/records/principal.ts";
+import { type AccountRecord, type KeyRecord, OPEN_POLICY } from "../../src/core/accounts/records/records.ts";
+import { freeSessionKeyOf, sessionKeyOf } from "../../src/core/routing/affinity/session-key.ts";
 
 function keyOf(accountId: string, keyId: string): InferencePrincipal {
   const key: KeyRecord = {

@@ -1,5 +1,5 @@
-import type { Clock } from "../../src/base/clock.ts";
-import type { Journal, JournalLine } from "../../src/core/usage/journal.ts";
+import type { Clock } from "../../src/base/time/clock.ts";
+import type { Journal, JournalLine } from "../../src/core/usage/journal/journal.ts";
 import { wrapMethods } from "../../src/storage/wrap-methods.ts";
 import { frameEntry } from "../support/frame-entry.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";

@@ -1,11 +1,15 @@
 import type { Database } from "bun:sqlite";
-import { checkConfig } from "../../src/app/load-config.ts";
-import type { Random } from "../../src/base/random.ts";
-import { createKey } from "../../src/core/accounts/manage-keys.ts";
-import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/core/accounts/records.ts";
-import { PLATFORM_ACCOUNT, type Transfer } from "../../src/core/ledger/records.ts";
-import { decodeJournalEntry } from "../../src/core/usage/journal-entry.ts";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
+import type { Random } from "../../src/base/secrets/random.ts";
+import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
+import {
+  type AccountRecord,
+  DEFAULT_ACCOUNT_ID,
+  OPEN_POLICY,
+} from "../../src/core/accounts/records/records.ts";
+import { PLATFORM_ACCOUNT, type Transfer } from "../../src/core/ledger/records/records.ts";
+import { decodeJournalEntry } from "../../src/core/usage/journal/journal-entry.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { describePrices, PROVIDERS } from "../books/prices.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";

@@ -1,4 +1,4 @@
-import { inOnePiece } from "../../src/base/composed-bytes.ts";
+import { inOnePiece } from "../../src/base/text/composed-bytes.ts";
 import {
   type Exchange,
   type Transport,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { createMemoryAnswerStore } from "../../src/storage/memory/answer-store.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { answerOf, testAnswerStore } from "./contracts/answer-store.ts";

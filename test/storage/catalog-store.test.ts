@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { NO_REFRESH } from "../../src/core/catalog/catalog-store.ts";
+import { NO_REFRESH } from "../../src/core/catalog/refresh/catalog-store.ts";
 import { CATALOG_FILE, createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { testCatalogStore } from "./contracts/catalog-store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { createMemoryConversationStore } from "../../src/storage/memory/conversation-store.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { testConversationStore, turnOf } from "./contracts/conversation-store.ts";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { lowestIdAt } from "../../src/base/ids.ts";
-import { DAY_MS } from "../../src/base/time.ts";
+import { lowestIdAt } from "../../src/base/secrets/ids.ts";
+import { DAY_MS } from "../../src/base/time/time.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../src/base/clock.ts";
-import { StoreError } from "../../src/base/store-error.ts";
+import { StoreError } from "../../src/base/failures/store-error.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import type { SqliteStores } from "../../src/storage/sqlite/stores.ts";
 import type { ThreadMessage } from "../../src/storage/sqlite/threads/messages.ts";

@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { RECORD_BOUNDS } from "../../src/core/usage/generation-list.ts";
+import { RECORD_BOUNDS } from "../../src/core/usage/generations/generation-list.ts";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
 import { SqliteBudgetStore } from "../../src/storage/sqlite/budget-store.ts";

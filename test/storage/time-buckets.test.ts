@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time.ts";
-import { chooseBuckets } from "../../src/core/usage/time-buckets.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time/time.ts";
+import { chooseBuckets } from "../../src/core/usage/reports/time-buckets.ts";
 
 const NOON = Date.UTC(2027, 0, 31, 12);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { formatCsv } from "../../src/core/usage/format-csv.ts";
-import { hoursOfDays, type UsageQuery } from "../../src/core/usage/report.ts";
+import { formatCsv } from "../../src/core/usage/reports/format-csv.ts";
+import { hoursOfDays, type UsageQuery } from "../../src/core/usage/reports/report.ts";
 import { describeReport, describeTimes } from "../../src/storage/usage-sql/report.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 

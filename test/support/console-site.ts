@@ -1,5 +1,5 @@
-import { systemClock } from "../../src/base/clock.ts";
-import { TimesRecorder } from "../../src/core/usage/times-recorder.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
+import { TimesRecorder } from "../../src/core/usage/reports/times-recorder.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 import { callAdmin, createAccountTools } from "./management.ts";
 import { type SeededKey, seedGenerations } from "./seed-generations.ts";

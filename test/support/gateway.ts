@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
-import type { Config } from "../../src/app/config-schema.ts";
-import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
-import { checkConfig } from "../../src/app/load-config.ts";
-import type { Platform } from "../../src/app/wire-up.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Log } from "../../src/base/log.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import type { Config } from "../../src/app/config/config-schema.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
+import { type RunningGateway, startGateway } from "../../src/app/run/lifecycle.ts";
+import type { Platform } from "../../src/app/start/wire-up.ts";
+import type { Log } from "../../src/base/failures/log.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
 import { startInlineThread } from "./inline-store-thread.ts";
 import { SHARED_TOKEN_COUNTER } from "./shared-token-counter.ts";
 import { copyMigratedDatabase } from "./sqlite-template.ts";

@@ -1,4 +1,4 @@
-import type { Journal } from "../../src/core/usage/journal.ts";
+import type { Journal } from "../../src/core/usage/journal/journal.ts";
 import { frameEntry } from "./frame-entry.ts";
 
 /** Returns a journal in memory. Nothing fails, and nothing survives the process. */

@@ -1,6 +1,10 @@
-import type { Stores } from "../../src/app/stores.ts";
-import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
-import { type AccountRecord, type MemberRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
+import type { Stores } from "../../src/app/stores/stores.ts";
+import { createKey, type NewKey } from "../../src/core/accounts/manage/manage-keys.ts";
+import {
+  type AccountRecord,
+  type MemberRecord,
+  OPEN_POLICY,
+} from "../../src/core/accounts/records/records.ts";
 import type { TestGateway } from "./gateway.ts";
 import { openTestStores } from "./test-stores.ts";
 

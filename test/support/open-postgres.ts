@@ -1,4 +1,4 @@
-import { systemClock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
 import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
 
 /** Longer than a machine that other work has stopped needs for a statement. Milliseconds. */

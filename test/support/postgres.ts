@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
-import { systemClock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
 import { migrateDatabase } from "../../src/storage/postgres/migrate.ts";
 import { findFreePort } from "./free-port.ts";
 import { killAll, resumeFamily, stopFamily } from "./process-family.ts";

@@ -1,5 +1,5 @@
-import { createKey } from "../../src/core/accounts/manage-keys.ts";
-import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records.ts";
+import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
+import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records/records.ts";
 import { makeTempFolder } from "./temp-folder.ts";
 import { openTestStores } from "./test-stores.ts";
 

@@ -1,5 +1,5 @@
-import { findPrices, priceWhole } from "../../src/core/catalog/price-usage.ts";
-import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
+import { findPrices, priceWhole } from "../../src/core/catalog/prices/price-usage.ts";
+import type { ModelEndpoint, Prices } from "../../src/core/catalog/records/records.ts";
 import type { TokenUsage } from "../../src/wire/conversation/usage.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../src/base/clock.ts";
+import type { Clock, Timer } from "../../src/base/time/clock.ts";
 
 interface Pending {
   dueMs: number;

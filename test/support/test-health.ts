@@ -1,4 +1,4 @@
-import { createHealth, type Health } from "../../src/core/routing/health.ts";
+import { createHealth, type Health } from "../../src/core/routing/health/health.ts";
 
 /** Health that a test can reset, so that earlier requests do not affect it. */
 export interface TestHealth {

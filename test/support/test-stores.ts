@@ -1,8 +1,8 @@
-import { configSchema } from "../../src/app/config-schema.ts";
-import { openStores } from "../../src/app/open-stores.ts";
-import type { Stores } from "../../src/app/stores.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { configSchema } from "../../src/app/config/config-schema.ts";
+import { openStores } from "../../src/app/stores/open-stores.ts";
+import type { Stores } from "../../src/app/stores/stores.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
 import { copyMigratedDatabase } from "./sqlite-template.ts";
 import { databaseVariables } from "./test-databases.ts";
 

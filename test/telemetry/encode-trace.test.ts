@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { EndedTrace } from "../../src/core/telemetry/request-trace.ts";
-import type { AttemptRecord, UsageRecord } from "../../src/core/usage/records.ts";
+import type { AttemptRecord, UsageRecord } from "../../src/core/usage/records/records.ts";
 import { TraceEncoder } from "../../src/telemetry/otlp/encode-trace.ts";
 import { encodeTime } from "../../src/telemetry/otlp/json.ts";
 

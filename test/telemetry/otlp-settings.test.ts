@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatProblem } from "../../src/app/config-error.ts";
-import { findConfigProblems } from "../../src/app/find-config-problems.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { formatProblem } from "../../src/app/config/config-error.ts";
+import { findConfigProblems } from "../../src/app/serving/find-config-problems.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
 import { readOtlpSettings } from "../../src/telemetry/otlp/otlp-settings.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { encodeOrigin } from "../../src/telemetry/otlp/json.ts";
 import { SpanExporter } from "../../src/telemetry/otlp/span-exporter.ts";
 import { TextBuffer } from "../../src/telemetry/otlp/text-buffer.ts";

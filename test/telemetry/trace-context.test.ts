@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createSystemRandom } from "../../src/base/random.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import type { Sampler } from "../../src/telemetry/otlp/otlp-settings.ts";
 import { createSpanIds, identifySpan } from "../../src/telemetry/otlp/trace-context.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { openSqliteStores } from "../../src/app/open-sqlite-stores.ts";
-import { createLedgerCheck, watchLedger } from "../../src/app/watch-ledger.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { createSystemRandom } from "../../src/base/random.ts";
-import { MINUTE_MS } from "../../src/base/time.ts";
+import { openSqliteStores } from "../../src/app/stores/open-sqlite-stores.ts";
+import { createLedgerCheck, watchLedger } from "../../src/app/watch/watch-ledger.ts";
+import { createSystemRandom } from "../../src/base/secrets/random.ts";
+import { systemClock } from "../../src/base/time/clock.ts";
+import { MINUTE_MS } from "../../src/base/time/time.ts";
 import { printFamilies } from "../../src/telemetry/metrics/print-metrics.ts";
 import { createMetricRegistry } from "../../src/telemetry/metrics/registry.ts";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";

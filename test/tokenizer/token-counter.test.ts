@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { ThreadEvents } from "../../src/base/thread-client.ts";
+import type { ThreadEvents } from "../../src/base/threads/thread-client.ts";
 import type { CountingAnswer, CountingJob } from "../../src/tokenizer/counting-thread.ts";
 import { readText } from "../../src/tokenizer/read-text.ts";
 import { createTokenCounter } from "../../src/tokenizer/token-counter.ts";

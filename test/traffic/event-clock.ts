@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/time/clock.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 
 /** A clock that advances from event to event. */

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from "../../src/base/clock.ts";
-import { inOnePiece } from "../../src/base/composed-bytes.ts";
+import { inOnePiece } from "../../src/base/text/composed-bytes.ts";
+import type { Clock, Timer } from "../../src/base/time/clock.ts";
 import {
   type Exchange,
   type Transport,

@@ -1,14 +1,14 @@
-import { buildServing } from "../../src/app/build-serving.ts";
-import { checkConfig } from "../../src/app/load-config.ts";
-import type { Stores } from "../../src/app/stores.ts";
-import { wireUp } from "../../src/app/wire-up.ts";
-import type { Log } from "../../src/base/log.ts";
-import { Stopwatch } from "../../src/base/stopwatch.ts";
-import { createKey } from "../../src/core/accounts/manage-keys.ts";
-import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
-import { DEFAULT_ACCOUNT_ID } from "../../src/core/accounts/records.ts";
-import { resolveAccount } from "../../src/core/accounts/resolve-account.ts";
-import { createCatalog } from "../../src/core/catalog/catalog.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
+import { buildServing } from "../../src/app/serving/build-serving.ts";
+import { wireUp } from "../../src/app/start/wire-up.ts";
+import type { Stores } from "../../src/app/stores/stores.ts";
+import type { Log } from "../../src/base/failures/log.ts";
+import { Stopwatch } from "../../src/base/time/stopwatch.ts";
+import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
+import { resolveAccount } from "../../src/core/accounts/memory/resolve-account.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/records/principal.ts";
+import { DEFAULT_ACCOUNT_ID } from "../../src/core/accounts/records/records.ts";
+import { createCatalog } from "../../src/core/catalog/served/catalog.ts";
 import { createServedModels } from "../../src/core/deployments/served-models.ts";
 import {
   type GenerationDeps,

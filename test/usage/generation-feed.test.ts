@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { lowestIdAt } from "../../src/base/ids.ts";
-import { nextTurn } from "../../src/base/next-turn.ts";
-import { FEED_PLACES, type FeedOwner } from "../../src/core/usage/feed-places.ts";
-import { type FeedBatch, GenerationFeed } from "../../src/core/usage/generation-feed.ts";
-import { ANY_GENERATION, type GenerationFilter } from "../../src/core/usage/generation-list.ts";
+import { lowestIdAt } from "../../src/base/secrets/ids.ts";
+import { nextTurn } from "../../src/base/time/next-turn.ts";
+import { FEED_PLACES, type FeedOwner } from "../../src/core/usage/generations/feed-places.ts";
+import { type FeedBatch, GenerationFeed } from "../../src/core/usage/generations/generation-feed.ts";
+import { ANY_GENERATION, type GenerationFilter } from "../../src/core/usage/generations/generation-list.ts";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { SumMap } from "../../src/core/usage/sum-map.ts";
-import { USAGE_OUTCOMES } from "../../src/core/usage/usage-sum-key.ts";
+import { SumMap } from "../../src/core/usage/reports/sum-map.ts";
+import { USAGE_OUTCOMES } from "../../src/core/usage/reports/usage-sum-key.ts";
 
 const text = fc.constantFrom("", "a", "b");
 const number = fc.constantFrom(0, 1);

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { addTime, BUCKETS, createHistogram, percentilesOf } from "../../src/core/usage/time-histogram.ts";
+import {
+  addTime,
+  BUCKETS,
+  createHistogram,
+  percentilesOf,
+} from "../../src/core/usage/reports/time-histogram.ts";
 
 const histogramOf = (times: readonly number[]) => {
   const histogram = createHistogram();

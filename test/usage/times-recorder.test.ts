@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
-import { TimesRecorder } from "../../src/core/usage/times-recorder.ts";
-import type { HourTimes } from "../../src/core/usage/usage-times.ts";
+import type { UsageRecord } from "../../src/core/usage/records/records.ts";
+import { TimesRecorder } from "../../src/core/usage/reports/times-recorder.ts";
+import type { HourTimes } from "../../src/core/usage/reports/usage-times.ts";
 import { openUsageOf, usageOf } from "../storage/contracts/samples.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createTestClock } from "../support/test-clock.ts";

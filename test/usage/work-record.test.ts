@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { addOwnWarnings, recordWork } from "../../src/core/usage/work-record.ts";
+import { addOwnWarnings, recordWork } from "../../src/core/usage/records/work-record.ts";
 
 const warning = { field: "tools[3].parameters.diagnosis", message: 'The tool "cancer" was left out.' };
 const RETAINED = { zeroRetention: false };

@@ -1,12 +1,12 @@
 import type { Database } from "bun:sqlite";
-import { formatDollars } from "../../base/money.ts";
+import { formatDollars } from "../../base/numbers/money.ts";
 import { verifyAudit } from "../../core/audit/verify-audit.ts";
-import { checkLedger } from "../../core/ledger/check-ledger.ts";
+import { checkLedger } from "../../core/ledger/credits/check-ledger.ts";
 import { findUnreadableKeys } from "../../core/provider-keys/find-unreadable.ts";
 import { createVault, type MasterKey, type MasterKeySource } from "../../core/provider-keys/vault.ts";
 import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
 import { type Finding, failure, ok, sharedSchema, warning } from "../doctor/finding.ts";
-import type { Stores } from "../stores.ts";
+import type { Stores } from "../stores/stores.ts";
 import { countRows } from "./count-rows.ts";
 import type { BackupManifest } from "./manifest.ts";
 

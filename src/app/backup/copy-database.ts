@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import type { Clock } from "../../base/clock.ts";
-import { HOUR_MS } from "../../base/time.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import { HOUR_MS } from "../../base/time/time.ts";
 import { makePrivateFile } from "../../storage/files/private-files.ts";
 import type { DatabaseCopy, DatabaseCopyAnswer } from "./copy-database-worker.ts";
 

@@ -9,9 +9,9 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
-import type { Clock } from "../../base/clock.ts";
-import { formatTime } from "../../base/time.ts";
-import { saveJournal } from "../../core/usage/recover-usage.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import { formatTime } from "../../base/time/time.ts";
+import { saveJournal } from "../../core/usage/journal/recover-usage.ts";
 import { makePrivateFolder, PRIVATE_FILE } from "../../storage/files/private-files.ts";
 import { openFileJournal } from "../../storage/journal/file-journal.ts";
 import { lockFile } from "../../storage/sqlite/data-lock.ts";
@@ -19,7 +19,7 @@ import { openDatabase, readDataDirSchema } from "../../storage/sqlite/database.t
 import { compareSchema } from "../../storage/sqlite/migrate.ts";
 import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
 import { SqliteUsageStore } from "../../storage/sqlite/usage-store.ts";
-import { journalDirOf } from "../stores.ts";
+import { journalDirOf } from "../stores/stores.ts";
 import { type CopyProgress, copyDatabase } from "./copy-database.ts";
 import { countRows } from "./count-rows.ts";
 import { describeFiles, syncPath } from "./hash-files.ts";

@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
 import { join, resolve } from "node:path";
-import type { Clock } from "../../base/clock.ts";
-import type { Random } from "../../base/random.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { MasterKey } from "../../core/provider-keys/vault.ts";
 import type { NamedFinding } from "../doctor/examine-installation.ts";
 import { type Finding, failure, ok } from "../doctor/finding.ts";
-import { openSqliteStores } from "../open-sqlite-stores.ts";
+import { openSqliteStores } from "../stores/open-sqlite-stores.ts";
 import { BACKUP_CHECKS } from "./backup-checks.ts";
 import { type BackupManifest, DATABASE_FILE, readManifest } from "./manifest.ts";
 import { restoreBackup } from "./restore-backup.ts";

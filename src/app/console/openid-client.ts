@@ -1,5 +1,5 @@
 import type { Configuration, CustomFetch } from "openid-client";
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import { addClaims, findUnknown } from "../../core/console/find-claim.ts";
 import {
   type OidcChecks,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { findShippedConsole } from "../catalog/shipped-files.ts";
 import { hashConsoleSources } from "../console/console-sources.ts";
-import { findShippedConsole } from "../shipped-files.ts";
 import { type DoctorScene, type Finding, failure, ok } from "./finding.ts";
 
 /** Checks that the pages of the console exist or can be built. */

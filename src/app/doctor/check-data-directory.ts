@@ -4,7 +4,7 @@ import { isDataDirLocked } from "../../storage/sqlite/data-lock.ts";
 import { readDataDirSchema } from "../../storage/sqlite/database.ts";
 import { compareSchema } from "../../storage/sqlite/migrate.ts";
 import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
-import { openMasterKeys } from "../open-master-keys.ts";
+import { openMasterKeys } from "../stores/open-master-keys.ts";
 import { type DoctorScene, type Finding, failure, ok, sharedSchema, warning } from "./finding.ts";
 
 const MEGABYTE = 1_000_000;

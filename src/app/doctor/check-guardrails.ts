@@ -1,5 +1,5 @@
 import { type HookTarget, postQuestion } from "../../telemetry/webhooks/post-question.ts";
-import { listTextWebhooks } from "../guardrail-schema.ts";
+import { listTextWebhooks } from "../config/guardrail-schema.ts";
 import { type DoctorScene, type Finding, failure, ok, warning } from "./finding.ts";
 
 /** A text that every service should let pass. */

@@ -1,7 +1,7 @@
 import { connect, type PeerCertificate } from "node:tls";
-import { DAY_MS } from "../../base/time.ts";
-import { fetchGateway } from "../fetch-gateway.ts";
+import { DAY_MS } from "../../base/time/time.ts";
 import { choosePort } from "../processes/choose-port.ts";
+import { fetchGateway } from "../several/fetch-gateway.ts";
 import { type DoctorScene, type Finding, failure, ok, warning } from "./finding.ts";
 
 /** The longest wait for an answer. Milliseconds. */

@@ -1,8 +1,8 @@
-import { DAY_MS } from "../../base/time.ts";
-import type { ProviderRecord } from "../../core/catalog/records.ts";
-import { loadCatalog } from "../load-catalog.ts";
-import { withCatalogStore } from "../open-catalog-store.ts";
-import { readProviderKeys } from "../read-provider-keys.ts";
+import { DAY_MS } from "../../base/time/time.ts";
+import type { ProviderRecord } from "../../core/catalog/records/records.ts";
+import { loadCatalog } from "../catalog/load-catalog.ts";
+import { withCatalogStore } from "../catalog/open-catalog-store.ts";
+import { readProviderKeys } from "../config/read-provider-keys.ts";
 import { type DoctorScene, type Finding, ok, warning } from "./finding.ts";
 
 /** After so many days prices have usually changed. */

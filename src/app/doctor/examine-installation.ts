@@ -1,5 +1,5 @@
-import { StoreError } from "../../base/store-error.ts";
-import { formatProblem } from "../config-error.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
+import { formatProblem } from "../config/config-error.ts";
 import { checkConsole } from "./check-console.ts";
 import { checkDatabaseFile, checkDataDirectory, checkMasterKey } from "./check-data-directory.ts";
 import { checkGuardrails } from "./check-guardrails.ts";

@@ -1,8 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Random } from "../../base/random.ts";
-import type { Config } from "../config-schema.ts";
-import type { ConfigFindings } from "../find-config-problems.ts";
-import type { Environment } from "../read-provider-keys.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import type { Config } from "../config/config-schema.ts";
+import type { Environment } from "../config/read-provider-keys.ts";
+import type { ConfigFindings } from "../serving/find-config-problems.ts";
 
 /** How bad a finding is. `failure`: a start fails, or requests do. */
 export type FindingStatus = "ok" | "warning" | "failure";

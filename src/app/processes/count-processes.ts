@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { Config } from "../config-schema.ts";
-import type { MasterKeyConfig } from "../open-master-keys.ts";
+import type { Config } from "../config/config-schema.ts";
+import type { MasterKeyConfig } from "../stores/open-master-keys.ts";
 
 /** Returns how many gateway processes to run. Only processes that share a database can be several. */
 export function countProcesses({ server: { processes }, database }: Config): number {

@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import type { ProcessGroup, ProcessMetrics } from "../process-group.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import type { ProcessGroup, ProcessMetrics } from "../watch/process-group.ts";
 import type { FromProcess, ToProcess } from "./messages.ts";
 import { Questions } from "./questions.ts";
 

@@ -1,7 +1,7 @@
 import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
-import type { ConfigProblem } from "../config-error.ts";
-import type { RunningGateway } from "../lifecycle.ts";
-import type { ProcessMetrics } from "../process-group.ts";
+import type { ConfigProblem } from "../config/config-error.ts";
+import type { RunningGateway } from "../run/lifecycle.ts";
+import type { ProcessMetrics } from "../watch/process-group.ts";
 
 /** What a gateway process reports to its supervisor once it listens. */
 export interface ProcessStarted {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 
 /** How long an answer may take by default. Milliseconds. */
 const ANSWER_MS = 2_000;

@@ -1,6 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { ReloadOptions } from "../../core/settings/config-reload.ts";
-import type { ProcessMetrics } from "../process-group.ts";
+import type { ProcessMetrics } from "../watch/process-group.ts";
 import type { FromProcess, ProcessStarted, ReloadAnswer, ReloadOutcome, ToProcess } from "./messages.ts";
 import { Questions } from "./questions.ts";
 import { STEP_MS } from "./reload-processes.ts";

@@ -1,7 +1,7 @@
-import type { Clock, Timer } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/failures/log.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
 import type { ReloadOptions } from "../../core/settings/config-reload.ts";
-import type { ProcessMetrics } from "../process-group.ts";
+import type { ProcessMetrics } from "../watch/process-group.ts";
 import type { ProcessStarted, ReloadAnswer, ReloadOutcome, ReloadStep } from "./messages.ts";
 import { reloadProcesses } from "./reload-processes.ts";
 

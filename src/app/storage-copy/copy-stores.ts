@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import { verifyAudit } from "../../core/audit/verify-audit.ts";
-import { NO_REFRESH } from "../../core/catalog/catalog-store.ts";
-import { formatImportedCatalog } from "../../core/catalog/format-catalog.ts";
-import { checkLedger } from "../../core/ledger/check-ledger.ts";
+import { formatImportedCatalog } from "../../core/catalog/records/format-catalog.ts";
+import { NO_REFRESH } from "../../core/catalog/refresh/catalog-store.ts";
+import { checkLedger } from "../../core/ledger/credits/check-ledger.ts";
 import { type Comparison, compareStorage } from "../../core/storage-copy/compare-storage.ts";
 import { copyStorage, isNewStorage, type StorageCopy } from "../../core/storage-copy/copy-storage.ts";
 import { isPostgresUrl, type OpenStorage, openStorage } from "./open-storage.ts";

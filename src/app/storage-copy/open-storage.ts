@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
-import type { CatalogStore } from "../../core/catalog/catalog-store.ts";
-import type { LedgerStore } from "../../core/ledger/ledger-store.ts";
+import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
+import type { LedgerStore } from "../../core/ledger/records/ledger-store.ts";
 import type { StorageDump } from "../../core/storage-copy/storage-dump.ts";
-import type { UsageStore } from "../../core/usage/usage-store.ts";
+import type { UsageStore } from "../../core/usage/reports/usage-store.ts";
 import { createFileCatalogStore } from "../../storage/files/catalog-store.ts";
 import { makePrivateFolder } from "../../storage/files/private-files.ts";
 import { PostgresAuditStore } from "../../storage/postgres/audit-store.ts";
@@ -23,7 +23,7 @@ import { SqliteDump } from "../../storage/sqlite/dump.ts";
 import { SqliteLedgerStore } from "../../storage/sqlite/ledger-store.ts";
 import { compareSchema, readSchema } from "../../storage/sqlite/migrate.ts";
 import { SqliteUsageStore } from "../../storage/sqlite/usage-store.ts";
-import { journalDirOf } from "../stores.ts";
+import { journalDirOf } from "../stores/stores.ts";
 
 /** A store that is copied from or to. */
 export interface OpenStorage {

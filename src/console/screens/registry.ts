@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import type { IconName } from "../parts/icon.tsx";
+import type { IconName } from "../parts/values/icon.tsx";
 import type { ScreenProps } from "../state/screen.ts";
 import type { Session } from "../state/session.ts";
 import { text } from "../text/text.ts";

@@ -1,4 +1,4 @@
-import { sha256 } from "../../base/hash.ts";
+import { sha256 } from "../../base/secrets/hash.ts";
 import type { AuditDraft, AuditEntry } from "./records.ts";
 
 /** The previous hash of the first entry. */

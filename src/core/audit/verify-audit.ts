@@ -1,4 +1,4 @@
-import { nextTurn } from "../../base/next-turn.ts";
+import { nextTurn } from "../../base/time/next-turn.ts";
 import type { AuditStore } from "./audit-store.ts";
 import { type ChainEnd, EMPTY_CHAIN, findFlaw } from "./chain.ts";
 

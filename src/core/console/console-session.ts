@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from "../../base/time.ts";
+import { DAY_MS, HOUR_MS } from "../../base/time/time.ts";
 
 /** How long a session lasts without a request. Milliseconds. */
 export const SESSION_IDLE_MS = 12 * HOUR_MS;

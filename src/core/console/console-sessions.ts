@@ -1,11 +1,11 @@
-import type { Clock } from "../../base/clock.ts";
-import { sha256 } from "../../base/hash.ts";
-import type { IdSource } from "../../base/ids.ts";
-import type { Log } from "../../base/log.ts";
-import type { Random } from "../../base/random.ts";
-import type { KeyCache } from "../accounts/key-cache.ts";
-import { ADMIN_KEY_ID, type ApiKeyPrincipal, type OperatorPrincipal } from "../accounts/principal.ts";
-import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../accounts/records.ts";
+import type { Log } from "../../base/failures/log.ts";
+import { sha256 } from "../../base/secrets/hash.ts";
+import type { IdSource } from "../../base/secrets/ids.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import type { KeyCache } from "../accounts/memory/key-cache.ts";
+import { ADMIN_KEY_ID, type ApiKeyPrincipal, type OperatorPrincipal } from "../accounts/records/principal.ts";
+import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../accounts/records/records.ts";
 import {
   type ConsoleSession,
   isLiveSession,

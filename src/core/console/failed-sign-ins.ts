@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import { fail, GatewayError } from "../../base/errors.ts";
+import { fail, GatewayError } from "../../base/failures/errors.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import { WindowCounter } from "./window-counter.ts";
 
 /** How many sign-ins of one address may fail in a quarter of an hour. */

@@ -1,4 +1,4 @@
-import { ROLES, type Role } from "../accounts/records.ts";
+import { ROLES, type Role } from "../accounts/records/records.ts";
 import { findClaim, findUnknown, type Unknown } from "./find-claim.ts";
 
 /** What people with a claim may do: everything as the operator, or what a role in an organization allows. */

@@ -1,8 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
-import { sha256 } from "../../base/hash.ts";
-import type { Random } from "../../base/random.ts";
-import type { KeyStore } from "../accounts/key-store.ts";
-import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../accounts/records.ts";
+import { sha256 } from "../../base/secrets/hash.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../accounts/records/records.ts";
+import type { KeyStore } from "../accounts/stores/key-store.ts";
 import type { ConsoleSessionStore } from "./console-session-store.ts";
 import { adminSessionKey, createSecretText, type SessionKey } from "./console-sessions.ts";
 

@@ -1,7 +1,7 @@
-import type { AccountStore } from "../accounts/account-store.ts";
-import type { KeyStore } from "../accounts/key-store.ts";
-import { ADMIN_KEY_ID } from "../accounts/principal.ts";
-import { DEFAULT_ACCOUNT_ID, type Role } from "../accounts/records.ts";
+import { ADMIN_KEY_ID } from "../accounts/records/principal.ts";
+import { DEFAULT_ACCOUNT_ID, type Role } from "../accounts/records/records.ts";
+import type { AccountStore } from "../accounts/stores/account-store.ts";
+import type { KeyStore } from "../accounts/stores/key-store.ts";
 import type { ConsoleSession } from "./console-session.ts";
 
 /** What the names in a view of a session are read from. */

@@ -1,5 +1,5 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
-import type { Clock } from "../../base/clock.ts";
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
+import type { Clock } from "../../base/time/clock.ts";
 
 /** How much is counted, and for how long. */
 export interface WindowOptions {

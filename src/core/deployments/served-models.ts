@@ -1,13 +1,18 @@
-import { dateOf } from "../../base/time.ts";
+import { dateOf } from "../../base/time/time.ts";
 import type { InferenceAction, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
-import { actionOf } from "../catalog/action-of.ts";
-import { isExpired } from "../catalog/expiry.ts";
-import { listEndpointFormats } from "../catalog/list-formats.ts";
-import { findPriceRow, type PriceRow } from "../catalog/price-row.ts";
-import type { Tariff } from "../catalog/pricing-rules.ts";
-import type { FamilyProfile, ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
+import { findPriceRow, type PriceRow } from "../catalog/prices/price-row.ts";
+import type { Tariff } from "../catalog/prices/pricing-rules.ts";
+import { listEndpointFormats } from "../catalog/profile/list-formats.ts";
+import { actionOf } from "../catalog/records/action-of.ts";
+import { isExpired } from "../catalog/records/expiry.ts";
+import type {
+  FamilyProfile,
+  ModelEndpoint,
+  ModelRecord,
+  ProviderRecord,
+} from "../catalog/records/records.ts";
 import type { Transport } from "./transport.ts";
 import { type UpstreamAddress, upstreamActionOf } from "./upstream-address.ts";
 

@@ -1,4 +1,4 @@
-import type { Bytes } from "../../base/composed-bytes.ts";
+import type { Bytes } from "../../base/text/composed-bytes.ts";
 
 /** Headers that only the transport may set, because they determine how the message is framed. */
 export const TRANSPORT_HEADERS: ReadonlySet<string> = new Set([

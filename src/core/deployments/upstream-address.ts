@@ -1,4 +1,4 @@
-import type { Bytes } from "../../base/composed-bytes.ts";
+import type { Bytes } from "../../base/text/composed-bytes.ts";
 import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 

@@ -1,4 +1,4 @@
-import { sha256 } from "../../base/hash.ts";
+import { sha256 } from "../../base/secrets/hash.ts";
 
 /** The types of events that webhooks receive. */
 export const EVENT_TYPES = [

@@ -1,4 +1,4 @@
-import type { Lease, LeaseRequest, Leases } from "../../base/lease.ts";
+import type { Lease, LeaseRequest, Leases } from "../../base/time/lease.ts";
 
 /** A state that has a beginning and an end, such as a provider that is down. */
 export interface Incident {

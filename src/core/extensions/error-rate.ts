@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import { SlicedCounter } from "../../base/sliced-counter.ts";
+import { SlicedCounter } from "../../base/numbers/sliced-counter.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { Extension, ExtensionPoints } from "../generation/extension.ts";
 import type { RequestObserver } from "../telemetry/request-observer.ts";
 import { outcomeOf, outcomeOfFailure } from "./metrics.ts";

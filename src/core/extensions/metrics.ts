@@ -1,10 +1,10 @@
-import { type Failure, statusOf } from "../../base/errors.ts";
+import { type Failure, statusOf } from "../../base/failures/errors.ts";
 import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import type { AdmittedCall, BeginningAttempt, Extension, ExtensionPoints } from "../generation/extension.ts";
 import { METRICS } from "../telemetry/metric-declarations.ts";
 import type { Counter, MetricRegistry } from "../telemetry/metric-registry.ts";
 import type { RequestObserver } from "../telemetry/request-observer.ts";
-import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
+import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
 
 /** The value of a label for which there is none: a request that reached no provider. */
 const NONE = "none";

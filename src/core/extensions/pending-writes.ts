@@ -1,5 +1,5 @@
-import { failureOf } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
+import { failureOf } from "../../base/failures/errors.ts";
+import type { Log } from "../../base/failures/log.ts";
 
 /** Writes to a store that go on after the answer of their generation. A write that fails is logged and given up. */
 export class PendingWrites {

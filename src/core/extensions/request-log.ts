@@ -1,8 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Failure } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
+import type { Failure } from "../../base/failures/errors.ts";
+import type { Log } from "../../base/failures/log.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { AdmittedCall, Extension, ExtensionPoints } from "../generation/extension.ts";
-import type { UsageRecord } from "../usage/records.ts";
+import type { UsageRecord } from "../usage/records/records.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 import type { AdmittedCall, BeginningAttempt, Extension, ExtensionPoints } from "../generation/extension.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
-import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
+import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
 
 /** Returns whether the requests to a provider may have the headers of a trace. */
 type Propagates = (provider: string) => boolean;

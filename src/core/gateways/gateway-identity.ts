@@ -1,4 +1,4 @@
-import { StoreError } from "../../base/store-error.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
 
 /** Which gateway writes to a shared store, and at which of its starts. */
 export interface GatewayIdentity {

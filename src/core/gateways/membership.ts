@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../base/clock.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
 import { type GatewayIdentity, GatewayReplacedError } from "./gateway-identity.ts";
 import { type GatewayRegistry, type LiveGateways, RENEWAL_MS } from "./gateway-registry.ts";
 

@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../base/failures/errors.ts";
 
 /** What a row in the store is. */
 export type RowKind = "account" | "budget" | "catalog" | "named route";

@@ -1,5 +1,5 @@
-import { toDollars } from "../../base/money.ts";
-import { formatTime } from "../../base/time.ts";
+import { toDollars } from "../../base/numbers/money.ts";
+import { formatTime } from "../../base/time/time.ts";
 import type { RegisteredGateway } from "./gateway-registry.ts";
 
 /** Returns a gateway as the API and the commands show it. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Lease, Leases } from "../../base/lease.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import type { Lease, Leases } from "../../base/time/lease.ts";
 
 /** What a task leader is made of. */
 export interface TaskLeaderParts {

@@ -1,9 +1,9 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import type { ShadowRoute } from "../named-routes/resolve-names.ts";
-import type { FilteredOut } from "../routing/select-deployments.ts";
-import type { RouteStep } from "../usage/route-step.ts";
+import type { FilteredOut } from "../routing/plan/select-deployments.ts";
+import type { RouteStep } from "../usage/records/route-step.ts";
 
 /** A request that may run, and the deployments that may answer it. */
 export interface Admission {

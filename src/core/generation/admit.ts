@@ -1,12 +1,12 @@
-import { type Failure, GatewayError } from "../../base/errors.ts";
-import { chain, chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import { type Failure, GatewayError } from "../../base/failures/errors.ts";
+import { chain, chainWith, type MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { ProviderPreferences } from "../../wire/conversation/preferences.ts";
-import { type EffectivePolicy, policyOf } from "../accounts/merge-policies.ts";
+import { type EffectivePolicy, policyOf } from "../accounts/records/merge-policies.ts";
 import type { Deployment } from "../deployments/served-models.ts";
-import { boundPrompt } from "../ledger/worst-case.ts";
+import { boundPrompt } from "../ledger/holds/worst-case.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
-import { requireKnownProviders } from "../routing/known-providers.ts";
-import { filterDeployments, warnOfParameters } from "../routing/select-deployments.ts";
+import { requireKnownProviders } from "../routing/health/known-providers.ts";
+import { filterDeployments, warnOfParameters } from "../routing/plan/select-deployments.ts";
 import type { Admission, Consideration } from "./admission.ts";
 import { applyTariffs, tariffsOf } from "./apply-tariffs.ts";
 import type { GenerationDeps } from "./call.ts";

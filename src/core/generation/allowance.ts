@@ -1,10 +1,10 @@
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
-import { mayReason } from "../catalog/may-reason.ts";
-import type { HoldVerdict } from "../ledger/hold-book.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import { boundPrompt, type DeploymentCost } from "../ledger/worst-case.ts";
-import type { Candidate } from "../routing/plan.ts";
-import { boundByBytes } from "../routing/prompt-tokens.ts";
+import { mayReason } from "../catalog/records/may-reason.ts";
+import type { Ledger } from "../ledger/credits/ledger.ts";
+import type { HoldVerdict } from "../ledger/holds/hold-book.ts";
+import { boundPrompt, type DeploymentCost } from "../ledger/holds/worst-case.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
+import { boundByBytes } from "../routing/plan/prompt-tokens.ts";
 
 /** What a generation may use of its account's money (docs/adr/0009-holds-that-grow.md). */
 export interface Allowance {

@@ -1,5 +1,5 @@
-import type { InferencePrincipal } from "../accounts/principal.ts";
-import type { PricingRules, Tariffs } from "../catalog/pricing-rules.ts";
+import type { InferencePrincipal } from "../accounts/records/principal.ts";
+import type { PricingRules, Tariffs } from "../catalog/prices/pricing-rules.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 
 /** The operator's pricing rules, and the time at which they are applied, milliseconds since the epoch. */

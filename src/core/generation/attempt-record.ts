@@ -1,8 +1,8 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
-import type { Candidate } from "../routing/plan.ts";
-import { recordText } from "../usage/record-text.ts";
-import type { AttemptRecord } from "../usage/records.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
+import { recordText } from "../usage/records/record-text.ts";
+import type { AttemptRecord } from "../usage/records/records.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "./attempt.ts";
 import { wordsOf } from "./recent-failures.ts";
 import { redact } from "./redact.ts";

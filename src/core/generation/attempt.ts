@@ -1,8 +1,8 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import type { Timer } from "../../base/clock.ts";
-import { readLatin1, readUtf8 } from "../../base/decode-bytes.ts";
-import type { MaybePromise } from "../../base/maybe-promise.ts";
-import { endOfTurn } from "../../base/turn-end.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { readLatin1, readUtf8 } from "../../base/text/decode-bytes.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
+import type { Timer } from "../../base/time/clock.ts";
+import { endOfTurn } from "../../base/time/turn-end.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import { RelayReader } from "../../wire/canonical/relay-reader.ts";
@@ -20,7 +20,7 @@ import {
 import { parseJson } from "../../wire/json/parse-json.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../deployments/transport.ts";
 import { AuthorizeError } from "../deployments/upstream-address.ts";
-import type { Candidate } from "../routing/plan.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { classifyAuthorizeError, classifyCancellation, classifyTransportError } from "./classify-failure.ts";

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from "../../base/clock.ts";
-import { Linked } from "../../base/linked-set.ts";
+import { Linked } from "../../base/collections/linked-set.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
 import type { Exchange } from "../deployments/transport.ts";
 
 /** Why the gateway ended a generation early. */

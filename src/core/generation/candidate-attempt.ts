@@ -1,8 +1,8 @@
 import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
 import type { RelayIdentity } from "../../wire/canonical/relay.ts";
-import { healthTargetOf } from "../routing/health-target.ts";
-import type { Candidate } from "../routing/plan.ts";
-import { listedWindow, windowOf } from "../routing/window.ts";
+import { healthTargetOf } from "../routing/health/health-target.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
+import { listedWindow, windowOf } from "../routing/plan/window.ts";
 import type { AttemptContext } from "./attempt.ts";
 import type { GenerationDeps } from "./call.ts";
 import type { PromptSize } from "./classify-vendor-error.ts";

@@ -1,8 +1,8 @@
-import { formatPrice, readAmount, toAttodollars } from "../../base/money.ts";
+import { formatPrice, readAmount, toAttodollars } from "../../base/numbers/money.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
-import { boundServices, printServiceBound } from "../catalog/service-bounds.ts";
-import type { Candidate } from "../routing/plan.ts";
-import type { UsageRecord } from "../usage/records.ts";
+import { boundServices, printServiceBound } from "../catalog/profile/service-bounds.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
+import type { UsageRecord } from "../usage/records/records.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { type Charge, chargeFor, completeUsage, priceCounts } from "./charge.ts";

@@ -1,4 +1,4 @@
-import { formatPrice, readAmount, scaleAmount, toAttodollars, toDollars } from "../../base/money.ts";
+import { formatPrice, readAmount, scaleAmount, toAttodollars, toDollars } from "../../base/numbers/money.ts";
 import type { UsageReport } from "../../wire/canonical/format.ts";
 import {
   type AdvisorUsage,
@@ -6,21 +6,21 @@ import {
   NO_TOKENS,
   type TokenUsage,
 } from "../../wire/conversation/usage.ts";
-import { pricesForModes } from "../catalog/factors.ts";
-import { type FoundEndpoint, findEndpoint } from "../catalog/find-endpoint.ts";
-import { isFreeId } from "../catalog/is-free-id.ts";
+import { pricesForModes } from "../catalog/prices/factors.ts";
 import {
   findPrices,
   type PricedAdvisor,
   priceAdvisor,
   priceTokens,
   priceWhole,
-} from "../catalog/price-usage.ts";
-import type { Tariff } from "../catalog/pricing-rules.ts";
-import type { ModelEndpoint, Prices } from "../catalog/records.ts";
-import { chargedEndpoint } from "../ledger/worst-case.ts";
-import type { Candidate } from "../routing/plan.ts";
-import type { AdvisorRecord, UsageRecord } from "../usage/records.ts";
+} from "../catalog/prices/price-usage.ts";
+import type { Tariff } from "../catalog/prices/pricing-rules.ts";
+import { isFreeId } from "../catalog/records/is-free-id.ts";
+import type { ModelEndpoint, Prices } from "../catalog/records/records.ts";
+import { type FoundEndpoint, findEndpoint } from "../catalog/served/find-endpoint.ts";
+import { chargedEndpoint } from "../ledger/holds/worst-case.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
+import type { AdvisorRecord, UsageRecord } from "../usage/records/records.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationDeps } from "./call.ts";
 import type { OpenRecord } from "./open-record.ts";

@@ -1,9 +1,9 @@
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { type AdvisorUsage, fitParts, type TokenUsage } from "../../wire/conversation/usage.ts";
-import { mayReason } from "../catalog/may-reason.ts";
+import { mayReason } from "../catalog/records/may-reason.ts";
 import type { Deployment } from "../deployments/served-models.ts";
-import { longestAnswer, MOST_SEARCHES } from "../ledger/worst-case.ts";
-import { windowOf } from "../routing/window.ts";
+import { longestAnswer, MOST_SEARCHES } from "../ledger/holds/worst-case.ts";
+import { windowOf } from "../routing/plan/window.ts";
 import { estimateUsage } from "./charge.ts";
 
 /** A vendor's count that is higher than what the request can have used. */

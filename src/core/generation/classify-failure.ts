@@ -1,7 +1,7 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 import type { TransportError } from "../deployments/transport.ts";
 import type { AuthorizeError } from "../deployments/upstream-address.ts";
-import type { Candidate } from "../routing/plan.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 import type { CancelReason, ClientCancelReason } from "./cancellation.ts";
 import {
   describeUpstream,

@@ -1,7 +1,7 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 import { freeLimitFailure } from "../limits/free-limit.ts";
 import type { RateLimitStatus } from "../limits/rate-limiter.ts";
-import type { SkippedCandidate } from "../routing/plan.ts";
+import type { SkippedCandidate } from "../routing/plan/plan.ts";
 import type { Route } from "./route-request.ts";
 
 /** Returns the failure of a request that only free models could answer if the account has used up its limit on them; else null. */

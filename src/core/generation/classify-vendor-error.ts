@@ -1,7 +1,7 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 import type { VendorError } from "../../wire/conversation/vendor-error.ts";
-import type { Candidate } from "../routing/plan.ts";
-import { contextOverflow } from "../routing/window.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
+import { contextOverflow } from "../routing/plan/window.ts";
 import {
   describeUpstream,
   FAILED,

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { Exchange, UpstreamResponse } from "../deployments/transport.ts";
 
 /** How long an upstream may take to close its answer after its last event. Milliseconds. */

@@ -1,8 +1,8 @@
 import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
 import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
-import type { Candidate } from "../routing/plan.ts";
-import { presentRepairs } from "../usage/work-record.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
+import { presentRepairs } from "../usage/records/work-record.ts";
 
 /** Returns the `gateway_metadata` of an answer: repairs of its request and warnings. Null if there are none. */
 export function describeWork(

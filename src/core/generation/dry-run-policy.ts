@@ -3,12 +3,12 @@ import {
   type EffectivePolicy,
   type PolicyRule,
   ruleAllows,
-} from "../accounts/merge-policies.ts";
-import type { ProviderRecord } from "../catalog/records.ts";
+} from "../accounts/records/merge-policies.ts";
+import type { ProviderRecord } from "../catalog/records/records.ts";
 import { type ByokKeys, findUsable } from "../provider-keys/byok-keys.ts";
-import { MAX_ENTRIES } from "../routing/plan-entries.ts";
-import type { PlanEntry } from "../usage/plan-entry.ts";
-import type { UsageRecord } from "../usage/records.ts";
+import { MAX_ENTRIES } from "../routing/plan/plan-entries.ts";
+import type { PlanEntry } from "../usage/records/plan-entry.ts";
+import type { UsageRecord } from "../usage/records/records.ts";
 import type { Serving } from "./call.ts";
 
 /** A policy to try on recorded generations of one account. */

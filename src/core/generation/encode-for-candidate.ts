@@ -1,5 +1,5 @@
-import { type Failure, GatewayError } from "../../base/errors.ts";
-import type { MaybePromise } from "../../base/maybe-promise.ts";
+import { type Failure, GatewayError } from "../../base/failures/errors.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 import { chooseTarget } from "../../wire/client-apis/choose-target.ts";
 import type {
@@ -12,9 +12,9 @@ import { withoutParameters } from "../../wire/client-apis/learnable-parameters.t
 import { type CacheMarking, MARKED_FORMATS } from "../../wire/conversation/cache-marking.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
-import type { Candidate } from "../routing/plan.ts";
-import { scopeOf } from "../routing/session-key.ts";
-import type { CacheMarkName } from "../usage/work-record.ts";
+import { scopeOf } from "../routing/affinity/session-key.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
+import type { CacheMarkName } from "../usage/records/work-record.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { NO_TURNS, type RequestTurns } from "./request-turns.ts";

@@ -1,11 +1,11 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import { presentTakes } from "../catalog/present-takes.ts";
-import { estimateCost } from "../routing/estimate-cost.ts";
-import { healthTargetOf } from "../routing/health-target.ts";
-import type { Candidate, SkippedCandidate } from "../routing/plan.ts";
-import type { FilteredOut } from "../routing/select-deployments.ts";
-import { presentStep } from "../usage/route-step.ts";
+import { presentTakes } from "../catalog/present/present-takes.ts";
+import { healthTargetOf } from "../routing/health/health-target.ts";
+import { estimateCost } from "../routing/plan/estimate-cost.ts";
+import type { Candidate, SkippedCandidate } from "../routing/plan/plan.ts";
+import type { FilteredOut } from "../routing/plan/select-deployments.ts";
+import { presentStep } from "../usage/records/route-step.ts";
 import { consider } from "./admit.ts";
 import type { GenerationDeps } from "./call.ts";
 import { classifyNoCandidates } from "./classify-no-candidates.ts";

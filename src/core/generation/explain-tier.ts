@@ -1,4 +1,4 @@
-import { nameCase, resolveTier } from "../routing/resolve-tier.ts";
+import { nameCase, resolveTier } from "../routing/plan/resolve-tier.ts";
 import type { GenerationDeps } from "./call.ts";
 import { describeFacts, type TierCall } from "./find-tier-deployments.ts";
 

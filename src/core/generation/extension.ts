@@ -1,17 +1,17 @@
-import { type Failure, failureOf } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import type { Stopwatch } from "../../base/stopwatch.ts";
+import { type Failure, failureOf } from "../../base/failures/errors.ts";
+import type { Log } from "../../base/failures/log.ts";
+import type { Stopwatch } from "../../base/time/stopwatch.ts";
 import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ReadHeader } from "../../wire/client-apis/session-hints.ts";
 import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
-import type { InferencePrincipal } from "../accounts/principal.ts";
-import type { Spender } from "../ledger/hold-book.ts";
+import type { InferencePrincipal } from "../accounts/records/principal.ts";
+import type { Spender } from "../ledger/holds/hold-book.ts";
 import type { ShadowRoute } from "../named-routes/resolve-names.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
-import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
-import type { RouteStep } from "../usage/route-step.ts";
+import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
+import type { RouteStep } from "../usage/records/route-step.ts";
 
 /** An inference request, as extensions see it. */
 export interface AdmittedCall {

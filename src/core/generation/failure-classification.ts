@@ -1,6 +1,6 @@
-import type { Failure } from "../../base/errors.ts";
-import type { AttemptReport } from "../routing/health.ts";
-import type { Candidate } from "../routing/plan.ts";
+import type { Failure } from "../../base/failures/errors.ts";
+import type { AttemptReport } from "../routing/health/health.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 
 /** What a failed attempt means for the request. */
 export interface FailureClassification {

@@ -1,5 +1,5 @@
-import type { MaybePromise } from "../../base/maybe-promise.ts";
-import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
+import type { InferencePrincipal } from "../accounts/records/principal.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import type { GenerationDeps } from "./call.ts";
 

@@ -1,15 +1,15 @@
-import { type Failure, fail, GatewayError } from "../../base/errors.ts";
+import { type Failure, fail, GatewayError } from "../../base/failures/errors.ts";
 import type { InferenceAction, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
-import { allowsChoice, type EffectivePolicy } from "../accounts/merge-policies.ts";
-import { actionOf, type ModelAction } from "../catalog/action-of.ts";
-import { isWithdrawn, missingSince } from "../catalog/expiry.ts";
-import { isFreeId } from "../catalog/is-free-id.ts";
-import type { ModelRecord } from "../catalog/records.ts";
+import { allowsChoice, type EffectivePolicy } from "../accounts/records/merge-policies.ts";
+import { actionOf, type ModelAction } from "../catalog/records/action-of.ts";
+import { isWithdrawn, missingSince } from "../catalog/records/expiry.ts";
+import { isFreeId } from "../catalog/records/is-free-id.ts";
+import type { ModelRecord } from "../catalog/records/records.ts";
 import { type Deployment, isReachable } from "../deployments/served-models.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
-import { chooseDeployments, chooseKeys, type KeyChoice } from "../routing/choose-deployments.ts";
-import type { RouteStep } from "../usage/route-step.ts";
+import { chooseDeployments, chooseKeys, type KeyChoice } from "../routing/plan/choose-deployments.ts";
+import type { RouteStep } from "../usage/records/route-step.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
 import {
   denyByPolicy,

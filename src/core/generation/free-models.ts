@@ -1,7 +1,7 @@
-import { isFreeId } from "../catalog/is-free-id.ts";
+import { isFreeId } from "../catalog/records/is-free-id.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import type { LimitVerdict } from "../limits/rate-limiter.ts";
-import type { Candidate, SkippedCandidate } from "../routing/plan.ts";
+import type { Candidate, SkippedCandidate } from "../routing/plan/plan.ts";
 
 type DeploymentsByModel = readonly (readonly Deployment[])[];
 

@@ -1,7 +1,7 @@
-import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import { type Failure, failureOf, GatewayError } from "../../base/failures/errors.ts";
+import { chainWith, type MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
-import type { Candidate } from "../routing/plan.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 import type { Admission, AdmittedRequest } from "./admission.ts";
 import { admit } from "./admit.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../base/clock.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
 
 /** Sends keep-alives while a stream is silent. One timer checks the silence, instead of one that is reset with every event. */
 export class KeepAlive {

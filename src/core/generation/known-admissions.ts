@@ -1,12 +1,12 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
-import { WeakPairs } from "../../base/weak-pairs.ts";
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
+import { WeakPairs } from "../../base/collections/weak-pairs.ts";
 import { NO_PREFERENCES } from "../../wire/conversation/preferences.ts";
-import type { AccountPrincipal, InferencePrincipal } from "../accounts/principal.ts";
-import type { Policy } from "../accounts/records.ts";
-import type { Tariffs } from "../catalog/pricing-rules.ts";
+import type { AccountPrincipal, InferencePrincipal } from "../accounts/records/principal.ts";
+import type { Policy } from "../accounts/records/records.ts";
+import type { Tariffs } from "../catalog/prices/pricing-rules.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
-import { boundByBytes } from "../routing/prompt-tokens.ts";
-import { windowOf } from "../routing/window.ts";
+import { boundByBytes } from "../routing/plan/prompt-tokens.ts";
+import { windowOf } from "../routing/plan/window.ts";
 import type { Consideration } from "./admission.ts";
 import type { GenerationCall, Serving } from "./call.ts";
 

@@ -1,7 +1,7 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
-import type { InferencePrincipal } from "../accounts/principal.ts";
-import type { Candidate } from "../routing/plan.ts";
+import type { InferencePrincipal } from "../accounts/records/principal.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 
 /** Where a parameter was refused: an endpoint of a model in one format, with platform keys or with one BYOK key. */
 export interface RefusalScope {

@@ -2,10 +2,10 @@ import type { InferenceRequest, ProviderTarget } from "../../wire/client-apis/in
 import { ANSWER_PARAMETERS } from "../../wire/conversation/answer-parameters.ts";
 import { type ParameterView, reviewParameters } from "../../wire/conversation/parameter-rules.ts";
 import { asFields } from "../../wire/json/fields.ts";
-import { reachesField } from "../catalog/endpoint-profile.ts";
-import { isLacking, STRUCTURED_OUTPUTS } from "../catalog/resolve-takes.ts";
+import { reachesField } from "../catalog/profile/endpoint-profile.ts";
+import { isLacking, STRUCTURED_OUTPUTS } from "../catalog/profile/resolve-takes.ts";
 import type { Deployment } from "../deployments/served-models.ts";
-import type { RouteQuestion } from "../routing/plan.ts";
+import type { RouteQuestion } from "../routing/plan/plan.ts";
 import { listProviderTargets } from "./upstream-target.ts";
 
 type Losses = Pick<RouteQuestion, "isLossy">;

@@ -9,8 +9,8 @@ import {
   projectSamples,
   SMALL_BYTES,
   sampleTexts,
-} from "../routing/prompt-tokens.ts";
-import { isNearEdge, mayHold, windowOf } from "../routing/window.ts";
+} from "../routing/plan/prompt-tokens.ts";
+import { isNearEdge, mayHold, windowOf } from "../routing/plan/window.ts";
 import type { TokenCounter } from "./token-counter.ts";
 
 /** The part of a request that measuring reads. */

@@ -1,4 +1,4 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 
 /** Returns the failure of a request that only BYOK keys may serve, and none does. `id` is a model's or a tier's. */
 export function missingByokKey(id: string, level: "account" | "request"): Failure {

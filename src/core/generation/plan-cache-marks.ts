@@ -1,11 +1,11 @@
-import { sha256 } from "../../base/hash.ts";
+import { sha256 } from "../../base/secrets/hash.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { CacheableShape, CacheMarking, MarkedCache } from "../../wire/conversation/cache-marking.ts";
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
-import { policyOf } from "../accounts/merge-policies.ts";
-import { cacheLifeMs } from "../routing/cache-memory.ts";
-import type { Candidate } from "../routing/plan.ts";
-import { scopeOf, sessionKeyOf } from "../routing/session-key.ts";
+import { policyOf } from "../accounts/records/merge-policies.ts";
+import { cacheLifeMs } from "../routing/affinity/cache-memory.ts";
+import { scopeOf, sessionKeyOf } from "../routing/affinity/session-key.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { listUsableTargets } from "./upstream-target.ts";
 

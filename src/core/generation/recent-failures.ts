@@ -1,7 +1,7 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
-import type { Failure } from "../../base/errors.ts";
-import type { AttemptReport } from "../routing/health.ts";
-import type { Candidate } from "../routing/plan.ts";
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
+import type { Failure } from "../../base/failures/errors.ts";
+import type { AttemptReport } from "../routing/health/health.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 import { redact } from "./redact.ts";
 
 /** A failed attempt at a provider, for its operator. */

@@ -1,6 +1,6 @@
-import type { AttemptReport, OutcomeTimes } from "../routing/health.ts";
-import { healthTargetOf } from "../routing/health-target.ts";
-import type { Candidate } from "../routing/plan.ts";
+import type { AttemptReport, OutcomeTimes } from "../routing/health/health.ts";
+import { healthTargetOf } from "../routing/health/health-target.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "./attempt.ts";
 import type { GenerationDeps } from "./call.ts";
 

@@ -1,4 +1,4 @@
-import type { Candidate } from "../routing/plan.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 import type { GenerationDeps } from "./call.ts";
 import type { FailureClassification } from "./failure-classification.ts";
 

@@ -1,4 +1,4 @@
-import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
+import { type Failure, failureOf, statusOf } from "../../base/failures/errors.ts";
 import type { RelayEnding } from "../../wire/canonical/relay.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { AnswerWriter, type Sink } from "./answer-writer.ts";

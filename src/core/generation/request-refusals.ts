@@ -1,7 +1,7 @@
 import { listLearnable } from "../../wire/client-apis/learnable-parameters.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
-import type { ModelEndpoint } from "../catalog/records.ts";
-import type { Candidate } from "../routing/plan.ts";
+import type { ModelEndpoint } from "../catalog/records/records.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import type { EncodedForCandidate, RefusedByFormat } from "./encode-for-candidate.ts";
 import type { Generation } from "./generation.ts";

@@ -1,10 +1,10 @@
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/failures/log.ts";
 import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 import type { TurnNames } from "../../wire/client-apis/inference-request.ts";
 import { nameTurn } from "../../wire/client-apis/list-turn-names.ts";
-import { isFreeId } from "../catalog/is-free-id.ts";
-import type { Candidate } from "../routing/plan.ts";
-import { scopeOf } from "../routing/session-key.ts";
+import { isFreeId } from "../catalog/records/is-free-id.ts";
+import { scopeOf } from "../routing/affinity/session-key.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import type { IdentityHash } from "./identity-hash.ts";

@@ -1,10 +1,10 @@
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
+import { chain, type MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
-import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { InferencePrincipal } from "../accounts/records/principal.ts";
 import type { NamedRoutes } from "../named-routes/named-routes.ts";
 import { type DrawKeys, isPlainName, type ResolvedName, resolveName } from "../named-routes/resolve-names.ts";
-import { freeSessionKeyOf, sessionKeyOf } from "../routing/session-key.ts";
-import type { RouteStep } from "../usage/route-step.ts";
+import { freeSessionKeyOf, sessionKeyOf } from "../routing/affinity/session-key.ts";
+import type { RouteStep } from "../usage/records/route-step.ts";
 import type { AppliedPreset, GenerationDeps } from "./call.ts";
 
 /** The models and tiers that a request names, after named routes were followed. */

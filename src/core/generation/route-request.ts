@@ -1,10 +1,10 @@
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import type { LimitVerdict } from "../limits/rate-limiter.ts";
-import type { CacheAffinity } from "../routing/affinity.ts";
-import { cacheLifeMs } from "../routing/cache-memory.ts";
-import { type Candidate, type Plan, planOnly, planRoute } from "../routing/plan.ts";
-import { sessionKeyOf } from "../routing/session-key.ts";
+import type { CacheAffinity } from "../routing/affinity/affinity.ts";
+import { cacheLifeMs } from "../routing/affinity/cache-memory.ts";
+import { sessionKeyOf } from "../routing/affinity/session-key.ts";
+import { type Candidate, type Plan, planOnly, planRoute } from "../routing/plan/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { type AllowedDeployments, leaveOutFree } from "./free-models.ts";
 import { describeLosses, NO_LOSSES } from "./lost-parameters.ts";

@@ -1,6 +1,6 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 import { NO_TOKENS } from "../../wire/conversation/usage.ts";
-import type { Outcome, UsageRecord } from "../usage/records.ts";
+import type { Outcome, UsageRecord } from "../usage/records/records.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { type Charge, setUsage } from "./charge.ts";
 import type { AttachedExtensions } from "./extension.ts";

@@ -1,10 +1,10 @@
-import { type Failure, failureOf } from "../../base/errors.ts";
+import { type Failure, failureOf } from "../../base/failures/errors.ts";
 import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
 import type { AnswerRelay } from "../../wire/canonical/relay.ts";
 import { BYTES_PER_TOKEN, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
-import type { AttemptReport } from "../routing/health.ts";
-import type { UsageRecord } from "../usage/records.ts";
+import type { AttemptReport } from "../routing/health/health.ts";
+import type { UsageRecord } from "../usage/records/records.ts";
 import { breakLast } from "./attempt-record.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";

@@ -1,10 +1,10 @@
-import { fail } from "../../base/errors.ts";
-import type { MaybePromise } from "../../base/maybe-promise.ts";
-import { toDollars } from "../../base/money.ts";
-import type { HoldBound, HoldVerdict } from "../ledger/hold-book.ts";
-import { boundCost, type DeploymentCost, joinCosts } from "../ledger/worst-case.ts";
-import type { Candidate } from "../routing/plan.ts";
-import type { UsageRecord } from "../usage/records.ts";
+import { fail } from "../../base/failures/errors.ts";
+import { toDollars } from "../../base/numbers/money.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
+import type { HoldBound, HoldVerdict } from "../ledger/holds/hold-book.ts";
+import { boundCost, type DeploymentCost, joinCosts } from "../ledger/holds/worst-case.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
+import type { UsageRecord } from "../usage/records/records.ts";
 import { type Allowance, HeldAllowance, type HeldRequest, NO_HOLD } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { nameBound } from "./warn-of-bound.ts";

@@ -1,8 +1,8 @@
-import { type Failure, GatewayError } from "../../base/errors.ts";
-import type { MaybePromise } from "../../base/maybe-promise.ts";
+import { type Failure, GatewayError } from "../../base/failures/errors.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { InferencePrincipal } from "../accounts/principal.ts";
-import { boundAnswers } from "../ledger/worst-case.ts";
+import type { InferencePrincipal } from "../accounts/records/principal.ts";
+import { boundAnswers } from "../ledger/holds/worst-case.ts";
 import { limitHeaders } from "../limits/limit-headers.ts";
 import type {
   LimitDecision,

@@ -1,4 +1,4 @@
-import { Stopwatch } from "../../base/stopwatch.ts";
+import { Stopwatch } from "../../base/time/stopwatch.ts";
 import { parseChatRequest } from "../../wire/client-apis/chat-request.ts";
 import { parseCompletionsRequest } from "../../wire/client-apis/completions-request.ts";
 import { parseEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
@@ -7,7 +7,7 @@ import type {
   InferenceRequest,
   ProviderTarget,
 } from "../../wire/client-apis/inference-request.ts";
-import { actionOf } from "../catalog/action-of.ts";
+import { actionOf } from "../catalog/records/action-of.ts";
 import {
   type Deployment,
   isReachable,
@@ -15,7 +15,7 @@ import {
   type ServedProvider,
 } from "../deployments/served-models.ts";
 import { servesModel } from "../provider-keys/byok-keys.ts";
-import type { Candidate } from "../routing/plan.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 import { type AttemptOutcome, attempt } from "./attempt.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";

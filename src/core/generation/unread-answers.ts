@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import { WaitList } from "../../base/wait-list.ts";
+import { WaitList } from "../../base/collections/wait-list.ts";
+import type { Clock } from "../../base/time/clock.ts";
 
 /** Answers that wait because their clients do not read at the moment. */
 export interface UnreadAnswers {

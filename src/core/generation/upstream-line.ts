@@ -1,9 +1,9 @@
-import { WeakPairs } from "../../base/weak-pairs.ts";
+import { WeakPairs } from "../../base/collections/weak-pairs.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ProviderKey } from "../deployments/served-models.ts";
 import { type UpstreamCall, upstreamActionOf } from "../deployments/upstream-address.ts";
-import type { Candidate } from "../routing/plan.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 
 /** Header values by lower-case name. */
 export type HeaderValues = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { WeakPairs } from "../../base/weak-pairs.ts";
+import { WeakPairs } from "../../base/collections/weak-pairs.ts";
 import type { ModelTarget } from "../../wire/canonical/format.ts";
 import type {
   InferenceAction,
@@ -8,9 +8,8 @@ import type {
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { listStoringFields, type RetentionFacts } from "../../wire/conversation/stored-data.ts";
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
-import { quirksOf } from "../catalog/list-formats.ts";
-import type { ProviderQuirks } from "../catalog/records.ts";
-import { resolveProfile } from "../catalog/resolve-charges.ts";
+import { resolveProfile } from "../catalog/prices/resolve-charges.ts";
+import { quirksOf } from "../catalog/profile/list-formats.ts";
 import {
   findFamilies,
   lastOf,
@@ -18,10 +17,11 @@ import {
   resolveRefused,
   resolveTakes,
   resolveTurns,
-} from "../catalog/resolve-takes.ts";
+} from "../catalog/profile/resolve-takes.ts";
+import type { ProviderQuirks } from "../catalog/records/records.ts";
 import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
 import { upstreamActionOf } from "../deployments/upstream-address.ts";
-import type { Candidate } from "../routing/plan.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
 
 interface DescribedDeployment {
   readonly provider: Deployment["provider"];

@@ -1,7 +1,7 @@
 import type { RelayFinish } from "../../wire/canonical/relay.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
-import type { HoldBound } from "../ledger/hold-book.ts";
+import type { HoldBound } from "../ledger/holds/hold-book.ts";
 import type { Answering } from "./charge-answer.ts";
 
 /** Returns a warning if an answer ended at a bound that the gateway set because the account covers no more; else none. */

@@ -1,4 +1,4 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 
 /** The maximum number of idempotency keys that an API key may use in the time for which they are remembered. */
 export const MAX_NAMES = 10_000;

@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import { Linked, LinkedSet } from "../../base/linked-set.ts";
+import { Linked, LinkedSet } from "../../base/collections/linked-set.ts";
+import type { Clock } from "../../base/time/clock.ts";
 
 /** A bound on the bytes that all callers hold together, and on those that each caller holds. */
 export interface ByteBudget {

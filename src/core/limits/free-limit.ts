@@ -1,5 +1,5 @@
-import type { Failure } from "../../base/errors.ts";
-import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { Failure } from "../../base/failures/errors.ts";
+import type { InferencePrincipal } from "../accounts/records/principal.ts";
 import { limitHeaders } from "./limit-headers.ts";
 import { tightest } from "./meter.ts";
 import {

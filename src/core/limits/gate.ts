@@ -1,6 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import { GatewayError } from "../../base/errors.ts";
-import { createTurns } from "../../base/turns.ts";
+import { createTurns } from "../../base/collections/turns.ts";
+import { GatewayError } from "../../base/failures/errors.ts";
+import type { Clock } from "../../base/time/clock.ts";
 
 /** Bounds concurrent work. Waiting holders take turns, so that one with many requests does not starve others. */
 export interface Gate {

@@ -1,6 +1,6 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
-import type { MaybePromise } from "../../base/maybe-promise.ts";
-import { PassingMap } from "../../base/passing-map.ts";
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
+import { PassingMap } from "../../base/collections/passing-map.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type {
   LimitDecision,
   LimitRequest,

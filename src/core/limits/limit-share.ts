@@ -1,4 +1,4 @@
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/secrets/hash.ts";
 import type { LiveGateways } from "../gateways/gateway-registry.ts";
 import type { LimitScope } from "./rate-limiter.ts";
 

@@ -1,6 +1,6 @@
-import { matchPattern } from "../../base/match-pattern.ts";
-import type { AccountPrincipal, InferencePrincipal } from "../accounts/principal.ts";
-import { isLimit, type KeyRateLimit, type RateLimit } from "../accounts/rate-limit.ts";
+import { matchPattern } from "../../base/text/match-pattern.ts";
+import { isLimit, type KeyRateLimit, type RateLimit } from "../accounts/fields/rate-limit.ts";
+import type { AccountPrincipal, InferencePrincipal } from "../accounts/records/principal.ts";
 import { type LimitScope, NO_LIMIT } from "./rate-limiter.ts";
 
 /** The limits of the configuration, which apply to every caller. */

@@ -1,7 +1,7 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
-import { PassingMap } from "../../base/passing-map.ts";
-import { SlidingSum } from "../../base/sliding-sum.ts";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time.ts";
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
+import { PassingMap } from "../../base/collections/passing-map.ts";
+import { SlidingSum } from "../../base/numbers/sliding-sum.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time/time.ts";
 import { type Counted, findRejection, type Measured, Meter, statusOf, tokensToReserve } from "./meter.ts";
 import type {
   LimitDecision,

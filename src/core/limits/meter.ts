@@ -1,5 +1,5 @@
-import type { AddedAmount, SlidingSum } from "../../base/sliding-sum.ts";
-import { MINUTE_MS } from "../../base/time.ts";
+import type { AddedAmount, SlidingSum } from "../../base/numbers/sliding-sum.ts";
+import { MINUTE_MS } from "../../base/time/time.ts";
 import type {
   LimitRejection,
   LimitRequest,

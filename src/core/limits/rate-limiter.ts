@@ -1,5 +1,5 @@
-import type { MaybePromise } from "../../base/maybe-promise.ts";
-import type { RateLimit } from "../accounts/rate-limit.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
+import type { RateLimit } from "../accounts/fields/rate-limit.ts";
 
 /**
  * The kind of a scope. The first four are the values of `metadata.limit_source`; `gateway` is the source of limits on models.

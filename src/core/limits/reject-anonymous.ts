@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../base/failures/errors.ts";
 import { limitHeaders } from "./limit-headers.ts";
 import type { LimitRejection, LimitVerdict } from "./rate-limiter.ts";
 

@@ -1,7 +1,7 @@
-import type { MaybePromise } from "../../base/maybe-promise.ts";
-import type { StoreHealth } from "../../base/store-health.ts";
-import { followChanges } from "../accounts/follow-changes.ts";
-import { memoize } from "../accounts/memoize.ts";
+import type { StoreHealth } from "../../base/failures/store-health.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
+import { followChanges } from "../accounts/stores/follow-changes.ts";
+import { memoize } from "../accounts/stores/memoize.ts";
 import type { NamedRouteStore } from "./named-route-store.ts";
 import { createNamedRoutes, type NamedRoutes } from "./named-routes.ts";
 

@@ -1,4 +1,4 @@
-import { weighSpread } from "../routing/weigh-spread.ts";
+import { weighSpread } from "../routing/affinity/weigh-spread.ts";
 
 /** A target of a group. */
 export interface WeightedTarget {

@@ -1,5 +1,5 @@
-import type { ChangedRows } from "../accounts/follow-changes.ts";
-import { parseStored } from "../catalog/parse-stored.ts";
+import type { ChangedRows } from "../accounts/stores/follow-changes.ts";
+import { parseStored } from "../catalog/records/parse-stored.ts";
 import type { NamedRoute, RouteDefinition } from "./route-records.ts";
 import { definitionSchema } from "./route-schema.ts";
 

@@ -1,7 +1,7 @@
-import { GatewayError } from "../../base/errors.ts";
-import { linksOf, type PublicModel, presentModel } from "../catalog/present-model.ts";
-import { presentTier, type TierView } from "../catalog/present-tier.ts";
-import type { Tiers } from "../catalog/tiers.ts";
+import { GatewayError } from "../../base/failures/errors.ts";
+import { linksOf, type PublicModel, presentModel } from "../catalog/present/present-model.ts";
+import { presentTier, type TierView } from "../catalog/tiers/present-tier.ts";
+import type { Tiers } from "../catalog/tiers/tiers.ts";
 import type { NamedRoutes } from "./named-routes.ts";
 import { isPlainName, type NameSources, type ResolvedName, resolveName } from "./resolve-names.ts";
 import type { ListedRoute } from "./route-manager.ts";

@@ -1,6 +1,6 @@
-import { GatewayError } from "../../base/errors.ts";
+import { GatewayError } from "../../base/failures/errors.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
-import type { RouteStep } from "../usage/route-step.ts";
+import type { RouteStep } from "../usage/records/route-step.ts";
 import { drawTargets, rankTargets } from "./draw-targets.ts";
 import type { NamedRoutes } from "./named-routes.ts";
 import type { GroupDefinition, NamedRoute } from "./route-records.ts";

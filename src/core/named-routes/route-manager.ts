@@ -1,6 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import { fail, GatewayError } from "../../base/errors.ts";
-import { compareText } from "../catalog/format-catalog.ts";
+import { fail, GatewayError } from "../../base/failures/errors.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import { compareText } from "../catalog/records/format-catalog.ts";
 import type { NamedRouteStore, StoredRoute } from "./named-route-store.ts";
 import { createNamedRoutes, type NamedRoutes, replacesModel } from "./named-routes.ts";
 import { resolveName } from "./resolve-names.ts";

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { PROMPT_CACHING } from "../../wire/conversation/preferences.ts";
-import { isFreeId } from "../catalog/is-free-id.ts";
-import { PlainText } from "../catalog/plain-text-schema.ts";
-import { TIER_PREFIX } from "../catalog/tier-name.ts";
-import { EFFORTS } from "../catalog/tier-schema.ts";
+import { isFreeId } from "../catalog/records/is-free-id.ts";
+import { PlainText } from "../catalog/records/plain-text-schema.ts";
+import { TIER_PREFIX } from "../catalog/tiers/tier-name.ts";
+import { EFFORTS } from "../catalog/tiers/tier-schema.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
 /** The most named routes of the operator, and of each account. */

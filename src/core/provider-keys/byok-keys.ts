@@ -1,4 +1,4 @@
-import { matchPattern } from "../../base/match-pattern.ts";
+import { matchPattern } from "../../base/text/match-pattern.ts";
 import type { ProviderKeyRecord } from "./records.ts";
 
 /** A decrypted BYOK key. Its secret is used only in requests to its provider. */

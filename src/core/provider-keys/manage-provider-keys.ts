@@ -1,8 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
-import { fail } from "../../base/errors.ts";
-import type { IdSource } from "../../base/ids.ts";
-import { type Change, mergeChange, presentFields } from "../accounts/resource-fields.ts";
-import { type KnownNames, type NameList, requireKnownNames } from "../catalog/known-names.ts";
+import { fail } from "../../base/failures/errors.ts";
+import type { IdSource } from "../../base/secrets/ids.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import { type Change, mergeChange, presentFields } from "../accounts/fields/resource-fields.ts";
+import { type KnownNames, type NameList, requireKnownNames } from "../catalog/served/known-names.ts";
 import type { ServedModels, ServedProvider } from "../deployments/served-models.ts";
 import { labelOf } from "./byok-keys.ts";
 import type { ProviderKeyCache } from "./provider-key-cache.ts";

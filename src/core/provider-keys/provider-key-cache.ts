@@ -1,9 +1,9 @@
-import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
-import { nextTurn } from "../../base/next-turn.ts";
-import { StoreError } from "../../base/store-error.ts";
-import type { StoreHealth } from "../../base/store-health.ts";
-import { followChanges } from "../accounts/follow-changes.ts";
-import { memoize } from "../accounts/memoize.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
+import type { StoreHealth } from "../../base/failures/store-health.ts";
+import { chain, type MaybePromise } from "../../base/threads/maybe-promise.ts";
+import { nextTurn } from "../../base/time/next-turn.ts";
+import { followChanges } from "../accounts/stores/follow-changes.ts";
+import { memoize } from "../accounts/stores/memoize.ts";
 import { type ByokKey, type ByokKeys, labelOf } from "./byok-keys.ts";
 import type { ProviderKeyStore } from "./provider-key-store.ts";
 import type { KeyUse, ProviderKeyRecord } from "./records.ts";

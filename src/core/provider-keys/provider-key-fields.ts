@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { formatTime } from "../../base/time.ts";
+import { formatTime } from "../../base/time/time.ts";
 import {
   type FieldOption,
   flagFormat,
   INDEX_FORMAT,
   LIST_FORMAT,
   NAME_FORMAT,
-} from "../accounts/field-option.ts";
+} from "../accounts/fields/field-option.ts";
 import {
   NameInput,
   nullableTimeField,
@@ -14,8 +14,8 @@ import {
   settableField,
   timeField,
   viewShape,
-} from "../accounts/resource-fields.ts";
-import { PlainText } from "../catalog/plain-text-schema.ts";
+} from "../accounts/fields/resource-fields.ts";
+import { PlainText } from "../catalog/records/plain-text-schema.ts";
 
 /** Patterns or user ids. */
 const ListInput = z.array(PlainText.min(1).max(256)).min(1).max(100).nullable();

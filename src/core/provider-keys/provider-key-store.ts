@@ -1,4 +1,4 @@
-import type { ChangedRows } from "../accounts/follow-changes.ts";
+import type { ChangedRows } from "../accounts/stores/follow-changes.ts";
 import type { KeyUse, ProviderKeyRecord, SealedSecret } from "./records.ts";
 
 /** Stores BYOK keys, encrypted. Several processes may share one store. */

@@ -1,4 +1,4 @@
-import type { Shown } from "../accounts/resource-fields.ts";
+import type { Shown } from "../accounts/fields/resource-fields.ts";
 import type { PROVIDER_KEY_SETTINGS } from "./provider-key-fields.ts";
 
 /** An encrypted secret, as stored. */

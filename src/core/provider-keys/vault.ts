@@ -1,6 +1,6 @@
-import { sha256 } from "../../base/hash.ts";
-import type { Random } from "../../base/random.ts";
-import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
+import { sha256 } from "../../base/secrets/hash.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import { NONCE_BYTES, openSealed, sealBytes } from "../../base/secrets/seal.ts";
 import type { ProviderKeyRecord, SealedSecret } from "./records.ts";
 
 /** A key that encrypts secrets. */

@@ -1,5 +1,5 @@
-import { sha256 } from "../../base/hash.ts";
-import { formatDollars } from "../../base/money.ts";
+import { formatDollars } from "../../base/numbers/money.ts";
+import { sha256 } from "../../base/secrets/hash.ts";
 import { keyOf } from "./copy-storage.ts";
 import type { DumpKey, StorageDump } from "./storage-dump.ts";
 import { DUMP_TABLES, type DumpRow, type DumpTable, type DumpValue } from "./tables.ts";

@@ -1,4 +1,4 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
 
 /** An inference request, as far as it was understood. */

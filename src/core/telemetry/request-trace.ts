@@ -1,6 +1,6 @@
-import type { Failure } from "../../base/errors.ts";
-import type { Stopwatch } from "../../base/stopwatch.ts";
-import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
+import type { Failure } from "../../base/failures/errors.ts";
+import type { Stopwatch } from "../../base/time/stopwatch.ts";
+import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
 
 /** What identifies a span, and the decision whether its trace is recorded. */
 export interface SpanIdentity {

@@ -1,6 +1,6 @@
-import { fail } from "../../base/errors.ts";
-import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
-import { ROLES, type Role } from "../../core/accounts/records.ts";
+import { fail } from "../../base/failures/errors.ts";
+import type { ManagementPrincipal } from "../../core/accounts/records/principal.ts";
+import { ROLES, type Role } from "../../core/accounts/records/records.ts";
 import { type Access, roleOf } from "../middleware/authorize.ts";
 
 /** The operator only. */

@@ -1,5 +1,9 @@
-import { GatewayError, statusOf } from "../../base/errors.ts";
-import { type AnonymousPrincipal, credentialIdOf, type Principal } from "../../core/accounts/principal.ts";
+import { GatewayError, statusOf } from "../../base/failures/errors.ts";
+import {
+  type AnonymousPrincipal,
+  credentialIdOf,
+  type Principal,
+} from "../../core/accounts/records/principal.ts";
 import type { AuditDraft } from "../../core/audit/records.ts";
 import type { HttpDeps } from "../context/context.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type ErrorCode, fail, failureOf } from "../../base/errors.ts";
-import { credentialIdOf, type Principal } from "../../core/accounts/principal.ts";
+import { type ErrorCode, fail, failureOf } from "../../base/failures/errors.ts";
+import { credentialIdOf, type Principal } from "../../core/accounts/records/principal.ts";
 import { parseBody } from "../../wire/json/check-fields.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../base/clock.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
 import { AnswerWriter } from "../../core/generation/answer-writer.ts";
 import type { UnreadAnswers } from "../../core/generation/unread-answers.ts";
 

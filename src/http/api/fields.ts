@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { fail } from "../../base/errors.ts";
-import { parseDollars } from "../../base/money.ts";
-import type { AccountRecord } from "../../core/accounts/records.ts";
-import { PlainText } from "../../core/catalog/plain-text-schema.ts";
+import { fail } from "../../base/failures/errors.ts";
+import { parseDollars } from "../../base/numbers/money.ts";
+import type { AccountRecord } from "../../core/accounts/records/records.ts";
+import { PlainText } from "../../core/catalog/records/plain-text-schema.ts";
 import type { HttpDeps } from "../context/context.ts";
 
 /** A signed amount of US dollars in a body, parsed to nanodollars. */

@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../../core/usage/records.ts";
+import type { UsageRecord } from "../../core/usage/records/records.ts";
 import type { HttpDeps } from "../context/context.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { BOUNDS } from "../../base/bounds.ts";
-import { fail } from "../../base/errors.ts";
-import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
-import { IdInput } from "../../core/accounts/resource-fields.ts";
-import { canonicalModel } from "../../core/catalog/catalog.ts";
+import { fail } from "../../base/failures/errors.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { IdInput } from "../../core/accounts/fields/resource-fields.ts";
+import type { ManagementPrincipal } from "../../core/accounts/records/principal.ts";
+import { canonicalModel } from "../../core/catalog/served/catalog.ts";
 import type { IdentityHash } from "../../core/generation/identity-hash.ts";
-import type { GenerationFilter } from "../../core/usage/generation-list.ts";
-import { OUTCOMES } from "../../core/usage/records.ts";
+import type { GenerationFilter } from "../../core/usage/generations/generation-list.ts";
+import { OUTCOMES } from "../../core/usage/records/records.ts";
 import type { HttpDeps } from "../context/context.ts";
 import { listedAccountOf, listedUserOf } from "./access.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OUTCOMES } from "../../core/usage/records.ts";
+import { OUTCOMES } from "../../core/usage/records/records.ts";
 import { LedgerEntryView } from "./ledger-entry-view.ts";
 import { NamedRouteSteps } from "./named-route-steps.ts";
 import { PlanLine } from "./plan-view.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
+import { TRANSFER_KINDS } from "../../core/ledger/records/records.ts";
 
 /** A transfer from the view of one of its two accounts (`presentEntry`). */
 export const LedgerEntryView = z

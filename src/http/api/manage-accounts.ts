@@ -1,14 +1,14 @@
 import { z } from "zod";
+import { changeShape, readFields } from "../../core/accounts/fields/resource-fields.ts";
+import { changeAccount, createAccount } from "../../core/accounts/manage/manage-accounts.ts";
 import {
   ACCOUNT_SETTINGS,
   ORGANIZATION_SETTINGS,
   presentAccount,
   USER_SETTINGS,
-} from "../../core/accounts/account-fields.ts";
-import { changeAccount, createAccount } from "../../core/accounts/manage-accounts.ts";
-import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
-import type { AccountRecord } from "../../core/accounts/records.ts";
-import { changeShape, readFields } from "../../core/accounts/resource-fields.ts";
+} from "../../core/accounts/records/account-fields.ts";
+import type { ManagementPrincipal } from "../../core/accounts/records/principal.ts";
+import type { AccountRecord } from "../../core/accounts/records/records.ts";
 import { requireOperatorFor, requireOwnAccount } from "./access.ts";
 import type { ApiInput } from "./endpoint.ts";
 import { makePage, type PageQuery } from "./pages.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ROUTE_KINDS } from "../../core/usage/route-step.ts";
+import { ROUTE_KINDS } from "../../core/usage/records/route-step.ts";
 
 /** How named routes led from a requested name to a model or tier (`presentStep`). */
 export const NamedRouteSteps = z

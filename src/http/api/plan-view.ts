@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CandidateReason, FilterName, SkipReason } from "../../core/usage/plan-entry.ts";
+import type { CandidateReason, FilterName, SkipReason } from "../../core/usage/records/plan-entry.ts";
 
 /** The meaning of each reason for a candidate's position. */
 const POSITIONS: Readonly<Record<CandidateReason, string>> = {

@@ -1,5 +1,5 @@
-import { fail, GatewayError } from "../../base/errors.ts";
-import { DAY_MS } from "../../base/time.ts";
+import { fail, GatewayError } from "../../base/failures/errors.ts";
+import { DAY_MS } from "../../base/time/time.ts";
 import {
   describeBadName,
   describeTooManyNames,

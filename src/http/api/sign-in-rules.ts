@@ -1,4 +1,4 @@
-import { type BudgetChangeBody, readBudgetChange } from "../../core/accounts/budget-fields.ts";
+import { type BudgetChangeBody, readBudgetChange } from "../../core/accounts/records/budget-fields.ts";
 import type { HttpDeps } from "../context/context.ts";
 
 /** What a rule reads of a request that has been validated. */

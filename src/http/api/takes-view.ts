@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { TAKES_SOURCES } from "../../core/catalog/records.ts";
+import { TAKES_SOURCES } from "../../core/catalog/records/records.ts";
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 

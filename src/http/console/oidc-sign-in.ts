@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../base/failures/errors.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
 import { authenticatedAtOf, type OidcChecks, OidcError } from "../../core/console/oidc-provider.ts";
 import {

@@ -1,4 +1,4 @@
-import { statusOf } from "../../base/errors.ts";
+import { statusOf } from "../../base/failures/errors.ts";
 import { encodeMessagesError } from "../../wire/anthropic-messages/errors.ts";
 import { encodeResponsesError } from "../../wire/openai-responses/errors.ts";
 import type { ErrorRenderer } from "../context/context.ts";

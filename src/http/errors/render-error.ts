@@ -1,5 +1,5 @@
-import { type Failure, nameInMetadata, statusOf } from "../../base/errors.ts";
-import { toHeaderText } from "../../base/header-text.ts";
+import { type Failure, nameInMetadata, statusOf } from "../../base/failures/errors.ts";
+import { toHeaderText } from "../../base/text/header-text.ts";
 
 /** Renders a failure in the gateway's own format (docs/api/errors.md). */
 export function renderError(failure: Failure, headers: Record<string, string>): Response {

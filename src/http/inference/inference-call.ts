@@ -1,5 +1,5 @@
-import type { Stopwatch } from "../../base/stopwatch.ts";
-import type { InferencePrincipal } from "../../core/accounts/principal.ts";
+import type { Stopwatch } from "../../base/time/stopwatch.ts";
+import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
 import type { AppliedPreset, GenerationCall } from "../../core/generation/call.ts";
 import type { RequestTrace } from "../../core/telemetry/request-trace.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";

@@ -1,7 +1,7 @@
-import { failureOf, GatewayError, statusOf } from "../../base/errors.ts";
-import { toHeaderText } from "../../base/header-text.ts";
-import { endOfTurn } from "../../base/turn-end.ts";
-import type { InferencePrincipal } from "../../core/accounts/principal.ts";
+import { failureOf, GatewayError, statusOf } from "../../base/failures/errors.ts";
+import { toHeaderText } from "../../base/text/header-text.ts";
+import { endOfTurn } from "../../base/time/turn-end.ts";
+import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
 import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
@@ -11,7 +11,7 @@ import {
   limitHeaders,
   putLimitHeaders,
 } from "../../core/limits/limit-headers.ts";
-import { formatPlan } from "../../core/routing/plan-entries.ts";
+import { formatPlan } from "../../core/routing/plan/plan-entries.ts";
 import type { ClientApi, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
 import type { ErrorRenderer, Handler, RequestContext } from "../context/context.ts";

@@ -1,6 +1,6 @@
-import { fail, rejectField } from "../../base/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
-import type { InferencePrincipal } from "../../core/accounts/principal.ts";
+import { fail, rejectField } from "../../base/failures/errors.ts";
+import { chainWith, type MaybePromise } from "../../base/threads/maybe-promise.ts";
+import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
 import type { AppliedPreset, GenerationDeps } from "../../core/generation/call.ts";
 import { type NamedPreset, namePreset } from "../../core/named-routes/name-preset.ts";
 import type { NamedRoutes } from "../../core/named-routes/named-routes.ts";

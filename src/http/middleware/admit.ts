@@ -1,13 +1,13 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { fail } from "../../base/errors.ts";
-import type { MaybePromise } from "../../base/maybe-promise.ts";
+import { fail } from "../../base/failures/errors.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
+import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type {
   AnonymousPrincipal,
   InferencePrincipal,
   ManagementPrincipal,
   Principal,
-} from "../../core/accounts/principal.ts";
-import { ROLES } from "../../core/accounts/records.ts";
+} from "../../core/accounts/records/principal.ts";
+import { ROLES } from "../../core/accounts/records/records.ts";
 import type { RateLimitStatus } from "../../core/limits/rate-limiter.ts";
 import { rejectAnonymous } from "../../core/limits/reject-anonymous.ts";
 import { requireBodyBytes } from "../../wire/json/reject-excess.ts";

@@ -1,5 +1,6 @@
-import { fail } from "../../base/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import { fail } from "../../base/failures/errors.ts";
+import { chainWith, type MaybePromise } from "../../base/threads/maybe-promise.ts";
+import { resolveAccount } from "../../core/accounts/memory/resolve-account.ts";
 import type {
   AccountPrincipal,
   AnonymousPrincipal,
@@ -8,9 +9,8 @@ import type {
   ManagementPrincipal,
   OperatorPrincipal,
   SignedWebhookPrincipal,
-} from "../../core/accounts/principal.ts";
-import type { KeyRecord, Role } from "../../core/accounts/records.ts";
-import { resolveAccount } from "../../core/accounts/resolve-account.ts";
+} from "../../core/accounts/records/principal.ts";
+import type { KeyRecord, Role } from "../../core/accounts/records/records.ts";
 import type { RequestContext } from "../context/context.ts";
 import type { IdentifiedPrincipal } from "./identify.ts";
 

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../base/failures/errors.ts";
 import type { ConsoleDeps } from "../context/console-deps.ts";
 import type { RequestContext } from "../context/context.ts";
 

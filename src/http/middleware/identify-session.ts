@@ -1,5 +1,5 @@
-import { fail, GatewayError } from "../../base/errors.ts";
-import { resolveAccount } from "../../core/accounts/resolve-account.ts";
+import { fail, GatewayError } from "../../base/failures/errors.ts";
+import { resolveAccount } from "../../core/accounts/memory/resolve-account.ts";
 import type { IdentifiedSession } from "../../core/console/console-sessions.ts";
 import type { ConsoleDeps } from "../context/console-deps.ts";
 import type { RequestContext } from "../context/context.ts";

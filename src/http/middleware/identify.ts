@@ -1,11 +1,11 @@
-import { fail } from "../../base/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/maybe-promise.ts";
+import { fail } from "../../base/failures/errors.ts";
+import { chainWith, type MaybePromise } from "../../base/threads/maybe-promise.ts";
 import {
   type AnonymousPrincipal,
   type ApiKeyPrincipal,
   credentialIdOf,
   type OperatorPrincipal,
-} from "../../core/accounts/principal.ts";
+} from "../../core/accounts/records/principal.ts";
 import { findClientAddress, limitKeyOf } from "../../core/limits/client-address.ts";
 import type { RequestContext } from "../context/context.ts";
 

@@ -6,10 +6,10 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib";
-import { BOUNDS } from "../../base/bounds.ts";
-import { fail, GatewayError } from "../../base/errors.ts";
-import type { WaitList } from "../../base/wait-list.ts";
-import { credentialIdOf, type Principal } from "../../core/accounts/principal.ts";
+import type { WaitList } from "../../base/collections/wait-list.ts";
+import { fail, GatewayError } from "../../base/failures/errors.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { credentialIdOf, type Principal } from "../../core/accounts/records/principal.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
 import type { Gate } from "../../core/limits/gate.ts";
 import type { RequestContext } from "../context/context.ts";

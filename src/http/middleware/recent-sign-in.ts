@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../base/failures/errors.ts";
 import type { RequestContext } from "../context/context.ts";
 
 /** Where a browser signs in again at the provider. The console adds `return_to`. */

@@ -1,4 +1,4 @@
-import { hashSecret } from "../../core/accounts/secrets.ts";
+import { hashSecret } from "../../core/accounts/records/secrets.ts";
 import { SESSION_MAX_MS } from "../../core/console/console-session.ts";
 import type { RequestContext } from "../context/context.ts";
 import { isHttps } from "./browser-checks.ts";

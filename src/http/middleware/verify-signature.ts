@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import { fail } from "../../base/errors.ts";
-import type { SignedWebhookPrincipal } from "../../core/accounts/principal.ts";
+import { fail } from "../../base/failures/errors.ts";
+import type { SignedWebhookPrincipal } from "../../core/accounts/records/principal.ts";
 import type { HttpDeps } from "../context/context.ts";
 
 const SIGNATURE_HEADER = "x-gateway-signature";

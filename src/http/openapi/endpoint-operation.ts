@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ErrorCode } from "../../base/errors.ts";
+import type { ErrorCode } from "../../base/failures/errors.ts";
 import { type Endpoint, NOTHING } from "../api/endpoint.ts";
 import { ErrorBody } from "./errors.ts";
 import type { Operation, RequestHeader, SuccessResponse } from "./operation.ts";

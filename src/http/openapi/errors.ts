@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ERROR_STATUS, type ErrorCode } from "../../base/errors.ts";
+import { ERROR_STATUS, type ErrorCode } from "../../base/failures/errors.ts";
 import { ErrorType } from "../api/error-type.ts";
 
 /** The error body of every API without a format of its own (`renderError`). */

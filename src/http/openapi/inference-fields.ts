@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { PROMPT_CACHING } from "../../wire/conversation/preferences.ts";
 
 /*

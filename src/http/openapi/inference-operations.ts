@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ErrorCode } from "../../base/errors.ts";
+import type { ErrorCode } from "../../base/failures/errors.ts";
 import { RouteExplanation } from "../api/route-explanation.ts";
 import { ErrorBody, MessagesErrorBody, ResponsesErrorBody } from "./errors.ts";
 import {

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ErrorCode } from "../../base/errors.ts";
+import type { ErrorCode } from "../../base/failures/errors.ts";
 import type { Access } from "../middleware/authorize.ts";
 
 /** Who may call an operation. `anyone`: its response is the same for every caller, so that none is identified. */

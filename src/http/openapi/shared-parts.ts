@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { joinWords } from "../../base/join-words.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { joinWords } from "../../base/text/join-words.ts";
 import { TAGS_HEADER } from "../../wire/client-apis/request-tags.ts";
 import type { OpenApiDocument, ParameterObject } from "./document.ts";
 import type { Callers, RequestHeader } from "./operation.ts";

@@ -1,31 +1,51 @@
 import { type Endpoint, serveEndpoint } from "../api/endpoint.ts";
 import type { Handler } from "../context/context.ts";
-import { getAuditVerdict, listAudit } from "./admin-audit.ts";
-import { listBalances } from "./admin-balances.ts";
-import { deleteBudget, getBudget, listBudgets, patchBudget, postBudget } from "./admin-budgets.ts";
+import { deleteBudget, getBudget, listBudgets, patchBudget, postBudget } from "./accounts/admin-budgets.ts";
+import { deleteKey, listKeys, patchKey, postKey } from "./accounts/admin-keys.ts";
+import { deleteMember, listMembers, putOrganizationMember } from "./accounts/admin-members.ts";
+import {
+  getOrganization,
+  listOrganizations,
+  patchOrganization,
+  postOrganization,
+} from "./accounts/admin-organizations.ts";
+import { dryRunOfPolicy } from "./accounts/admin-policy.ts";
+import {
+  deleteProviderKey,
+  listProviderKeys,
+  patchProviderKey,
+  postProviderKey,
+  testProviderKey,
+} from "./accounts/admin-provider-keys.ts";
+import { deleteAdminSession, listSessions } from "./accounts/admin-sessions.ts";
+import { getUser, listUsers, patchUser, postUser } from "./accounts/admin-users.ts";
+import { deleteSession, getSession, postSession } from "./accounts/console-session.ts";
+import { postPlaygroundKey } from "./accounts/playground-key.ts";
+import { getActivity, getCredits, getKey } from "./accounts/self-service.ts";
 import {
   approveCatalogChange,
   getCatalog,
   listCatalogChanges,
   postCatalogRefresh,
   rejectCatalogChange,
-} from "./admin-catalog.ts";
-import { postCorrection, postCredits, postRefund } from "./admin-credits.ts";
-import { explainRouteOf } from "./admin-explain.ts";
-import { listGateways } from "./admin-gateways.ts";
-import { getGenerationDetails } from "./admin-generation.ts";
-import { listGenerations } from "./admin-generations.ts";
+} from "./models/admin-catalog.ts";
+import { getCatalogModel, listCatalogModels } from "./models/admin-models.ts";
+import { listBalances } from "./money/admin-balances.ts";
+import { postCorrection, postCredits, postRefund } from "./money/admin-credits.ts";
+import { getBalance, getLedgerCheck, listHolds, listLedger } from "./money/admin-ledger.ts";
+import { postPayment } from "./money/payments.ts";
+import { getAuditVerdict, listAudit } from "./platform/admin-audit.ts";
+import { listGateways } from "./platform/admin-gateways.ts";
+import { listSettings, reloadSettings } from "./platform/admin-settings.ts";
+import { listWebhooks, testWebhooks } from "./platform/admin-webhooks.ts";
+import { explainRouteOf } from "./routing/admin-explain.ts";
 import {
   clearProviderHealth,
   drainProvider,
   getHealth,
   testProvider,
   undrainProvider,
-} from "./admin-health.ts";
-import { deleteKey, listKeys, patchKey, postKey } from "./admin-keys.ts";
-import { getBalance, getLedgerCheck, listHolds, listLedger } from "./admin-ledger.ts";
-import { deleteMember, listMembers, putOrganizationMember } from "./admin-members.ts";
-import { getCatalogModel, listCatalogModels } from "./admin-models.ts";
+} from "./routing/admin-health.ts";
 import {
   deleteNamedRoute,
   getNamedRoute,
@@ -33,34 +53,14 @@ import {
   listNamedRouteVersions,
   putNamedRoute,
   restoreNamedRoute,
-} from "./admin-named-routes.ts";
-import {
-  getOrganization,
-  listOrganizations,
-  patchOrganization,
-  postOrganization,
-} from "./admin-organizations.ts";
-import { dryRunOfPolicy } from "./admin-policy.ts";
-import { getPromptLogEntry } from "./admin-prompt-log.ts";
-import {
-  deleteProviderKey,
-  listProviderKeys,
-  patchProviderKey,
-  postProviderKey,
-  testProviderKey,
-} from "./admin-provider-keys.ts";
-import { deleteAdminSession, listSessions } from "./admin-sessions.ts";
-import { listSettings, reloadSettings } from "./admin-settings.ts";
-import { deleteTier, getTier, listTiers, putTier } from "./admin-tiers.ts";
-import { getUsage } from "./admin-usage.ts";
-import { getUser, listUsers, patchUser, postUser } from "./admin-users.ts";
-import { listWebhooks, testWebhooks } from "./admin-webhooks.ts";
-import { deleteSession, getSession, postSession } from "./console-session.ts";
-import { getGenerationHistogram } from "./generation-histogram.ts";
-import { streamGenerations } from "./generation-stream.ts";
-import { postPayment } from "./payments.ts";
-import { postPlaygroundKey } from "./playground-key.ts";
-import { getActivity, getCredits, getKey } from "./self-service.ts";
+} from "./routing/admin-named-routes.ts";
+import { deleteTier, getTier, listTiers, putTier } from "./routing/admin-tiers.ts";
+import { getGenerationDetails } from "./traffic/admin-generation.ts";
+import { listGenerations } from "./traffic/admin-generations.ts";
+import { getPromptLogEntry } from "./traffic/admin-prompt-log.ts";
+import { getUsage } from "./traffic/admin-usage.ts";
+import { getGenerationHistogram } from "./traffic/generation-histogram.ts";
+import { streamGenerations } from "./traffic/generation-stream.ts";
 
 /** The endpoints of the management and self-service APIs. Routes and documentation derive from this list. */
 export const ENDPOINTS: readonly Endpoint[] = [

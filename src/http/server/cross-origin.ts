@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../base/failures/errors.ts";
 import type { AllowedOrigins } from "../context/context.ts";
 
 /** How long a browser remembers the answer to a preflight. Seconds; browsers have maxima of their own. */

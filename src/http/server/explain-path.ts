@@ -1,4 +1,4 @@
-import { nearestNames } from "../../base/nearest-names.ts";
+import { nearestNames } from "../../base/text/nearest-names.ts";
 import { findUnserved } from "../errors/unserved-endpoints.ts";
 import { FIXED_ROUTES, GATEWAY_ROUTES, OPEN_FIXED_ROUTES, PREFIXES } from "./route-table.ts";
 

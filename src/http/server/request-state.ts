@@ -1,8 +1,8 @@
 import type { BunRequest, Server } from "bun";
-import { failureOf, INTERNAL, statusOf } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import { Stopwatch } from "../../base/stopwatch.ts";
-import type { InferencePrincipal } from "../../core/accounts/principal.ts";
+import { failureOf, INTERNAL, statusOf } from "../../base/failures/errors.ts";
+import type { Log } from "../../base/failures/log.ts";
+import { Stopwatch } from "../../base/time/stopwatch.ts";
+import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
 import type { RequestTrace } from "../../core/telemetry/request-trace.ts";

@@ -2,21 +2,27 @@ import { completeOidc, logoutByProvider, startOidc } from "../console/oidc-sign-
 import { getConsole } from "../console/serve-console.ts";
 import type { Handler } from "../context/context.ts";
 import { getRoot } from "../docs-page/root-page.ts";
-import { chatCompletions } from "../routes/chat-completions.ts";
-import { completions } from "../routes/completions.ts";
-import { postCountTokens } from "../routes/count-tokens.ts";
-import { embeddings } from "../routes/embeddings.ts";
 import { apiRoutes } from "../routes/endpoints.ts";
-import { postExplainRoute } from "../routes/explain-route.ts";
-import { fimCompletions } from "../routes/fim-completions.ts";
-import { images, moderations, rerank, speech, transcriptions } from "../routes/forwarded-endpoints.ts";
-import { getGeneration } from "../routes/generation.ts";
-import { getHealth, getReadiness } from "../routes/health.ts";
-import { messages } from "../routes/messages.ts";
-import { getMetrics } from "../routes/metrics.ts";
-import { countModels, getModel, getModelData, listEndpoints, listModels } from "../routes/models.ts";
-import { listProviders } from "../routes/providers.ts";
-import { responses } from "../routes/responses.ts";
+import { chatCompletions } from "../routes/inference/chat-completions.ts";
+import { completions } from "../routes/inference/completions.ts";
+import { postCountTokens } from "../routes/inference/count-tokens.ts";
+import { embeddings } from "../routes/inference/embeddings.ts";
+import { fimCompletions } from "../routes/inference/fim-completions.ts";
+import {
+  images,
+  moderations,
+  rerank,
+  speech,
+  transcriptions,
+} from "../routes/inference/forwarded-endpoints.ts";
+import { messages } from "../routes/inference/messages.ts";
+import { responses } from "../routes/inference/responses.ts";
+import { countModels, getModel, getModelData, listEndpoints, listModels } from "../routes/models/models.ts";
+import { listProviders } from "../routes/models/providers.ts";
+import { getHealth, getReadiness } from "../routes/platform/health.ts";
+import { postExplainRoute } from "../routes/routing/explain-route.ts";
+import { getGeneration } from "../routes/traffic/generation.ts";
+import { getMetrics } from "../routes/traffic/metrics.ts";
 
 type Methods = Readonly<Record<string, Handler>>;
 

@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from "node:fs";
-import { boundSocketBuffer } from "../../base/socket-buffers.ts";
+import { boundSocketBuffer } from "../../base/network/socket-buffers.ts";
 
 const DESCRIPTORS = "/proc/self/fd";
 

@@ -1,5 +1,5 @@
 import type { BunRequest, Server } from "bun";
-import { GatewayError } from "../../base/errors.ts";
+import { GatewayError } from "../../base/failures/errors.ts";
 import type { AllowedOrigins, Handler, HttpDeps } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { findUnserved } from "../errors/unserved-endpoints.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import type { AuthKind, ProviderRecord } from "../../core/catalog/records.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import type { AuthKind, ProviderRecord } from "../../core/catalog/records/records.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import type {
   UpstreamAction,

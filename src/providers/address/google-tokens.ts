@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import { type Transport, TransportError, type UpstreamResponse } from "../../core/deployments/transport.ts";
 import { AuthorizeError } from "../../core/deployments/upstream-address.ts";
 import { type ServiceAccount, signAssertion } from "./service-account.ts";

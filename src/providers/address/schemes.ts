@@ -1,4 +1,4 @@
-import type { AddressScheme, AuthKind } from "../../core/catalog/records.ts";
+import type { AddressScheme, AuthKind } from "../../core/catalog/records/records.ts";
 import type { UpstreamAction } from "../../core/deployments/upstream-address.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 

@@ -6,7 +6,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib";
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { TransportError, type UpstreamResponse } from "../../core/deployments/transport.ts";
 
 type Decoder = ReturnType<typeof createGunzip>;

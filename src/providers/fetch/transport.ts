@@ -1,4 +1,4 @@
-import { inOnePiece } from "../../base/composed-bytes.ts";
+import { inOnePiece } from "../../base/text/composed-bytes.ts";
 import {
   type Exchange,
   TRANSPORT_HEADERS,

@@ -1,4 +1,4 @@
-import { readUtf8 } from "../../base/decode-bytes.ts";
+import { readUtf8 } from "../../base/text/decode-bytes.ts";
 import type { TransportError, UpstreamResponse } from "../../core/deployments/transport.ts";
 import type { Http1Bounds } from "./bounds.ts";
 import type { ResponseHead } from "./response-head.ts";

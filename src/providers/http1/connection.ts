@@ -1,8 +1,8 @@
 import { checkServerIdentity } from "node:tls";
 import type { Socket, SocketHandler } from "bun";
-import type { Clock, Timer } from "../../base/clock.ts";
-import { type Bytes, ComposedBytes, copyBytes, piecesOf } from "../../base/composed-bytes.ts";
-import { boundSocketBuffer } from "../../base/socket-buffers.ts";
+import { boundSocketBuffer } from "../../base/network/socket-buffers.ts";
+import { type Bytes, ComposedBytes, copyBytes, piecesOf } from "../../base/text/composed-bytes.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
 import { TransportError } from "../../core/deployments/transport.ts";
 import type { Target } from "./target.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../base/clock.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
 import type { Http1Bounds } from "./bounds.ts";
 import type { Connection, ConnectionUser } from "./connection.ts";
 import { createTurnCounter, type TurnCounter } from "./turn-counter.ts";

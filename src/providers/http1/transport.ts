@@ -1,5 +1,5 @@
 import { rootCertificates } from "node:tls";
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import { DEFAULT_BOUNDS, type Http1Bounds } from "./bounds.ts";
 import { startExchange } from "./exchange.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../../core/deployments/transport.ts";
 import type { Piece, Reply } from "./reply.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../../base/clock.ts";
-import { inOnePiece } from "../../base/composed-bytes.ts";
+import { inOnePiece } from "../../base/text/composed-bytes.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { Transport, UpstreamRequest } from "../../core/deployments/transport.ts";
 import { composeAnswer } from "./answer.ts";
 import { planEmbeddings, SANDBOX_EMBEDDING_MODEL } from "./embed.ts";

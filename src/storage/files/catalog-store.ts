@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { CatalogStore } from "../../core/catalog/catalog-store.ts";
-import { formatImportedCatalog } from "../../core/catalog/format-catalog.ts";
-import { parseRefreshState } from "../../core/catalog/parse-refresh-state.ts";
-import { parseImportedCatalog } from "../../core/catalog/validate-catalog.ts";
+import { formatImportedCatalog } from "../../core/catalog/records/format-catalog.ts";
+import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
+import { parseRefreshState } from "../../core/catalog/refresh/parse-refresh-state.ts";
+import { parseImportedCatalog } from "../../core/catalog/served/validate-catalog.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 
 export const CATALOG_FILE = "catalog.json";

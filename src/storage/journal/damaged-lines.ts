@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { DamagedLines } from "../../core/usage/journal.ts";
+import type { DamagedLines } from "../../core/usage/journal/journal.ts";
 import { PRIVATE_FILE } from "../files/private-files.ts";
 import { checksum } from "./checksum.ts";
 

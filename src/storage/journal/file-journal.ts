@@ -1,5 +1,5 @@
 import { closeSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
-import type { EntryFrame, Journal, JournalLine, JournalPosition } from "../../core/usage/journal.ts";
+import type { EntryFrame, Journal, JournalLine, JournalPosition } from "../../core/usage/journal/journal.ts";
 import { makePrivateFolder, PRIVATE_FILE } from "../files/private-files.ts";
 import { decodeLine, LineBuffer } from "./line-buffer.ts";
 import {

@@ -1,4 +1,4 @@
-import type { EntryFrame } from "../../core/usage/journal.ts";
+import type { EntryFrame } from "../../core/usage/journal/journal.ts";
 import { CHECKSUM_BYTES, checksum, writeChecksum } from "./checksum.ts";
 
 /** The length of the checksum and a space. */

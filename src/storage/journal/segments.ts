@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { JournalLine } from "../../core/usage/journal.ts";
+import type { JournalLine } from "../../core/usage/journal/journal.ts";
 import { keepDamagedLines } from "./damaged-lines.ts";
 import { decodeLine } from "./line-buffer.ts";
 

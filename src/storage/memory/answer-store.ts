@@ -1,7 +1,7 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Random } from "../../base/random.ts";
-import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import { NONCE_BYTES, openSealed, sealBytes } from "../../base/secrets/seal.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { AnswerStore, StoredAnswer } from "../../core/extensions/answers/answer-store.ts";
 
 /** Memory that an answer takes besides its contents. Bytes. */

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
-import { BoundedMap } from "../../base/bounded-map.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Random } from "../../base/random.ts";
-import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import { NONCE_BYTES, openSealed, sealBytes } from "../../base/secrets/seal.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { ConversationStore } from "../../core/generation/conversation-store.ts";
 import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 

@@ -1,3 +1,11 @@
+import type { RateLimit } from "../../core/accounts/fields/rate-limit.ts";
+import { isLastOwner } from "../../core/accounts/records/owners.ts";
+import {
+  type AccountRecord,
+  type MemberRecord,
+  OPEN_POLICY,
+  type Policy,
+} from "../../core/accounts/records/records.ts";
 import type {
   AccountQuery,
   AccountStore,
@@ -5,15 +13,7 @@ import type {
   MemberRemoval,
   OwnerVerdict,
   UniqueVerdict,
-} from "../../core/accounts/account-store.ts";
-import { isLastOwner } from "../../core/accounts/owners.ts";
-import type { RateLimit } from "../../core/accounts/rate-limit.ts";
-import {
-  type AccountRecord,
-  type MemberRecord,
-  OPEN_POLICY,
-  type Policy,
-} from "../../core/accounts/records.ts";
+} from "../../core/accounts/stores/account-store.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
 import { findNames } from "./find-names.ts";
 import { requireKnown } from "./require-known.ts";

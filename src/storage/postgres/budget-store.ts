@@ -1,12 +1,12 @@
-import type { BudgetRecord } from "../../core/accounts/budget-records.ts";
+import type { BudgetRecord } from "../../core/accounts/records/budget-records.ts";
 import {
   type BudgetMark,
   type BudgetStore,
   type BudgetSumQuery,
   MAX_BUDGETS,
   type TopSumsQuery,
-} from "../../core/accounts/budget-store.ts";
-import { daysOfBudget, LATE_METERS } from "../../core/ledger/budget-limits.ts";
+} from "../../core/accounts/stores/budget-store.ts";
+import { daysOfBudget, LATE_METERS } from "../../core/ledger/limits/budget-limits.ts";
 import {
   BUDGET_COLUMNS,
   type BudgetRow,

@@ -1,7 +1,7 @@
-import type { CatalogStore, RefreshState } from "../../core/catalog/catalog-store.ts";
-import { formatImportedCatalog } from "../../core/catalog/format-catalog.ts";
-import { parseRefreshState } from "../../core/catalog/parse-refresh-state.ts";
-import { type ImportedCatalog, parseImportedCatalog } from "../../core/catalog/validate-catalog.ts";
+import { formatImportedCatalog } from "../../core/catalog/records/format-catalog.ts";
+import type { CatalogStore, RefreshState } from "../../core/catalog/refresh/catalog-store.ts";
+import { parseRefreshState } from "../../core/catalog/refresh/parse-refresh-state.ts";
+import { type ImportedCatalog, parseImportedCatalog } from "../../core/catalog/served/validate-catalog.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
 import { requireKnown } from "./require-known.ts";
 import { type KnownRevisions, Revision } from "./revision.ts";

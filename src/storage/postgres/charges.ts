@@ -1,4 +1,4 @@
-import type { Transfer } from "../../core/ledger/records.ts";
+import type { Transfer } from "../../core/ledger/records/records.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 import { dayOfId } from "./partitions.ts";
 import { readInteger } from "./values.ts";

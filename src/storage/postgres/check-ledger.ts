@@ -1,5 +1,5 @@
-import type { UnmatchedUsage } from "../../core/ledger/ledger-store.ts";
-import { PLATFORM_ACCOUNT } from "../../core/ledger/records.ts";
+import type { UnmatchedUsage } from "../../core/ledger/records/ledger-store.ts";
+import { PLATFORM_ACCOUNT } from "../../core/ledger/records/records.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
 import { readInteger } from "./values.ts";
 

@@ -1,6 +1,6 @@
 import { SQL } from "bun";
-import type { Clock } from "../../base/clock.ts";
-import { StoreError } from "../../base/store-error.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import { type DatabaseUrl, isSocket, parseDatabaseUrl } from "./database-url.ts";
 import { explainConnection } from "./explain-connection.ts";
 

@@ -1,5 +1,5 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
-import { PLATFORM_ACCOUNT } from "../../core/ledger/records.ts";
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
+import { PLATFORM_ACCOUNT } from "../../core/ledger/records/records.ts";
 import type { DumpRow } from "../../core/storage-copy/tables.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 import { readInteger } from "./values.ts";

@@ -1,4 +1,4 @@
-import type { CreditChanges } from "../../core/ledger/ledger-store.ts";
+import type { CreditChanges } from "../../core/ledger/records/ledger-store.ts";
 import type { SqlRunner } from "./client.ts";
 import { readInteger } from "./values.ts";
 

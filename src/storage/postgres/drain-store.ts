@@ -4,7 +4,7 @@ import {
   type DrainStore,
   type DrainTarget,
   drainNameOf,
-} from "../../core/routing/drain-store.ts";
+} from "../../core/routing/health/drain-store.ts";
 import type { Postgres } from "./client.ts";
 import type { KnownRevisions } from "./revision.ts";
 import { SettingGroup } from "./setting-group.ts";

@@ -1,13 +1,13 @@
-import { lowestIdAt, readIdTime } from "../../base/ids.ts";
-import { dayOf } from "../../base/time.ts";
+import { lowestIdAt, readIdTime } from "../../base/secrets/ids.ts";
+import { dayOf } from "../../base/time/time.ts";
 import {
   addOutcome,
   type CountQuery,
   createCounts,
   type GenerationCounts,
   RECORD_BOUNDS,
-} from "../../core/usage/generation-list.ts";
-import type { Outcome } from "../../core/usage/records.ts";
+} from "../../core/usage/generations/generation-list.ts";
+import type { Outcome } from "../../core/usage/records/records.ts";
 import { encodeList, type SqlRunner, type SqlValue } from "./client.ts";
 import { describeFilter } from "./generation-filter.ts";
 

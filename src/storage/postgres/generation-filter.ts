@@ -1,6 +1,6 @@
-import { lowestIdAt } from "../../base/ids.ts";
-import { dayOf } from "../../base/time.ts";
-import type { GenerationFilter } from "../../core/usage/generation-list.ts";
+import { lowestIdAt } from "../../base/secrets/ids.ts";
+import { dayOf } from "../../base/time/time.ts";
+import type { GenerationFilter } from "../../core/usage/generations/generation-list.ts";
 import type { SqlValue } from "./client.ts";
 
 /** What a filter compares: columns first, of which the first four have an index. */

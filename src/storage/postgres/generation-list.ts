@@ -1,13 +1,13 @@
-import { lowestIdAt, readIdTime } from "../../base/ids.ts";
-import { DAY_MS, type DayRange, dayOf } from "../../base/time.ts";
+import { lowestIdAt, readIdTime } from "../../base/secrets/ids.ts";
+import { DAY_MS, type DayRange, dayOf } from "../../base/time/time.ts";
 import {
   FOUND_GENERATIONS,
   type GenerationPage,
   type GenerationQuery,
   type GenerationState,
   RECORD_BOUNDS,
-} from "../../core/usage/generation-list.ts";
-import type { UsageRecord } from "../../core/usage/records.ts";
+} from "../../core/usage/generations/generation-list.ts";
+import type { UsageRecord } from "../../core/usage/records/records.ts";
 import { encodeList, type SqlRunner, type SqlValue } from "./client.ts";
 import { describeFilter } from "./generation-filter.ts";
 import { dayOfId, listDays } from "./partitions.ts";

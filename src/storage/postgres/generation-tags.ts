@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../../core/usage/records.ts";
+import type { UsageRecord } from "../../core/usage/records/records.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 import { cleanText } from "./values.ts";
 

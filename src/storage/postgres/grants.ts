@@ -4,8 +4,8 @@ import {
   type GrantLeft,
   type Movement,
   movementOf,
-} from "../../core/ledger/grants.ts";
-import type { EndedGrant } from "../../core/ledger/ledger-store.ts";
+} from "../../core/ledger/records/grants.ts";
+import type { EndedGrant } from "../../core/ledger/records/ledger-store.ts";
 import type { SqlRunner } from "./client.ts";
 import { CREDIT_COLUMNS, lockBalances, readTransfer, type TransferRow, writeTransfer } from "./transfers.ts";
 import { readInteger } from "./values.ts";

@@ -1,6 +1,6 @@
-import type { KeyQuery, KeyStore, KeyUse } from "../../core/accounts/key-store.ts";
-import type { KeyRateLimit } from "../../core/accounts/rate-limit.ts";
-import type { KeyRecord } from "../../core/accounts/records.ts";
+import type { KeyRateLimit } from "../../core/accounts/fields/rate-limit.ts";
+import type { KeyRecord } from "../../core/accounts/records/records.ts";
+import type { KeyQuery, KeyStore, KeyUse } from "../../core/accounts/stores/key-store.ts";
 import { encodeList, type Postgres, type SqlRunner } from "./client.ts";
 import { findNames } from "./find-names.ts";
 import { type KnownRevisions, Revision } from "./revision.ts";

@@ -3,8 +3,8 @@ import {
   type MeterPeriod,
   nameMeterLease,
   readMeterLease,
-} from "../../core/ledger/money-leases.ts";
-import { meterOfKey } from "../../core/ledger/spend-limits.ts";
+} from "../../core/ledger/leases/money-leases.ts";
+import { meterOfKey } from "../../core/ledger/limits/spend-limits.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 import { sumSpending } from "./sum-spending.ts";
 import { readInteger } from "./values.ts";

@@ -1,4 +1,4 @@
-import type { Lease, LeaseRequest, Leases } from "../../base/lease.ts";
+import type { Lease, LeaseRequest, Leases } from "../../base/time/lease.ts";
 import type { Postgres } from "./client.ts";
 import { readInteger } from "./values.ts";
 

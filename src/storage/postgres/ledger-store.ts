@@ -6,8 +6,8 @@ import type {
   SpendQuery,
   StoredTransfer,
   SumsByKind,
-} from "../../core/ledger/ledger-store.ts";
-import { PLATFORM_ACCOUNT, type Transfer, type TransferKind } from "../../core/ledger/records.ts";
+} from "../../core/ledger/records/ledger-store.ts";
+import { PLATFORM_ACCOUNT, type Transfer, type TransferKind } from "../../core/ledger/records/records.ts";
 import { findDifferences, findUnmatchedUsage } from "./check-ledger.ts";
 import type { Postgres } from "./client.ts";
 import { readCreditChanges } from "./credit-changes.ts";

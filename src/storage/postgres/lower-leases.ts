@@ -1,5 +1,5 @@
-import { BALANCE_LEASE, readMeterLease } from "../../core/ledger/money-leases.ts";
-import type { UsageRecord } from "../../core/usage/records.ts";
+import { BALANCE_LEASE, readMeterLease } from "../../core/ledger/leases/money-leases.ts";
+import type { UsageRecord } from "../../core/usage/records/records.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 
 type EndedRecord = Pick<UsageRecord, "accountId" | "costNanodollars" | "leasedFrom">;

@@ -1,4 +1,4 @@
-import { StoreError } from "../../base/store-error.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
 import { type GatewayIdentity, GatewayReplacedError } from "../../core/gateways/gateway-identity.ts";
 import {
   BALANCE_LEASE,
@@ -9,7 +9,7 @@ import {
   nameMeterLease,
   type ReturnOrder,
   readMeterLease,
-} from "../../core/ledger/money-leases.ts";
+} from "../../core/ledger/leases/money-leases.ts";
 import type { Postgres, SqlValue } from "./client.ts";
 import { beginLimits } from "./lease-rows.ts";
 import { requireEpoch } from "./require-epoch.ts";

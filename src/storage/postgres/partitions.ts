@@ -1,6 +1,6 @@
-import { readIdTime } from "../../base/ids.ts";
-import { RejectedRecordError } from "../../base/store-error.ts";
-import { dayOf, formatDay, parseDay } from "../../base/time.ts";
+import { RejectedRecordError } from "../../base/failures/store-error.ts";
+import { readIdTime } from "../../base/secrets/ids.ts";
+import { dayOf, formatDay, parseDay } from "../../base/time/time.ts";
 import { encodeList, type Postgres, type SqlRunner } from "./client.ts";
 
 /** The tables that are partitioned by day, in the order in which they are locked. */

@@ -1,5 +1,5 @@
-import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
-import type { QuarantinedRecord } from "../../core/usage/usage-store.ts";
+import type { RecordEntry, UsageRecord } from "../../core/usage/records/records.ts";
+import type { QuarantinedRecord } from "../../core/usage/reports/usage-store.ts";
 import type { SqlRunner } from "./client.ts";
 import { dayOfId } from "./partitions.ts";
 import { cleanText } from "./values.ts";

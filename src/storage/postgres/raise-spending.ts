@@ -1,7 +1,7 @@
-import { LATE_METERS } from "../../core/ledger/budget-limits.ts";
-import type { MeterPeriod } from "../../core/ledger/money-leases.ts";
-import { lateMetersOf, metersOf } from "../../core/ledger/spend-limits.ts";
-import type { UsageRecord } from "../../core/usage/records.ts";
+import type { MeterPeriod } from "../../core/ledger/leases/money-leases.ts";
+import { LATE_METERS } from "../../core/ledger/limits/budget-limits.ts";
+import { lateMetersOf, metersOf } from "../../core/ledger/limits/spend-limits.ts";
+import type { UsageRecord } from "../../core/usage/records/records.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 
 /**

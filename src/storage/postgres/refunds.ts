@@ -1,6 +1,6 @@
-import type { RefundEntry, RefundVerdict, StoredTransfer } from "../../core/ledger/ledger-store.ts";
-import { refundIdOf } from "../../core/ledger/records.ts";
-import { decideRefund } from "../../core/ledger/refunds.ts";
+import { decideRefund } from "../../core/ledger/credits/refunds.ts";
+import type { RefundEntry, RefundVerdict, StoredTransfer } from "../../core/ledger/records/ledger-store.ts";
+import { refundIdOf } from "../../core/ledger/records/records.ts";
 import type { SqlRunner } from "./client.ts";
 import { dayOfId } from "./partitions.ts";
 import {

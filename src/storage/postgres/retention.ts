@@ -1,4 +1,4 @@
-import type { StepReport, UsageRetention } from "../../core/usage/retention.ts";
+import type { StepReport, UsageRetention } from "../../core/usage/records/retention.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
 import { listDays, lockPartitions, PARTITIONED, partitionOf, UNDATED } from "./partitions.ts";
 

@@ -1,4 +1,4 @@
-import type { ChangedRows } from "../../core/accounts/follow-changes.ts";
+import type { ChangedRows } from "../../core/accounts/stores/follow-changes.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
 import { readInteger } from "./values.ts";
 

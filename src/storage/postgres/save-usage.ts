@@ -1,8 +1,8 @@
 import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
-import { transferOfUsage } from "../../core/ledger/records.ts";
-import type { RecordEntry } from "../../core/usage/records.ts";
-import type { TagNames } from "../../core/usage/tag-names.ts";
-import { sumByHour } from "../../core/usage/usage-sums.ts";
+import { transferOfUsage } from "../../core/ledger/records/records.ts";
+import type { RecordEntry } from "../../core/usage/records/records.ts";
+import type { TagNames } from "../../core/usage/reports/tag-names.ts";
+import { sumByHour } from "../../core/usage/reports/usage-sums.ts";
 import { writeCharges } from "./charges.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 import { addGenerationTags } from "./generation-tags.ts";

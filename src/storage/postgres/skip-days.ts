@@ -1,7 +1,7 @@
-import { lowestIdAt, readIdTime } from "../../base/ids.ts";
-import { DAY_MS, dayOf } from "../../base/time.ts";
-import type { GenerationFilter } from "../../core/usage/generation-list.ts";
-import { ID_MARGIN_MS } from "../../core/usage/usage-sums.ts";
+import { lowestIdAt, readIdTime } from "../../base/secrets/ids.ts";
+import { DAY_MS, dayOf } from "../../base/time/time.ts";
+import type { GenerationFilter } from "../../core/usage/generations/generation-list.ts";
+import { ID_MARGIN_MS } from "../../core/usage/reports/usage-sums.ts";
 import type { SqlRunner, SqlValue } from "./client.ts";
 import { dayOfId } from "./partitions.ts";
 

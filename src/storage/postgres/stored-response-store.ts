@@ -1,4 +1,4 @@
-import { StoreError } from "../../base/store-error.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
 import type {
   IdempotencyClaim,
   IdempotencyKey,

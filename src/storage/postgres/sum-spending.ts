@@ -1,5 +1,5 @@
-import type { DayRange } from "../../base/time.ts";
-import type { SpendQuery } from "../../core/ledger/ledger-store.ts";
+import type { DayRange } from "../../base/time/time.ts";
+import type { SpendQuery } from "../../core/ledger/records/ledger-store.ts";
 import type { SqlRunner, SqlValue } from "./client.ts";
 import { readInteger } from "./values.ts";
 

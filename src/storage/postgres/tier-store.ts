@@ -4,7 +4,7 @@ import {
   type StoredTier,
   TIER_SETTING,
   type TierStore,
-} from "../../core/catalog/tier-store.ts";
+} from "../../core/catalog/tiers/tier-store.ts";
 import type { Postgres } from "./client.ts";
 import type { KnownRevisions } from "./revision.ts";
 import { SettingGroup } from "./setting-group.ts";

@@ -1,5 +1,5 @@
-import type { StoredTransfer } from "../../core/ledger/ledger-store.ts";
-import { PLATFORM_ACCOUNT, type Transfer, type TransferKind } from "../../core/ledger/records.ts";
+import type { StoredTransfer } from "../../core/ledger/records/ledger-store.ts";
+import { PLATFORM_ACCOUNT, type Transfer, type TransferKind } from "../../core/ledger/records/records.ts";
 import { writeCharges } from "./charges.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 import { dayOfId } from "./partitions.ts";

@@ -1,12 +1,16 @@
-import { RejectedRecordError } from "../../base/store-error.ts";
-import { dayOf } from "../../base/time.ts";
+import { RejectedRecordError } from "../../base/failures/store-error.ts";
+import { dayOf } from "../../base/time/time.ts";
 import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
-import type { CountQuery, GenerationList, GenerationQuery } from "../../core/usage/generation-list.ts";
-import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
-import type { UsageQuery } from "../../core/usage/report.ts";
-import { TagNames } from "../../core/usage/tag-names.ts";
-import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/usage-store.ts";
-import type { HourTimes } from "../../core/usage/usage-times.ts";
+import type {
+  CountQuery,
+  GenerationList,
+  GenerationQuery,
+} from "../../core/usage/generations/generation-list.ts";
+import type { RecordEntry, UsageRecord } from "../../core/usage/records/records.ts";
+import type { UsageQuery } from "../../core/usage/reports/report.ts";
+import { TagNames } from "../../core/usage/reports/tag-names.ts";
+import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
+import type { HourTimes } from "../../core/usage/reports/usage-times.ts";
 import { type Postgres, sqlStateOf } from "./client.ts";
 import { countGenerations } from "./generation-counts.ts";
 import { findByRequest, findGenerations, listGenerations, listStates } from "./generation-list.ts";

@@ -1,10 +1,10 @@
-import type { UsageRecord } from "../../core/usage/records.ts";
-import type { UsageQuery, UsageSum } from "../../core/usage/report.ts";
-import type { TagHour, TagNames } from "../../core/usage/tag-names.ts";
-import { sumByTag } from "../../core/usage/tag-sums.ts";
-import type { UsageSumKey } from "../../core/usage/usage-sum-key.ts";
-import type { HourSum } from "../../core/usage/usage-sums.ts";
-import type { HourTimes, TimesLine } from "../../core/usage/usage-times.ts";
+import type { UsageRecord } from "../../core/usage/records/records.ts";
+import type { UsageQuery, UsageSum } from "../../core/usage/reports/report.ts";
+import type { TagHour, TagNames } from "../../core/usage/reports/tag-names.ts";
+import { sumByTag } from "../../core/usage/reports/tag-sums.ts";
+import type { UsageSumKey } from "../../core/usage/reports/usage-sum-key.ts";
+import type { HourSum } from "../../core/usage/reports/usage-sums.ts";
+import type { HourTimes, TimesLine } from "../../core/usage/reports/usage-times.ts";
 import { describeRaise, type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../usage-sql/columns.ts";
 import { describeReport, describeTimes, readSum, readTimes } from "../usage-sql/report.ts";
 import { encodeList, type SqlRunner } from "./client.ts";

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
-import type { Clock } from "../../base/clock.ts";
-import type { Random } from "../../base/random.ts";
-import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import { NONCE_BYTES, openSealed, sealBytes } from "../../base/secrets/seal.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { AnswerStore, StoredAnswer } from "../../core/extensions/answers/answer-store.ts";
 import type { Redis } from "./client.ts";
 import { deriveKey } from "./derive-key.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../base/clock.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
 import type { Redis, RedisSubscription } from "./client.ts";
 
 /** Messages between gateways, which may be lost. */

@@ -1,6 +1,6 @@
-import type { Clock, Timer } from "../../base/clock.ts";
-import { nextTurn, onNextTurn } from "../../base/next-turn.ts";
-import { StoreError } from "../../base/store-error.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
+import { nextTurn, onNextTurn } from "../../base/time/next-turn.ts";
 import { formatHost, parseRedisAddress, type RedisAddress, type RedisHost } from "./address.ts";
 import { readSlotMap, type SlotMap, slotOf } from "./cluster-slots.ts";
 import { RedisConnection } from "./connection.ts";

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from "../../base/clock.ts";
-import type { Random } from "../../base/random.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
 import type { Redis } from "./client.ts";
 import { CountQueue, MAX_KEYS } from "./count-queue.ts";
 import { describeProblem, replyOf } from "./describe-problem.ts";

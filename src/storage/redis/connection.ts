@@ -1,6 +1,6 @@
 import { checkServerIdentity } from "node:tls";
 import type { Socket } from "bun";
-import { StoreError } from "../../base/store-error.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
 import { formatHost, type RedisAddress, type RedisHost } from "./address.ts";
 import { encodeCommand, ProtocolError, type Reply, ReplyError, ReplyReader } from "./resp.ts";
 

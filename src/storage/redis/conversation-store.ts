@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
-import type { Clock } from "../../base/clock.ts";
-import type { Random } from "../../base/random.ts";
-import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import { NONCE_BYTES, openSealed, sealBytes } from "../../base/secrets/seal.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { ConversationStore } from "../../core/generation/conversation-store.ts";
 import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 import type { Redis } from "./client.ts";

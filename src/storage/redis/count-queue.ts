@@ -1,6 +1,6 @@
-import type { Clock, Timer } from "../../base/clock.ts";
-import { onNextTurn } from "../../base/next-turn.ts";
-import { StoreError } from "../../base/store-error.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
+import { onNextTurn } from "../../base/time/next-turn.ts";
 import type { Redis } from "./client.ts";
 import {
   decodeAnswer,

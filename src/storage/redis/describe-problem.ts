@@ -1,4 +1,4 @@
-import { StoreError } from "../../base/store-error.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
 import { ReplyError } from "./resp.ts";
 
 /** What is wrong with a server, and what the operator can do about it. */

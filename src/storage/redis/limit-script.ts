@@ -4,7 +4,7 @@ import { defineScript } from "./client.ts";
  * Counts requests in scopes, of which each has one key. It reads all of them with one command, and writes those that have changed.
  *
  * The value of a key: `g`, a number that tells this value from one that was lost; the windows `m`, `h` and `t` with the semantics of
- * `base/sliding-sum`: the sum, and the slices in one text, because nearly always only the first and the last of them matter; `r`: for each gateway how many requests run there, and when it said so.
+ * `base/numbers/sliding-sum`: the sum, and the slices in one text, because nearly always only the first and the last of them matter; `r`: for each gateway how many requests run there, and when it said so.
  *
  * ARGV[1] is JSON: `now`; `gateway`; `lease`, how long a gateway's running requests count without being renewed; `fresh`, the
  * beginning of new numbers `g`; `known`, for each key the number that the gateway has counted in, or "" if it has counted nothing; and

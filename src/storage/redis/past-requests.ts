@@ -1,4 +1,4 @@
-import { SECOND_MS } from "../../base/time.ts";
+import { SECOND_MS } from "../../base/time/time.ts";
 import type { AgedAmounts } from "./limit-calls.ts";
 
 /** Scopes in one call. A scope is not divided: it is restored only if there is nothing of it. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import { connectRedis, defineScript, type Redis } from "./client.ts";
 import { describeProblem } from "./describe-problem.ts";
 

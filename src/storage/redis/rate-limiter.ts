@@ -1,8 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
-import { PassingMap } from "../../base/passing-map.ts";
-import type { Random } from "../../base/random.ts";
-import type { AddedAmount } from "../../base/sliding-sum.ts";
-import { StoreError } from "../../base/store-error.ts";
+import { PassingMap } from "../../base/collections/passing-map.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
+import type { AddedAmount } from "../../base/numbers/sliding-sum.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import { type FindLiveGateways, shareOf, withoutBounds } from "../../core/limits/limit-share.ts";
 import { MemoryRateLimiter } from "../../core/limits/memory-rate-limiter.ts";
 import { tightest } from "../../core/limits/meter.ts";

@@ -1,6 +1,6 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
-import { type AddedAmount, SlidingSum } from "../../base/sliding-sum.ts";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time.ts";
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
+import { type AddedAmount, SlidingSum } from "../../base/numbers/sliding-sum.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time/time.ts";
 import type { AgedAmounts, WindowAmounts, WindowName } from "./limit-calls.ts";
 
 /** Scopes whose counts are carried to a Redis that has lost its data; of more scopes, those that were idle longest start at zero. */

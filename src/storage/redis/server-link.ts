@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import { StoreError } from "../../base/store-error.ts";
+import { StoreError } from "../../base/failures/store-error.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import { formatHost, type RedisAddress, type RedisHost } from "./address.ts";
 import { RedisConnection } from "./connection.ts";
 import type { Reply } from "./resp.ts";

@@ -1,4 +1,12 @@
 import type { Database } from "bun:sqlite";
+import type { RateLimit } from "../../core/accounts/fields/rate-limit.ts";
+import { isLastOwner } from "../../core/accounts/records/owners.ts";
+import {
+  type AccountRecord,
+  type MemberRecord,
+  OPEN_POLICY,
+  type Policy,
+} from "../../core/accounts/records/records.ts";
 import type {
   AccountQuery,
   AccountStore,
@@ -6,15 +14,7 @@ import type {
   MemberRemoval,
   OwnerVerdict,
   UniqueVerdict,
-} from "../../core/accounts/account-store.ts";
-import { isLastOwner } from "../../core/accounts/owners.ts";
-import type { RateLimit } from "../../core/accounts/rate-limit.ts";
-import {
-  type AccountRecord,
-  type MemberRecord,
-  OPEN_POLICY,
-  type Policy,
-} from "../../core/accounts/records.ts";
+} from "../../core/accounts/stores/account-store.ts";
 import { describeConditions } from "./describe-conditions.ts";
 import { findNames } from "./find-names.ts";
 import { Revision } from "./revision.ts";

@@ -1,6 +1,6 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import { createTurnLine } from "../../base/next-turn.ts";
-import type { BudgetRecord } from "../../core/accounts/budget-records.ts";
+import { createTurnLine } from "../../base/time/next-turn.ts";
+import type { BudgetRecord } from "../../core/accounts/records/budget-records.ts";
 import {
   type BudgetMark,
   type BudgetStore,
@@ -8,9 +8,9 @@ import {
   type BudgetSumQuery,
   MAX_BUDGETS,
   type TopSumsQuery,
-} from "../../core/accounts/budget-store.ts";
-import { daysOfBudget, sumByBudget } from "../../core/ledger/budget-limits.ts";
-import type { UsageRecord } from "../../core/usage/records.ts";
+} from "../../core/accounts/stores/budget-store.ts";
+import { daysOfBudget, sumByBudget } from "../../core/ledger/limits/budget-limits.ts";
+import type { UsageRecord } from "../../core/usage/records/records.ts";
 import {
   BUDGET_COLUMNS,
   type BudgetRow,

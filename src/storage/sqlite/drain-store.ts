@@ -5,7 +5,7 @@ import {
   type DrainStore,
   type DrainTarget,
   drainNameOf,
-} from "../../core/routing/drain-store.ts";
+} from "../../core/routing/health/drain-store.ts";
 import { SettingGroup } from "./setting-group.ts";
 
 /** Drains in the settings of SQLite. */

@@ -1,5 +1,5 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import { PLATFORM_ACCOUNT } from "../../core/ledger/records.ts";
+import { PLATFORM_ACCOUNT } from "../../core/ledger/records/records.ts";
 import type { DumpKey, StorageDump, StorageSum } from "../../core/storage-copy/storage-dump.ts";
 import {
   COPY_SETTING,
@@ -9,7 +9,7 @@ import {
   OWN_SETTINGS,
   type TableName,
 } from "../../core/storage-copy/tables.ts";
-import type { UsageRecord } from "../../core/usage/records.ts";
+import type { UsageRecord } from "../../core/usage/records/records.ts";
 import { GenerationTags } from "./generation-tags.ts";
 import { createSqliteSettingsStore } from "./settings-store.ts";
 import { columnsOf, GENERATION_COLUMNS } from "./usage-store.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Clock, Timer } from "../../base/clock.ts";
-import type { Lease, LeaseRequest, Leases } from "../../base/lease.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
+import type { Lease, LeaseRequest, Leases } from "../../base/time/lease.ts";
 import { type FileLock, lockFile } from "./data-lock.ts";
 
 /**

@@ -1,13 +1,13 @@
 import type { Database } from "bun:sqlite";
-import { readIdTime } from "../../base/ids.ts";
+import { readIdTime } from "../../base/secrets/ids.ts";
 import {
   addOutcome,
   type CountQuery,
   createCounts,
   type GenerationCounts,
   type OutcomeCounts,
-} from "../../core/usage/generation-list.ts";
-import type { Outcome } from "../../core/usage/records.ts";
+} from "../../core/usage/generations/generation-list.ts";
+import type { Outcome } from "../../core/usage/records/records.ts";
 import { boundsFor, describeFilter, type ListSource, type Values } from "./generation-list.ts";
 
 /** Counts generations by outcome in periods: one by one if they are few, otherwise from the first generations of each period. */

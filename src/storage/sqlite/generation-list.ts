@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { lowestIdAt, readIdTime } from "../../base/ids.ts";
+import { lowestIdAt, readIdTime } from "../../base/secrets/ids.ts";
 import {
   FOUND_GENERATIONS,
   type GenerationFilter,
@@ -8,8 +8,8 @@ import {
   type GenerationState,
   type ListBounds,
   RECORD_BOUNDS,
-} from "../../core/usage/generation-list.ts";
-import type { UsageRecord } from "../../core/usage/records.ts";
+} from "../../core/usage/generations/generation-list.ts";
+import type { UsageRecord } from "../../core/usage/records/records.ts";
 import { skipDays } from "./skip-days.ts";
 
 /** Values of a statement. */

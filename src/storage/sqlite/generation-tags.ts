@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { UsageRecord } from "../../core/usage/records.ts";
+import type { UsageRecord } from "../../core/usage/records/records.ts";
 
 /** The table `generation_tags`, by which the generations of a tag are found. The caller begins and commits transactions. */
 export class GenerationTags {

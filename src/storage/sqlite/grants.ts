@@ -5,8 +5,8 @@ import {
   type GrantLeft,
   type Movement,
   movementOf,
-} from "../../core/ledger/grants.ts";
-import type { EndedGrant } from "../../core/ledger/ledger-store.ts";
+} from "../../core/ledger/records/grants.ts";
+import type { EndedGrant } from "../../core/ledger/records/ledger-store.ts";
 import { readTransfer, type TransferRow, type TransferWriter } from "./transfers.ts";
 
 interface GrantRow {

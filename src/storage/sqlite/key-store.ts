@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
-import { createTurnLine } from "../../base/next-turn.ts";
-import type { KeyQuery, KeyStore, KeyUse } from "../../core/accounts/key-store.ts";
-import type { KeyRateLimit } from "../../core/accounts/rate-limit.ts";
-import type { KeyRecord } from "../../core/accounts/records.ts";
+import { createTurnLine } from "../../base/time/next-turn.ts";
+import type { KeyRateLimit } from "../../core/accounts/fields/rate-limit.ts";
+import type { KeyRecord } from "../../core/accounts/records/records.ts";
+import type { KeyQuery, KeyStore, KeyUse } from "../../core/accounts/stores/key-store.ts";
 import { describeConditions } from "./describe-conditions.ts";
 import { findNames } from "./find-names.ts";
 import { Revision } from "./revision.ts";

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { decideRefund } from "../../core/ledger/credits/refunds.ts";
 import type {
   CreditChanges,
   CreditSum,
@@ -10,9 +11,13 @@ import type {
   StoredTransfer,
   SumsByKind,
   UnmatchedUsage,
-} from "../../core/ledger/ledger-store.ts";
-import { PLATFORM_ACCOUNT, refundIdOf, type Transfer, type TransferKind } from "../../core/ledger/records.ts";
-import { decideRefund } from "../../core/ledger/refunds.ts";
+} from "../../core/ledger/records/ledger-store.ts";
+import {
+  PLATFORM_ACCOUNT,
+  refundIdOf,
+  type Transfer,
+  type TransferKind,
+} from "../../core/ledger/records/records.ts";
 import { Grants } from "./grants.ts";
 import { DroppedGenerations } from "./retention.ts";
 import { readTransfer, type TransferRow, TransferWriter } from "./transfers.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
-import type { QuarantinedRecord } from "../../core/usage/usage-store.ts";
+import type { RecordEntry, UsageRecord } from "../../core/usage/records/records.ts";
+import type { QuarantinedRecord } from "../../core/usage/reports/usage-store.ts";
 
 /** The table of usage records that the store rejects. */
 export class Quarantine {

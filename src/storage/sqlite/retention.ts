@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
-import { lowestIdAt, readIdTime } from "../../base/ids.ts";
-import { RejectedRecordError } from "../../base/store-error.ts";
-import { DAY_MS } from "../../base/time.ts";
-import type { RecordEntry } from "../../core/usage/records.ts";
-import type { StepReport, UsageRetention } from "../../core/usage/retention.ts";
+import { RejectedRecordError } from "../../base/failures/store-error.ts";
+import { lowestIdAt, readIdTime } from "../../base/secrets/ids.ts";
+import { DAY_MS } from "../../base/time/time.ts";
+import type { RecordEntry } from "../../core/usage/records/records.ts";
+import type { StepReport, UsageRetention } from "../../core/usage/records/retention.ts";
 import { FreePages } from "./free-pages.ts";
 
 /** Generations that one step deletes: few, because saved groups wait for it. */

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { StepReport, UsageRollUp } from "../../core/usage/retention.ts";
+import type { StepReport, UsageRollUp } from "../../core/usage/records/retention.ts";
 import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../usage-sql/columns.ts";
 import { describeHoursSearch, describeMerge } from "../usage-sql/roll-up.ts";
 

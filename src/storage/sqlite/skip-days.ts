@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
-import { lowestIdAt, readIdTime } from "../../base/ids.ts";
-import { DAY_MS, dayOf } from "../../base/time.ts";
-import type { GenerationFilter } from "../../core/usage/generation-list.ts";
-import { ID_MARGIN_MS } from "../../core/usage/usage-sums.ts";
+import { lowestIdAt, readIdTime } from "../../base/secrets/ids.ts";
+import { DAY_MS, dayOf } from "../../base/time/time.ts";
+import type { GenerationFilter } from "../../core/usage/generations/generation-list.ts";
+import { ID_MARGIN_MS } from "../../core/usage/reports/usage-sums.ts";
 
 /** The most sums of days that are read to find a day. */
 const SCANNED_SUMS = 10_000;

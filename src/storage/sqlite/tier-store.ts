@@ -5,7 +5,7 @@ import {
   type StoredTier,
   TIER_SETTING,
   type TierStore,
-} from "../../core/catalog/tier-store.ts";
+} from "../../core/catalog/tiers/tier-store.ts";
 import { SettingGroup } from "./setting-group.ts";
 
 /** Tiers in the settings of SQLite. */

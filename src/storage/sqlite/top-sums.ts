@@ -1,4 +1,4 @@
-import type { BudgetSum } from "../../core/accounts/budget-store.ts";
+import type { BudgetSum } from "../../core/accounts/stores/budget-store.ts";
 
 /** Sums that are kept beside the largest ones, before these are chosen again. */
 const SPARE = 1_000;

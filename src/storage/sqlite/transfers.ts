@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { StoredTransfer } from "../../core/ledger/ledger-store.ts";
-import { PLATFORM_ACCOUNT, type Transfer } from "../../core/ledger/records.ts";
+import type { StoredTransfer } from "../../core/ledger/records/ledger-store.ts";
+import { PLATFORM_ACCOUNT, type Transfer } from "../../core/ledger/records/records.ts";
 
 /** A row of the table `transfers`. */
 export interface TransferRow {

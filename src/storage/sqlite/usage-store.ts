@@ -1,17 +1,17 @@
 import { type Database, SQLiteError } from "bun:sqlite";
-import { RejectedRecordError } from "../../base/store-error.ts";
-import { type Transfer, transferOfUsage } from "../../core/ledger/records.ts";
+import { RejectedRecordError } from "../../base/failures/store-error.ts";
+import { type Transfer, transferOfUsage } from "../../core/ledger/records/records.ts";
 import type {
   CountQuery,
   GenerationList,
   GenerationQuery,
   ListBounds,
-} from "../../core/usage/generation-list.ts";
-import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
-import type { UsageQuery } from "../../core/usage/report.ts";
-import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/usage-store.ts";
-import { sumByHour } from "../../core/usage/usage-sums.ts";
-import type { HourTimes } from "../../core/usage/usage-times.ts";
+} from "../../core/usage/generations/generation-list.ts";
+import type { RecordEntry, UsageRecord } from "../../core/usage/records/records.ts";
+import type { UsageQuery } from "../../core/usage/reports/report.ts";
+import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
+import { sumByHour } from "../../core/usage/reports/usage-sums.ts";
+import type { HourTimes } from "../../core/usage/reports/usage-times.ts";
 import { BudgetSums } from "./budget-store.ts";
 import { countGenerations } from "./generation-counts.ts";
 import {

@@ -1,5 +1,5 @@
 /** The tables of budgets, which SQLite and PostgreSQL share. */
-import type { BudgetRecord } from "../../core/accounts/budget-records.ts";
+import type { BudgetRecord } from "../../core/accounts/records/budget-records.ts";
 
 /** A row of the table of budgets. PostgreSQL returns integers as text. */
 export interface BudgetRow {

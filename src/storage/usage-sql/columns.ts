@@ -1,10 +1,10 @@
 /** The tables of sums of usage, which SQLite and PostgreSQL share. */
 
-import type { TagSumKey } from "../../core/usage/tag-sums.ts";
-import { BUCKETS } from "../../core/usage/time-histogram.ts";
-import type { UsageSumKey } from "../../core/usage/usage-sum-key.ts";
-import type { UsageCounters } from "../../core/usage/usage-sums.ts";
-import type { UsageTimes } from "../../core/usage/usage-times.ts";
+import type { TagSumKey } from "../../core/usage/reports/tag-sums.ts";
+import { BUCKETS } from "../../core/usage/reports/time-histogram.ts";
+import type { UsageSumKey } from "../../core/usage/reports/usage-sum-key.ts";
+import type { UsageCounters } from "../../core/usage/reports/usage-sums.ts";
+import type { UsageTimes } from "../../core/usage/reports/usage-times.ts";
 
 /** The columns of the key, which all tables have. */
 export const KEY_COLUMNS: Readonly<Record<keyof UsageSumKey, string>> = {

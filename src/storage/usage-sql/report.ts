@@ -1,5 +1,5 @@
 /** The statements of usage reports, which SQLite and PostgreSQL share. Their texts contain only names of columns, never values. */
-import { formatDay, formatTime, HOUR_MS, HOURS_OF_DAY } from "../../base/time.ts";
+import { formatDay, formatTime, HOUR_MS, HOURS_OF_DAY } from "../../base/time/time.ts";
 import {
   type HourRange,
   isOverTime,
@@ -7,11 +7,11 @@ import {
   type UsageGroup,
   type UsageQuery,
   type UsageSum,
-} from "../../core/usage/report.ts";
-import { ANY_TAG } from "../../core/usage/tag-sums.ts";
-import { percentilesOf } from "../../core/usage/time-histogram.ts";
-import type { UsageCounters } from "../../core/usage/usage-sums.ts";
-import type { TimesLine } from "../../core/usage/usage-times.ts";
+} from "../../core/usage/reports/report.ts";
+import { ANY_TAG } from "../../core/usage/reports/tag-sums.ts";
+import { percentilesOf } from "../../core/usage/reports/time-histogram.ts";
+import type { UsageCounters } from "../../core/usage/reports/usage-sums.ts";
+import type { TimesLine } from "../../core/usage/reports/usage-times.ts";
 import {
   COUNTER_COLUMNS,
   COUNTERS,

@@ -1,4 +1,4 @@
-import { nextTurn } from "../../base/next-turn.ts";
+import { nextTurn } from "../../base/time/next-turn.ts";
 import type { MetricDeclaration } from "../../core/telemetry/metric-registry.ts";
 import type { Family, HistogramSeries } from "./registry.ts";
 

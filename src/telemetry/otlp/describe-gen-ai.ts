@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../../core/usage/records.ts";
+import type { UsageRecord } from "../../core/usage/records/records.ts";
 import type { Attributes } from "./json.ts";
 
 /** Returns the operation of a client API, as the GenAI conventions name it. */

@@ -1,4 +1,4 @@
-import type { Timer } from "../../base/clock.ts";
+import type { Timer } from "../../base/time/clock.ts";
 import type { Family } from "../metrics/registry.ts";
 import { encodeMetrics } from "./encode-metrics.ts";
 import type { EncodedOrigin } from "./json.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import { type Random, randomShare } from "../../base/random.ts";
+import { type Random, randomShare } from "../../base/secrets/random.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { SignalSettings } from "./otlp-settings.ts";
 
 /** The statuses after which an export may be repeated (OTLP, "Retryable Response Codes"). */

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
 
 /** Texts that are kept; the oldest makes room for a new one. Up to a kilobyte each. */
 const MAX_TEXTS = 1_000;

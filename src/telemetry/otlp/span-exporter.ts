@@ -1,4 +1,4 @@
-import type { Timer } from "../../base/clock.ts";
+import type { Timer } from "../../base/time/clock.ts";
 import type { EncodedOrigin } from "./json.ts";
 import { type ExportResult, type Posting, postExport } from "./post-export.ts";
 import { SpanBatch } from "./span-batch.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../../base/random.ts";
+import type { Random } from "../../base/secrets/random.ts";
 import type { SpanIdentity, TraceHeaders } from "../../core/telemetry/request-trace.ts";
 import type { Sampler } from "./otlp-settings.ts";
 

@@ -1,4 +1,4 @@
-import type { Random } from "../../base/random.ts";
+import type { Random } from "../../base/secrets/random.ts";
 import { type EndedTrace, RequestTrace, type Tracer } from "../../core/telemetry/request-trace.ts";
 import { outcomeOfTrace, TraceEncoder } from "./encode-trace.ts";
 import type { Sampler } from "./otlp-settings.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { GatewayEvent } from "../../core/events/event.ts";
 import { describeStatus, postJson } from "./post-json.ts";
 import { renderEvent, type WebhookFormat } from "./render-event.ts";

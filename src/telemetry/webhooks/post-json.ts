@@ -1,5 +1,5 @@
 import packageJson from "../../../package.json" with { type: "json" };
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import { signBody } from "./render-event.ts";
 
 /** A request that posts a JSON body to a service of the operator. */

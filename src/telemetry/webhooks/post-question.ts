@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import type { HookQuestion } from "../../core/extensions/guardrails/text-hook.ts";
 import { describeStatus, postJson } from "./post-json.ts";
 import { type HookReply, readVerdict } from "./read-verdict.ts";

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { formatTime, SECOND_MS } from "../../base/time.ts";
+import { formatTime, SECOND_MS } from "../../base/time/time.ts";
 import type { GatewayEvent } from "../../core/events/event.ts";
 
 /** The shape of a webhook's body: the event, or what chat tools with incoming webhooks of Slack's format expect. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/failures/log.ts";
+import type { Clock } from "../../base/time/clock.ts";
 import {
   type HookQuestion,
   type HookVerdict,

@@ -1,7 +1,7 @@
-import type { Clock, Timer } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
-import { type Random, randomShare } from "../../base/random.ts";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time.ts";
+import type { Log } from "../../base/failures/log.ts";
+import { type Random, randomShare } from "../../base/secrets/random.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time/time.ts";
 import type { GatewayEvent } from "../../core/events/event.ts";
 import { type PostOutcome, postEvent, type WebhookTarget } from "./post-event.ts";
 

@@ -1,4 +1,4 @@
-import type { IdSource } from "../../base/ids.ts";
+import type { IdSource } from "../../base/secrets/ids.ts";
 import { type GatewayEvent, TEST_EVENT } from "../../core/events/event.ts";
 import type { Webhooks, WebhookTrial } from "../../core/events/webhooks.ts";
 import { postEvent, type WebhookTarget } from "./post-event.ts";

@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type ErrorCode, nameInMetadata } from "../../base/errors.ts";
+import { ERROR_STATUS, type ErrorCode, nameInMetadata } from "../../base/failures/errors.ts";
 import { asFields } from "../json/fields.ts";
 
 /** A failure to report to a client of this API; see `Failure` in base/errors. */

@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../base/failures/errors.ts";
 
 /**
  * Rejects `thread`: the gateway does not store threads. The SDK recognizes this error and sends the whole history instead

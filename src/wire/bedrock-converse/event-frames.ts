@@ -1,4 +1,4 @@
-import { crc32 } from "../../base/hash.ts";
+import { crc32 } from "../../base/secrets/hash.ts";
 
 /**
  * A frame of an AWS event stream (`application/vnd.amazon.eventstream`). On the wire it is the total length (4 bytes), the length

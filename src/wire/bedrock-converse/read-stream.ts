@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
 import { AnswerEmitter, PartEmitter } from "../canonical/answer-emitter.ts";
 import { parseEvent } from "../canonical/event-reader.ts";

@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { EVENT_UNREADABLE, eventTooLarge } from "../conversation/broken-answers.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
 import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";

@@ -1,4 +1,4 @@
-import type { Failure } from "../../base/errors.ts";
+import type { Failure } from "../../base/failures/errors.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { AnswerEvent } from "./answer.ts";
 

@@ -1,4 +1,4 @@
-import { rejectField } from "../../base/errors.ts";
+import { rejectField } from "../../base/failures/errors.ts";
 import { type BlankTexts, isBlank } from "../conversation/blank-texts.ts";
 import type { FormatName } from "../conversation/format-name.ts";
 import type { Warning } from "../conversation/warning.ts";

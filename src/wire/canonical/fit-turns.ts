@@ -1,4 +1,4 @@
-import { rejectField } from "../../base/errors.ts";
+import { rejectField } from "../../base/failures/errors.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { ModelTarget } from "./format.ts";
 import type { Part } from "./parts.ts";

@@ -1,4 +1,4 @@
-import { sha256 } from "../../base/hash.ts";
+import { sha256 } from "../../base/secrets/hash.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";

@@ -136,7 +136,7 @@ export interface StreamError {
   readonly message: string;
   /** The HTTP status that the error would have as a response. */
   readonly code: number;
-  /** An error code of `base/errors`. */
+  /** An error code of `base/failures/errors`. */
   readonly type: string;
   /** Machine-readable details, as in an error response. */
   readonly metadata?: Fields;

@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import {
   ANSWER_CUT_OFF,
   ANSWER_NOT_JSON,

@@ -1,4 +1,4 @@
-import { rejectField } from "../../base/errors.ts";
+import { rejectField } from "../../base/failures/errors.ts";
 
 /** A text, or the ids of its tokens that the client computed. */
 export type TextInput = string | readonly number[];

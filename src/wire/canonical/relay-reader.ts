@@ -1,5 +1,5 @@
-import { ByteOutput } from "../../base/byte-output.ts";
-import { readLatin1 } from "../../base/decode-bytes.ts";
+import { ByteOutput } from "../../base/text/byte-output.ts";
+import { readLatin1 } from "../../base/text/decode-bytes.ts";
 import { findEventEnd } from "../sse/event-bytes.ts";
 import type { AnswerRelay } from "./relay.ts";
 

@@ -1,4 +1,4 @@
-import type { ByteOutput } from "../../base/byte-output.ts";
+import type { ByteOutput } from "../../base/text/byte-output.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
 import type { Warning } from "../conversation/warning.ts";

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { unwrapReasoning } from "../canonical/reasoning-envelope.ts";
 import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
 import { readForm } from "../forwarded/form-body.ts";

@@ -1,4 +1,4 @@
-import { ComposedBytes, enclose } from "../../base/composed-bytes.ts";
+import { ComposedBytes, enclose } from "../../base/text/composed-bytes.ts";
 import { hasManyMarks } from "../canonical/limit-cache-marks.ts";
 import type { ConversationRequest, FunctionTool } from "../canonical/request.ts";
 import type { CacheMarking } from "../conversation/cache-marking.ts";

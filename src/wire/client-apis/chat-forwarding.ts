@@ -1,4 +1,4 @@
-import type { ComposedBytes } from "../../base/composed-bytes.ts";
+import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
 import type { ModelTarget } from "../canonical/format.ts";
 import { warnInto } from "../canonical/warn.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../base/errors.ts";
+import { GatewayError } from "../../base/failures/errors.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 

@@ -1,4 +1,4 @@
-import { type ComposedBytes, ownBytesOf } from "../../base/composed-bytes.ts";
+import { type ComposedBytes, ownBytesOf } from "../../base/text/composed-bytes.ts";
 import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import { isEventStream } from "../canonical/read-document.ts";

@@ -1,4 +1,4 @@
-import { nextTurn } from "../../base/next-turn.ts";
+import { nextTurn } from "../../base/time/next-turn.ts";
 import { warnOfDropped } from "../canonical/embeddings.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";

@@ -1,4 +1,4 @@
-import { type ComposedBytes, ownBytesOf } from "../../base/composed-bytes.ts";
+import { type ComposedBytes, ownBytesOf } from "../../base/text/composed-bytes.ts";
 import { adoptHostedCalls } from "../canonical/adopt-calls.ts";
 import type { AnswerEvent } from "../canonical/answer.ts";
 import { askForSchema } from "../canonical/ask-for-schema.ts";

@@ -1,4 +1,4 @@
-import type { ComposedBytes } from "../../base/composed-bytes.ts";
+import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
 import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { RenamedTools } from "../canonical/flatten-tools.ts";
 import type { ModelTarget } from "../canonical/format.ts";

@@ -1,4 +1,4 @@
-import { WeakPairs } from "../../base/weak-pairs.ts";
+import { WeakPairs } from "../../base/collections/weak-pairs.ts";
 import type { ParameterRule } from "../conversation/parameter-rules.ts";
 import { chatNameOf } from "./fit-parameters.ts";
 import type { ProviderTarget } from "./inference-request.ts";

@@ -1,4 +1,4 @@
-import type { ComposedBytes } from "../../base/composed-bytes.ts";
+import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forward-request.ts";
 import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
 import { listMessagesNeeds } from "../anthropic-messages/passthrough/list-needs.ts";

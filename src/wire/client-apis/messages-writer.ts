@@ -1,5 +1,5 @@
-import { ByteOutput } from "../../base/byte-output.ts";
-import type { Interleaved } from "../../base/composed-bytes.ts";
+import { ByteOutput } from "../../base/text/byte-output.ts";
+import type { Interleaved } from "../../base/text/composed-bytes.ts";
 import { encodeCache } from "../anthropic-messages/translate/cache-mark.ts";
 import { type CacheMark, readCacheMark } from "../canonical/parts.ts";
 import {

@@ -1,4 +1,4 @@
-import type { ComposedBytes } from "../../base/composed-bytes.ts";
+import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
 import type { AskedFor } from "../canonical/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import type { RequestCharges } from "../conversation/charges.ts";

@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { fail, rejectField } from "../../base/errors.ts";
+import { fail, rejectField } from "../../base/failures/errors.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { type JsonKind, type JsonNode, numberOf } from "../json/scan.ts";
 
 /** Checks of the fields of a scanned request that all client formats share. They reject with `invalid_request`. */

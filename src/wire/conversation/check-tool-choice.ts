@@ -1,4 +1,4 @@
-import { rejectField } from "../../base/errors.ts";
+import { rejectField } from "../../base/failures/errors.ts";
 import { asFields, asList, type Fields } from "../json/fields.ts";
 import { isWord, type JsonNode, memberOf, tryParseNode } from "../json/scan.ts";
 

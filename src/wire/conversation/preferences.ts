@@ -1,6 +1,6 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { rejectField } from "../../base/errors.ts";
-import { parsePrice } from "../../base/money.ts";
+import { rejectField } from "../../base/failures/errors.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { parsePrice } from "../../base/numbers/money.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { type CountLimit, requireAtMost } from "../json/reject-excess.ts";
 import { type JsonNode, parseMember } from "../json/scan.ts";

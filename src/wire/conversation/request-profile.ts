@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../base/failures/errors.ts";
 import { asFields, asList, type Fields } from "../json/fields.ts";
 import { GATEWAY_FIELDS } from "./gateway-fields.ts";
 import type { Warning } from "./warning.ts";

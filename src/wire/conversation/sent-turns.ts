@@ -1,4 +1,4 @@
-import { RunningHash, sha256 } from "../../base/hash.ts";
+import { RunningHash, sha256 } from "../../base/secrets/hash.ts";
 import { decodeUtf8, type JsonNode, tryStringOf } from "../json/scan.ts";
 
 /**

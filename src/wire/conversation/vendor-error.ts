@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { lacksFeature } from "./lacking-feature.ts";
 import { OUT_OF_CREDIT_WORDS } from "./money-words.ts";

@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { nameInMetadata } from "../../base/errors.ts";
+import { nameInMetadata } from "../../base/failures/errors.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import type { AnswerEnd, StreamError } from "../canonical/format.ts";
 import type { AnswerRelay, RelayEnding } from "../canonical/relay.ts";
 import { answerTooLarge } from "../conversation/broken-answers.ts";

@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { fail, rejectField } from "../../base/errors.ts";
+import { fail, rejectField } from "../../base/failures/errors.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { decodeUtf8 } from "../json/scan.ts";
 import { applySplices, type Splice } from "../json/splice.ts";
 

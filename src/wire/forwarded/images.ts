@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import {
   estimateTokens,

@@ -1,4 +1,4 @@
-import { rejectField } from "../../base/errors.ts";
+import { rejectField } from "../../base/failures/errors.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import { estimateTokens, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
 import { asFields } from "../json/fields.ts";

@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { fail, rejectField } from "../../base/errors.ts";
+import { fail, rejectField } from "../../base/failures/errors.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import type { AnswerHead, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";

@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../base/failures/errors.ts";
 
 /** The name of a function in the client's request. */
 export interface FunctionName {

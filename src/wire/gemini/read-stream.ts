@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import type { AnswerEvent } from "../canonical/answer.ts";
 import { AnswerEmitter } from "../canonical/answer-emitter.ts";
 import { EventReader } from "../canonical/event-reader.ts";

@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import { type CountLimit, requireAtMost } from "../json/reject-excess.ts";

@@ -1,4 +1,4 @@
-import { type ByteRange, ComposedBytes } from "../../base/composed-bytes.ts";
+import { type ByteRange, ComposedBytes } from "../../base/text/composed-bytes.ts";
 import type { Fields } from "./fields.ts";
 import { BACKSLASH, isEscaped, isSameText, type JsonNode, QUOTE } from "./scan.ts";
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { BOUNDS } from "../../base/bounds.ts";
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../base/failures/errors.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { findBrokenUtf8 } from "./find-broken-utf8.ts";
 import { rejectExcess } from "./reject-excess.ts";
 import { type CountedScan, JsonBoundError, JsonSyntaxError, type Shape, scanCounting } from "./scan.ts";

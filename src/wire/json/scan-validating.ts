@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { parseBodyText } from "./parse-json.ts";
 import { type CountedScan, type Shape, scanCounting } from "./scan.ts";
 

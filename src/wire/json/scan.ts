@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../base/bounds.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { ClosingQuotes } from "./closing-quotes.ts";
 import { ownText } from "./own-text.ts";
 import { UniqueNames } from "./unique-names.ts";

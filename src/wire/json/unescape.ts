@@ -1,4 +1,4 @@
-import type { ByteOutput } from "../../base/byte-output.ts";
+import type { ByteOutput } from "../../base/text/byte-output.ts";
 import { BACKSLASH, type JsonNode, stringViewOf } from "./scan.ts";
 
 /** A JSON string in a body: its bytes, the same as Latin-1, and the string. */

@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { fail, rejectField } from "../../base/errors.ts";
+import { fail, rejectField } from "../../base/failures/errors.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
 import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";

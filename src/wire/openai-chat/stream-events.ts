@@ -1,4 +1,4 @@
-import { nameInMetadata } from "../../base/errors.ts";
+import { nameInMetadata } from "../../base/failures/errors.ts";
 import type { AnswerIdentity, StreamError } from "../canonical/format.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeLatin1 } from "../json/scan.ts";

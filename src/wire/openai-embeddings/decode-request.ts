@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { fail, rejectField } from "../../base/errors.ts";
+import { fail, rejectField } from "../../base/failures/errors.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
 import type { EmbeddingInput, EmbeddingsParameters } from "../canonical/embeddings.ts";
 import { readInputs } from "../canonical/read-inputs.ts";
 import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";

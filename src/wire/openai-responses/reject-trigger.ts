@@ -1,4 +1,4 @@
-import { rejectField } from "../../base/errors.ts";
+import { rejectField } from "../../base/failures/errors.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import { isWord, itemsOf, type JsonNode, memberOf } from "../json/scan.ts";
 

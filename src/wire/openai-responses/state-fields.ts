@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../base/failures/errors.ts";
 
 /** The fields that ask for stored responses, which the gateway does not keep, with the remedy for each. */
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../../src/base/errors.ts";
+import { GatewayError } from "../../../src/base/failures/errors.ts";
 import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 import type { Warning } from "../../../src/wire/conversation/warning.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { nextTurn } from "../../../src/base/next-turn.ts";
+import { nextTurn } from "../../../src/base/time/next-turn.ts";
 import { checkTexts } from "../../../src/core/extensions/guardrails/check-texts.ts";
 import {
   findInText,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { HoldBook, HoldRequest, SpendLimit } from "../../../src/core/ledger/hold-book.ts";
-import type { LedgerStore } from "../../../src/core/ledger/ledger-store.ts";
-import type { UsageStore } from "../../../src/core/usage/usage-store.ts";
+import type { HoldBook, HoldRequest, SpendLimit } from "../../../src/core/ledger/holds/hold-book.ts";
+import type { LedgerStore } from "../../../src/core/ledger/records/ledger-store.ts";
+import type { UsageStore } from "../../../src/core/usage/reports/usage-store.ts";
 import { grantOf, usageOf } from "../../storage/contracts/samples.ts";
 import { eventually } from "../../support/eventually.ts";
 

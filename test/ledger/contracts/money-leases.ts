@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { StoreError } from "../../../src/base/store-error.ts";
-import type { BorrowOrder, LeaseRequest, MoneyLeases } from "../../../src/core/ledger/money-leases.ts";
+import { StoreError } from "../../../src/base/failures/store-error.ts";
+import type { BorrowOrder, LeaseRequest, MoneyLeases } from "../../../src/core/ledger/leases/money-leases.ts";
 import { usageOf } from "../../storage/contracts/samples.ts";
 
 /** The leases of several gateways over one ledger. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { RateLimit } from "../../../src/core/accounts/rate-limit.ts";
+import type { RateLimit } from "../../../src/core/accounts/fields/rate-limit.ts";
 import {
   type LimitRequest,
   type LimitScope,

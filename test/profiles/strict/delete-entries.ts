@@ -4,7 +4,7 @@ import type {
   ProviderQuirks,
   ProviderRecord,
   TakenParameters,
-} from "../../../src/core/catalog/records.ts";
+} from "../../../src/core/catalog/records/records.ts";
 import type { ProviderFormat } from "../../../src/wire/conversation/format-name.ts";
 import { HOST_PARTS } from "../list-profiles.ts";
 import { type DistinctProfile, profileKey } from "./distinct-profiles.ts";

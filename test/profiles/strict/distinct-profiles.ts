@@ -1,12 +1,12 @@
-import { loadShippedCatalog } from "../../../src/app/load-catalog.ts";
-import { actionOf } from "../../../src/core/catalog/action-of.ts";
-import { listProviderFormats } from "../../../src/core/catalog/list-formats.ts";
+import { loadShippedCatalog } from "../../../src/app/catalog/load-catalog.ts";
+import { listProviderFormats } from "../../../src/core/catalog/profile/list-formats.ts";
+import { actionOf } from "../../../src/core/catalog/records/action-of.ts";
 import type {
   CatalogWithFamilies,
   ModelEndpoint,
   ModelRecord,
   ProviderRecord,
-} from "../../../src/core/catalog/records.ts";
+} from "../../../src/core/catalog/records/records.ts";
 import type { Deployment } from "../../../src/core/deployments/served-models.ts";
 import { listProviderTargets } from "../../../src/core/generation/upstream-target.ts";
 import type { ProviderTarget } from "../../../src/wire/client-apis/inference-request.ts";

@@ -1,4 +1,4 @@
-import type { ModelRecord } from "../../../src/core/catalog/records.ts";
+import type { ModelRecord } from "../../../src/core/catalog/records/records.ts";
 import type { ProviderFormat } from "../../../src/wire/conversation/format-name.ts";
 import { type Client, FORMAT_OF } from "../../fidelity/formats.ts";
 import { findFault } from "../hosts/schema.ts";

@@ -1,4 +1,4 @@
-import { matchPattern } from "../../../src/base/match-pattern.ts";
+import { matchPattern } from "../../../src/base/text/match-pattern.ts";
 import type { ProviderFormat } from "../../../src/wire/conversation/format-name.ts";
 import type { Fields } from "../profile-site.ts";
 import { readParameter } from "./body-parameters.ts";

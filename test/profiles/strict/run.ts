@@ -6,7 +6,7 @@
  * --host=<slug>     only this host
  */
 import { parseArgs } from "node:util";
-import { loadShippedCatalog } from "../../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../../src/app/catalog/load-catalog.ts";
 import { deleteEachEntry } from "./delete-entries.ts";
 import { type DistinctProfile, listDistinctProfiles, pickServed } from "./distinct-profiles.ts";
 import { runProfiles } from "./run-profiles.ts";

@@ -1,6 +1,6 @@
-import { loadShippedCatalog } from "../../../src/app/load-catalog.ts";
-import { GatewayError } from "../../../src/base/errors.ts";
-import type { CatalogWithFamilies } from "../../../src/core/catalog/records.ts";
+import { loadShippedCatalog } from "../../../src/app/catalog/load-catalog.ts";
+import { GatewayError } from "../../../src/base/failures/errors.ts";
+import type { CatalogWithFamilies } from "../../../src/core/catalog/records/records.ts";
 import { chooseTarget } from "../../../src/wire/client-apis/choose-target.ts";
 import type { UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../../src/wire/conversation/format-name.ts";

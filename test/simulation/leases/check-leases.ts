@@ -1,4 +1,4 @@
-import { BALANCE_LEASE, nameMeterLease } from "../../../src/core/ledger/money-leases.ts";
+import { BALANCE_LEASE, nameMeterLease } from "../../../src/core/ledger/leases/money-leases.ts";
 import type { SharedLedger, SimulatedRecord } from "./shared-ledger.ts";
 import type { GatewayPlace, SimulatedGateway } from "./simulated-gateway.ts";
 

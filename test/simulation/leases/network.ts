@@ -1,4 +1,4 @@
-import { StoreError } from "../../../src/base/store-error.ts";
+import { StoreError } from "../../../src/base/failures/store-error.ts";
 import type { SeededRandom } from "../../support/seeded-random.ts";
 import type { Scheduler, SimulatedProcess } from "./scheduler.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../../src/base/clock.ts";
+import type { Clock, Timer } from "../../../src/base/time/clock.ts";
 
 /** Turns of promises after each event: more than follow each other without an event in between. */
 const PROMISE_TURNS = 40;

@@ -1,6 +1,6 @@
-import type { SpendLimit } from "../../../src/core/ledger/hold-book.ts";
-import type { CreditChanges, StoredBalance } from "../../../src/core/ledger/ledger-store.ts";
-import { BALANCE_LEASE, nameMeterLease } from "../../../src/core/ledger/money-leases.ts";
+import type { SpendLimit } from "../../../src/core/ledger/holds/hold-book.ts";
+import { BALANCE_LEASE, nameMeterLease } from "../../../src/core/ledger/leases/money-leases.ts";
+import type { CreditChanges, StoredBalance } from "../../../src/core/ledger/records/ledger-store.ts";
 import { MemoryLeaseBank } from "../../ledger/memory-money-leases.ts";
 
 /** What a gateway writes about a generation. */

@@ -1,4 +1,4 @@
-import type { SpendLimit } from "../../../src/core/ledger/hold-book.ts";
+import type { SpendLimit } from "../../../src/core/ledger/holds/hold-book.ts";
 import { createSeededRandom, type SeededRandom } from "../../support/seeded-random.ts";
 import {
   ACCOUNTS,

@@ -1,7 +1,7 @@
-import { StoreError } from "../../../src/base/store-error.ts";
-import type { HoldRequest, HoldVerdict } from "../../../src/core/ledger/hold-book.ts";
-import { LeasedHoldBook } from "../../../src/core/ledger/leased-hold-book.ts";
-import type { MoneyLeases } from "../../../src/core/ledger/money-leases.ts";
+import { StoreError } from "../../../src/base/failures/store-error.ts";
+import type { HoldRequest, HoldVerdict } from "../../../src/core/ledger/holds/hold-book.ts";
+import { LeasedHoldBook } from "../../../src/core/ledger/leases/leased-hold-book.ts";
+import type { MoneyLeases } from "../../../src/core/ledger/leases/money-leases.ts";
 import type { SimulatedNetwork } from "./network.ts";
 import { type Scheduler, SimulatedProcess } from "./scheduler.ts";
 import type { SharedLedger, SimulatedRecord } from "./shared-ledger.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { AccountStore } from "../../../src/core/accounts/account-store.ts";
-import { DEFAULT_ACCOUNT_ID } from "../../../src/core/accounts/records.ts";
+import { DEFAULT_ACCOUNT_ID } from "../../../src/core/accounts/records/records.ts";
+import type { AccountStore } from "../../../src/core/accounts/stores/account-store.ts";
 import type { CreateStore } from "./create-store.ts";
 import { accountOf, memberOf } from "./samples.ts";
 

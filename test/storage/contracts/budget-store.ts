@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { dayOf } from "../../../src/base/time.ts";
-import type { BudgetRecord } from "../../../src/core/accounts/budget-records.ts";
-import { type BudgetStore, MAX_BUDGETS } from "../../../src/core/accounts/budget-store.ts";
-import type { UsageStore } from "../../../src/core/usage/usage-store.ts";
+import { dayOf } from "../../../src/base/time/time.ts";
+import type { BudgetRecord } from "../../../src/core/accounts/records/budget-records.ts";
+import { type BudgetStore, MAX_BUDGETS } from "../../../src/core/accounts/stores/budget-store.ts";
+import type { UsageStore } from "../../../src/core/usage/reports/usage-store.ts";
 import { usageOf } from "./samples.ts";
 
 const TODAY = dayOf(Date.UTC(2027, 0, 31, 12));

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type CatalogStore, NO_REFRESH, type RefreshState } from "../../../src/core/catalog/catalog-store.ts";
-import type { ModelRecord } from "../../../src/core/catalog/records.ts";
+import type { ModelRecord } from "../../../src/core/catalog/records/records.ts";
+import {
+  type CatalogStore,
+  NO_REFRESH,
+  type RefreshState,
+} from "../../../src/core/catalog/refresh/catalog-store.ts";
 import type { CreateStore } from "./create-store.ts";
 
 const MODEL: ModelRecord = {

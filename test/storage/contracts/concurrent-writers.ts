@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { RecordEntry, UsageRecord } from "../../../src/core/usage/records.ts";
-import { hoursOfDays, type UsageQuery } from "../../../src/core/usage/report.ts";
-import type { UsageReports } from "../../../src/core/usage/usage-store.ts";
+import type { RecordEntry, UsageRecord } from "../../../src/core/usage/records/records.ts";
+import { hoursOfDays, type UsageQuery } from "../../../src/core/usage/reports/report.ts";
+import type { UsageReports } from "../../../src/core/usage/reports/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
 import type { MoneyStores } from "./ledger-store.ts";
 import { grantOf, openUsageOf, usageOf } from "./samples.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { CreditChanges, LedgerStore } from "../../../src/core/ledger/ledger-store.ts";
-import { PLATFORM_ACCOUNT, type Transfer } from "../../../src/core/ledger/records.ts";
+import type { CreditChanges, LedgerStore } from "../../../src/core/ledger/records/ledger-store.ts";
+import { PLATFORM_ACCOUNT, type Transfer } from "../../../src/core/ledger/records/records.ts";
 import type { CreateStore } from "./create-store.ts";
 import { grantOf } from "./samples.ts";
 

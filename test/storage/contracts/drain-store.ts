@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Drain, DrainStore } from "../../../src/core/routing/drain-store.ts";
+import type { Drain, DrainStore } from "../../../src/core/routing/health/drain-store.ts";
 import type { CreateStore } from "./create-store.ts";
 
 function drainOf(provider: string, more: Partial<Drain> = {}): Drain {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { lowestIdAt } from "../../../src/base/ids.ts";
+import { lowestIdAt } from "../../../src/base/secrets/ids.ts";
 import {
   ANY_GENERATION,
   type CountQuery,
   type GenerationList,
   type GenerationQuery,
   RECORD_BOUNDS,
-} from "../../../src/core/usage/generation-list.ts";
-import type { UsageStore } from "../../../src/core/usage/usage-store.ts";
+} from "../../../src/core/usage/generations/generation-list.ts";
+import type { UsageStore } from "../../../src/core/usage/reports/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
 import { openUsageOf, usageOf } from "./samples.ts";
 

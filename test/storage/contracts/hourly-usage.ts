@@ -1,13 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import type { LedgerStore } from "../../../src/core/ledger/ledger-store.ts";
-import { addPercentiles } from "../../../src/core/usage/add-percentiles.ts";
-import { type AdvisorRecord, marginOf, type UsageRecord } from "../../../src/core/usage/records.ts";
-import { hoursOfDays, takeLines, type UsageQuery } from "../../../src/core/usage/report.ts";
-import type { UsageRollUp } from "../../../src/core/usage/retention.ts";
-import { TAGS_PER_HOUR } from "../../../src/core/usage/tag-names.ts";
-import { TimesRecorder } from "../../../src/core/usage/times-recorder.ts";
-import type { UsageReports, UsageStore, UsageTimeStore } from "../../../src/core/usage/usage-store.ts";
-import { marginOfSum } from "../../../src/core/usage/usage-sums.ts";
+import type { LedgerStore } from "../../../src/core/ledger/records/ledger-store.ts";
+import { type AdvisorRecord, marginOf, type UsageRecord } from "../../../src/core/usage/records/records.ts";
+import type { UsageRollUp } from "../../../src/core/usage/records/retention.ts";
+import { addPercentiles } from "../../../src/core/usage/reports/add-percentiles.ts";
+import { hoursOfDays, takeLines, type UsageQuery } from "../../../src/core/usage/reports/report.ts";
+import { TAGS_PER_HOUR } from "../../../src/core/usage/reports/tag-names.ts";
+import { TimesRecorder } from "../../../src/core/usage/reports/times-recorder.ts";
+import type {
+  UsageReports,
+  UsageStore,
+  UsageTimeStore,
+} from "../../../src/core/usage/reports/usage-store.ts";
+import { marginOfSum } from "../../../src/core/usage/reports/usage-sums.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 import type { CreateStore } from "./create-store.ts";
 import { usageOf } from "./samples.ts";

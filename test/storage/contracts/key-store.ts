@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { KeyStore } from "../../../src/core/accounts/key-store.ts";
+import type { KeyStore } from "../../../src/core/accounts/stores/key-store.ts";
 import type { CreateStore } from "./create-store.ts";
 import { keyOf } from "./samples.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Leases } from "../../../src/base/lease.ts";
+import type { Leases } from "../../../src/base/time/lease.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 
 /** Connects a process to the leases of the running test, of which none is in force when the test begins. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { LedgerStore, RefundEntry, SpendQuery } from "../../../src/core/ledger/ledger-store.ts";
-import { PLATFORM_ACCOUNT, refundIdOf } from "../../../src/core/ledger/records.ts";
-import type { UsageStore } from "../../../src/core/usage/usage-store.ts";
+import type { LedgerStore, RefundEntry, SpendQuery } from "../../../src/core/ledger/records/ledger-store.ts";
+import { PLATFORM_ACCOUNT, refundIdOf } from "../../../src/core/ledger/records/records.ts";
+import type { UsageStore } from "../../../src/core/usage/reports/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
 import { grantOf, openUsageOf, usageOf } from "./samples.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { lowestIdAt } from "../../../src/base/ids.ts";
-import { RejectedRecordError } from "../../../src/base/store-error.ts";
-import { hoursOfDays } from "../../../src/core/usage/report.ts";
-import type { UsageRetention } from "../../../src/core/usage/retention.ts";
-import type { UsageReports } from "../../../src/core/usage/usage-store.ts";
+import { RejectedRecordError } from "../../../src/base/failures/store-error.ts";
+import { lowestIdAt } from "../../../src/base/secrets/ids.ts";
+import type { UsageRetention } from "../../../src/core/usage/records/retention.ts";
+import { hoursOfDays } from "../../../src/core/usage/reports/report.ts";
+import type { UsageReports } from "../../../src/core/usage/reports/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
 import type { MoneyStores } from "./ledger-store.ts";
 import { grantOf, openUsageOf, usageOf } from "./samples.ts";

@@ -1,14 +1,14 @@
-import { readIdTime } from "../../../src/base/ids.ts";
+import { readIdTime } from "../../../src/base/secrets/ids.ts";
 import {
   type AccountRecord,
   type KeyRecord,
   type MemberRecord,
   OPEN_POLICY,
-} from "../../../src/core/accounts/records.ts";
+} from "../../../src/core/accounts/records/records.ts";
 import type { AuditDraft } from "../../../src/core/audit/records.ts";
-import { PLATFORM_ACCOUNT, type Transfer } from "../../../src/core/ledger/records.ts";
+import { PLATFORM_ACCOUNT, type Transfer } from "../../../src/core/ledger/records/records.ts";
 import type { ProviderKeyRecord } from "../../../src/core/provider-keys/records.ts";
-import type { RecordEntry, UsageRecord } from "../../../src/core/usage/records.ts";
+import type { RecordEntry, UsageRecord } from "../../../src/core/usage/records/records.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 
 export function accountOf(id: string, fields: Partial<AccountRecord> = {}): AccountRecord {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { StoredTier, TierStore } from "../../../src/core/catalog/tier-store.ts";
+import type { StoredTier, TierStore } from "../../../src/core/catalog/tiers/tier-store.ts";
 import type { SettingsStore } from "../../../src/core/settings/settings-store.ts";
 import type { CreateStore } from "./create-store.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { RejectedRecordError } from "../../../src/base/store-error.ts";
-import type { UsageRecord } from "../../../src/core/usage/records.ts";
-import { hoursOfDays, type UsageQuery } from "../../../src/core/usage/report.ts";
-import type { UsageReports, UsageStore } from "../../../src/core/usage/usage-store.ts";
+import { RejectedRecordError } from "../../../src/base/failures/store-error.ts";
+import type { UsageRecord } from "../../../src/core/usage/records/records.ts";
+import { hoursOfDays, type UsageQuery } from "../../../src/core/usage/reports/report.ts";
+import type { UsageReports, UsageStore } from "../../../src/core/usage/reports/usage-store.ts";
 import type { CreateStore } from "./create-store.ts";
 import { openUsageOf, usageOf } from "./samples.ts";
 

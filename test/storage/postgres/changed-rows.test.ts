@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { StoreError } from "../../../src/base/store-error.ts";
-import { StoreHealth } from "../../../src/base/store-health.ts";
-import { createAccountCache } from "../../../src/core/accounts/account-cache.ts";
-import { createKeyCache } from "../../../src/core/accounts/key-cache.ts";
+import { StoreError } from "../../../src/base/failures/store-error.ts";
+import { StoreHealth } from "../../../src/base/failures/store-health.ts";
+import { createAccountCache } from "../../../src/core/accounts/memory/account-cache.ts";
+import { createKeyCache } from "../../../src/core/accounts/memory/key-cache.ts";
 import { createAccountRoutes } from "../../../src/core/named-routes/account-routes.ts";
 import { PostgresAccountStore } from "../../../src/storage/postgres/account-store.ts";
 import { PostgresBudgetStore } from "../../../src/storage/postgres/budget-store.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../../src/base/clock.ts";
+import { systemClock } from "../../../src/base/time/clock.ts";
 import { connectPostgres } from "../../../src/storage/postgres/client.ts";
 import { nameDatabase, parseDatabaseUrl, withPassword } from "../../../src/storage/postgres/database-url.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from "bun:test";
-import type { Lease, Leases } from "../../../src/base/lease.ts";
+import type { Lease, Leases } from "../../../src/base/time/lease.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresLeases } from "../../../src/storage/postgres/leases.ts";
 import { type DatabaseClock, stopDatabaseClock } from "../../support/database-clock.ts";

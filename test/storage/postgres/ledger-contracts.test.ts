@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import type { Transfer } from "../../../src/core/ledger/records.ts";
+import type { Transfer } from "../../../src/core/ledger/records/records.ts";
 import { PostgresBudgetStore } from "../../../src/storage/postgres/budget-store.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger-store.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { systemClock } from "../../../src/base/clock.ts";
-import { LeasedHoldBook } from "../../../src/core/ledger/leased-hold-book.ts";
+import { systemClock } from "../../../src/base/time/clock.ts";
+import { LeasedHoldBook } from "../../../src/core/ledger/leases/leased-hold-book.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";
 import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger-store.ts";

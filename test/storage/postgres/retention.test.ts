@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { lowestIdAt } from "../../../src/base/ids.ts";
-import { DAY_MS } from "../../../src/base/time.ts";
+import { lowestIdAt } from "../../../src/base/secrets/ids.ts";
+import { DAY_MS } from "../../../src/base/time/time.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";
 import { PostgresMoneyLeases } from "../../../src/storage/postgres/money-leases.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { lowestIdAt } from "../../../src/base/ids.ts";
-import { RejectedRecordError, StoreError } from "../../../src/base/store-error.ts";
+import { RejectedRecordError, StoreError } from "../../../src/base/failures/store-error.ts";
+import { lowestIdAt } from "../../../src/base/secrets/ids.ts";
 import { GatewayReplacedError } from "../../../src/core/gateways/gateway-identity.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { verifyAudit } from "../../../src/core/audit/verify-audit.ts";
-import { NO_REFRESH } from "../../../src/core/catalog/catalog-store.ts";
+import { NO_REFRESH } from "../../../src/core/catalog/refresh/catalog-store.ts";
 import { PostgresAccountStore } from "../../../src/storage/postgres/account-store.ts";
 import { PostgresAuditStore } from "../../../src/storage/postgres/audit-store.ts";
 import { PostgresCatalogStore } from "../../../src/storage/postgres/catalog-store.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createSystemRandom } from "../../../src/base/random.ts";
+import { createSystemRandom } from "../../../src/base/secrets/random.ts";
 import { createRedisAnswerStore } from "../../../src/storage/redis/answer-store.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
 import { REDIS_SERVER, startTestRedis, type TestRedis } from "../../support/redis.ts";

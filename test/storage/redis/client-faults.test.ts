@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { StoreError } from "../../../src/base/store-error.ts";
+import { StoreError } from "../../../src/base/failures/store-error.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FakeRedis, type RedisBehaviour, startFakeRedis } from "../../support/fake-redis.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { StoreError } from "../../../src/base/store-error.ts";
+import { StoreError } from "../../../src/base/failures/store-error.ts";
 import { connectRedis, defineScript, type Redis } from "../../../src/storage/redis/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { passTimeOf } from "../../support/pass-time.ts";

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Clock, systemClock } from "../../../src/base/clock.ts";
-import { createSystemRandom } from "../../../src/base/random.ts";
+import { createSystemRandom } from "../../../src/base/secrets/random.ts";
+import { type Clock, systemClock } from "../../../src/base/time/clock.ts";
 import { type LimitScope, NO_LIMIT } from "../../../src/core/limits/rate-limiter.ts";
 import { openRedisChannel } from "../../../src/storage/redis/channel.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";

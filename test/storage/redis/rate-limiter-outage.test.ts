@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { createSystemRandom } from "../../../src/base/random.ts";
+import { createSystemRandom } from "../../../src/base/secrets/random.ts";
 import { type LimitScope, NO_LIMIT } from "../../../src/core/limits/rate-limiter.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
 import { RedisRateLimiter } from "../../../src/storage/redis/rate-limiter.ts";

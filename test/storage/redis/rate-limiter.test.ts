@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe } from "bun:test";
-import { createSystemRandom } from "../../../src/base/random.ts";
+import { createSystemRandom } from "../../../src/base/secrets/random.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";
 import { RedisRateLimiter } from "../../../src/storage/redis/rate-limiter.ts";
 import { LEASE_MS, testRateLimiter } from "../../limits/contracts/rate-limiter.ts";

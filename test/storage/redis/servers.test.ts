@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSystemRandom } from "../../../src/base/random.ts";
+import { createSystemRandom } from "../../../src/base/secrets/random.ts";
 import { NO_LIMIT } from "../../../src/core/limits/rate-limiter.ts";
 import { parseRedisAddress, RedisAddressError } from "../../../src/storage/redis/address.ts";
 import { connectRedis, type Redis } from "../../../src/storage/redis/client.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { GatewayError } from "../../../src/base/errors.ts";
+import { GatewayError } from "../../../src/base/failures/errors.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 

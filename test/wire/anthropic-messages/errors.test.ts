@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ERROR_STATUS, type ErrorCode } from "../../../src/base/errors.ts";
+import { ERROR_STATUS, type ErrorCode } from "../../../src/base/failures/errors.ts";
 import { encodeMessagesError } from "../../../src/wire/anthropic-messages/errors.ts";
 import { readVendorError } from "../../../src/wire/conversation/vendor-error.ts";
 

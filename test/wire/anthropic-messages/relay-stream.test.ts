@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ByteOutput } from "../../../src/base/byte-output.ts";
+import { ByteOutput } from "../../../src/base/text/byte-output.ts";
 import { relayMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { GatewayError } from "../../../src/base/errors.ts";
+import { GatewayError } from "../../../src/base/failures/errors.ts";
 import { forwardMessagesRequest } from "../../../src/wire/anthropic-messages/passthrough/forward-request.ts";
 import { scanMessagesRequest } from "../../../src/wire/anthropic-messages/passthrough/scan-request.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ComposedBytes, copyBytes, inOnePiece, piecesOf } from "../../../src/base/composed-bytes.ts";
+import { ComposedBytes, copyBytes, inOnePiece, piecesOf } from "../../../src/base/text/composed-bytes.ts";
 import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
 import { applySplices, spliceBody } from "../../../src/wire/json/splice.ts";
 import { makeTarget } from "../../fidelity/targets.ts";

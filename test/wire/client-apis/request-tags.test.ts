@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { failureOf } from "../../../src/base/errors.ts";
+import { failureOf } from "../../../src/base/failures/errors.ts";
 import type { ClientApi } from "../../../src/wire/client-apis/inference-request.ts";
 import { REQUEST_PARSERS } from "../../../src/wire/client-apis/request-parsers.ts";
 import { readTags } from "../../../src/wire/client-apis/request-tags.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { GatewayError } from "../../../src/base/errors.ts";
+import { GatewayError } from "../../../src/base/failures/errors.ts";
 import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import type { Part, ReasoningPart } from "../../../src/wire/canonical/parts.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { GatewayError } from "../../../src/base/errors.ts";
+import { GatewayError } from "../../../src/base/failures/errors.ts";
 import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../../../src/wire/canonical/parts.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { BOUNDS } from "../../../src/base/bounds.ts";
+import { BOUNDS } from "../../../src/base/numbers/bounds.ts";
 import { parseBodyText } from "../../../src/wire/json/parse-json.ts";
 import { allFields, fields, items, LEAF, type Shape, scanCounting } from "../../../src/wire/json/scan.ts";
 import { scanValidating } from "../../../src/wire/json/scan-validating.ts";

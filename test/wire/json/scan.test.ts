@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { BOUNDS } from "../../../src/base/bounds.ts";
+import { BOUNDS } from "../../../src/base/numbers/bounds.ts";
 import {
   closingQuote,
   decodeUtf8,

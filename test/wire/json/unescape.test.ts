@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { ByteOutput } from "../../../src/base/byte-output.ts";
+import { ByteOutput } from "../../../src/base/text/byte-output.ts";
 import { JsonSyntaxError, LEAF, scanJson } from "../../../src/wire/json/scan.ts";
 import { appendUnescaped } from "../../../src/wire/json/unescape.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { GatewayError } from "../../../src/base/errors.ts";
+import { GatewayError } from "../../../src/base/failures/errors.ts";
 import { NO_HEADERS, readHeaderHints, readHints } from "../../../src/wire/client-apis/session-hints.ts";
 import { hasCalls } from "../../../src/wire/conversation/valid-history.ts";
 import { scanCounting } from "../../../src/wire/json/scan.ts";

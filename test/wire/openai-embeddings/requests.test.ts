@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { GatewayError } from "../../../src/base/errors.ts";
+import { GatewayError } from "../../../src/base/failures/errors.ts";
 import { decodeEmbeddingsRequest } from "../../../src/wire/openai-embeddings/decode-request.ts";
 import {
   type EmbeddingsTarget,

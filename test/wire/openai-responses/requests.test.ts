@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { GatewayError } from "../../../src/base/errors.ts";
+import { GatewayError } from "../../../src/base/failures/errors.ts";
 import { type Part, REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
 import type { ConversationRequest, FunctionTool, Message } from "../../../src/wire/canonical/request.ts";

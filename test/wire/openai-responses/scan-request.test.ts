@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { GatewayError } from "../../../src/base/errors.ts";
+import { GatewayError } from "../../../src/base/failures/errors.ts";
 import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
 import type { OutlineMessage } from "../../../src/wire/conversation/outline.ts";

@@ -1,9 +1,9 @@
 import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
-import { formatCount } from "../../parts/format.ts";
-import { LoadedRows } from "../../parts/paged-rows.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Money } from "../../parts/values.tsx";
+import { LoadedRows } from "../../parts/lists/paged-rows.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { formatCount } from "../../parts/values/format.ts";
+import { Money } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { useRefresh } from "../../state/refresh.ts";
 import { text } from "../../text/text.ts";

@@ -1,9 +1,9 @@
 import { call } from "../../api/client.ts";
-import { Button } from "../../parts/button.tsx";
-import { formatCount } from "../../parts/format.ts";
-import { Icon } from "../../parts/icon.tsx";
-import { ErrorBox } from "../../parts/states.tsx";
-import { Copy } from "../../parts/values.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { ErrorBox } from "../../parts/layout/states.tsx";
+import { formatCount } from "../../parts/values/format.ts";
+import { Icon } from "../../parts/values/icon.tsx";
+import { Copy } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { shortenId } from "../../parts/format.ts";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/values.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { shortenId } from "../../parts/values/format.ts";
+import { Time } from "../../parts/values/values.tsx";
 import { findName } from "../../state/names.ts";
 import { text } from "../../text/text.ts";
 import { type AuditEntry, pageOf, printChanges, shortenAction } from "./audit-rows.ts";

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import { AccountPicker } from "../../parts/account-picker.tsx";
-import { Page } from "../../parts/page.tsx";
-import { PagedRows } from "../../parts/paged-rows.tsx";
-import { SearchInput } from "../../parts/search-input.tsx";
-import { Empty } from "../../parts/states.tsx";
+import { AccountPicker } from "../../parts/controls/account-picker.tsx";
+import { SearchInput } from "../../parts/controls/search-input.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { Empty } from "../../parts/layout/states.tsx";
+import { PagedRows } from "../../parts/lists/paged-rows.tsx";
 import { query, setQuery } from "../../state/location.ts";
 import { loadOptions } from "../../state/names.ts";
 import { usePages } from "../../state/pages.ts";

@@ -1,5 +1,5 @@
-import { Dialog } from "../../parts/dialog.tsx";
-import { Code, Id, Time } from "../../parts/values.tsx";
+import { Dialog } from "../../parts/layout/dialog.tsx";
+import { Code, Id, Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 import type { AuditEntry } from "./audit-rows.ts";
 import { Resource, Who } from "./audit-table.tsx";

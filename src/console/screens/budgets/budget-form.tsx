@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
-import { Button } from "../../parts/button.tsx";
-import { Combobox } from "../../parts/combobox.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field, Select } from "../../parts/field.tsx";
-import { FormError } from "../../parts/form-error.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Combobox } from "../../parts/controls/combobox.tsx";
+import { Field, Select } from "../../parts/controls/field.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Dialog } from "../../parts/layout/dialog.tsx";
 import {
   type BudgetInput,
   type BudgetProblem,

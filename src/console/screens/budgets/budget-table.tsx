@@ -1,11 +1,11 @@
 import type { Schemas } from "../../api/schema.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
-import { formatMoney } from "../../parts/format.ts";
-import { ShareBar } from "../../parts/share-bar.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/values.tsx";
+import { ShareBar } from "../../parts/charts/share-bar.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Empty } from "../../parts/layout/states.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Badge } from "../../parts/values/badge.tsx";
+import { formatMoney } from "../../parts/values/format.ts";
+import { Time } from "../../parts/values/values.tsx";
 import { findName } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import { Button } from "../../parts/button.tsx";
-import { Confirm } from "../../parts/dialog.tsx";
-import { Page } from "../../parts/page.tsx";
-import { PagedList, usePages } from "../../parts/paged-list.tsx";
-import { showFailure, showToast } from "../../parts/toast.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Confirm } from "../../parts/layout/dialog.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { showFailure, showToast } from "../../parts/layout/toast.tsx";
+import { PagedList, usePages } from "../../parts/lists/paged-list.tsx";
 import { loadOptions } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";

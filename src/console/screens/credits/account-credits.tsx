@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import { Button } from "../../parts/button.tsx";
-import { Page } from "../../parts/page.tsx";
-import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/states.tsx";
-import { Id, Money } from "../../parts/values.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/layout/states.tsx";
+import { Id, Money } from "../../parts/values/values.tsx";
 import { loadAccountName } from "../../state/accounts.ts";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";

@@ -1,5 +1,5 @@
-import { type Column, Table } from "../../parts/table.tsx";
-import { Id, Money, Time } from "../../parts/values.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Id, Money, Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 import type { Balance } from "./balance.ts";
 

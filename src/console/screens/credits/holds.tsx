@@ -1,7 +1,7 @@
 import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Money } from "../../parts/values.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Money } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 

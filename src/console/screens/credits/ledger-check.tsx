@@ -1,10 +1,10 @@
 import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
-import { Button } from "../../parts/button.tsx";
-import { Icon } from "../../parts/icon.tsx";
-import { ErrorBox } from "../../parts/states.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Id, Money } from "../../parts/values.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { ErrorBox } from "../../parts/layout/states.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Icon } from "../../parts/values/icon.tsx";
+import { Id, Money } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 

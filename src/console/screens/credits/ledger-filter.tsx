@@ -1,7 +1,7 @@
 import type { Schemas } from "../../api/schema.ts";
-import { Button } from "../../parts/button.tsx";
-import { Field, Select } from "../../parts/field.tsx";
-import { Empty } from "../../parts/states.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Field, Select } from "../../parts/controls/field.tsx";
+import { Empty } from "../../parts/layout/states.tsx";
 import { query, setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
 

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
-import { formatCount, shortenId } from "../../parts/format.ts";
-import { PagedRows } from "../../parts/paged-rows.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Money, Time } from "../../parts/values.tsx";
+import { PagedRows } from "../../parts/lists/paged-rows.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { formatCount, shortenId } from "../../parts/values/format.ts";
+import { Money, Time } from "../../parts/values/values.tsx";
 import { type PageOf, usePages } from "../../state/pages.ts";
 import { text } from "../../text/text.ts";
 import { LedgerFilterBar, type LedgerFilters, NoTransfers, readLedgerFilters } from "./ledger-filter.tsx";

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
-import { Confirm } from "../../parts/dialog.tsx";
-import { FormError } from "../../parts/form-error.tsx";
-import { formatCount } from "../../parts/format.ts";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Confirm } from "../../parts/layout/dialog.tsx";
+import { formatCount } from "../../parts/values/format.ts";
 import { toApiError } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import type { ProviderHealth } from "./health-rows.ts";

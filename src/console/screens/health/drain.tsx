@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field, Select } from "../../parts/field.tsx";
-import { FormError } from "../../parts/form-error.tsx";
-import { showToast } from "../../parts/toast.tsx";
-import { Time } from "../../parts/values.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Field, Select } from "../../parts/controls/field.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Dialog } from "../../parts/layout/dialog.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
+import { Time } from "../../parts/values/values.tsx";
 import { toApiError } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import { type Drained, listDrains, type ProviderHealth } from "./health-rows.ts";

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import { Check } from "../../parts/field.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
-import { showToast } from "../../parts/toast.tsx";
-import { Id } from "../../parts/values.tsx";
+import { Check } from "../../parts/controls/field.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
+import { Id } from "../../parts/values/values.tsx";
 import { toApiError, useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { useRefresh } from "../../state/refresh.ts";

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { formatCount, formatDuration, formatShare } from "../../parts/format.ts";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/values.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { formatCount, formatDuration, formatShare } from "../../parts/values/format.ts";
+import { Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 import { Drains } from "./drain.tsx";
 import { listDrains, type ProviderHealth } from "./health-rows.ts";

@@ -1,8 +1,8 @@
 import { Fragment } from "preact";
-import { Button } from "../../parts/button.tsx";
-import { formatCount, formatDuration, formatShare } from "../../parts/format.ts";
-import { Icon } from "../../parts/icon.tsx";
-import { Time } from "../../parts/values.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { formatCount, formatDuration, formatShare } from "../../parts/values/format.ts";
+import { Icon } from "../../parts/values/icon.tsx";
+import { Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 import { countUsable, errorShare, type ProviderHealth } from "./health-rows.ts";
 import { ProviderDetails } from "./provider-details.tsx";

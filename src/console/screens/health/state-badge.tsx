@@ -1,4 +1,4 @@
-import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Badge, type Tone } from "../../parts/values/badge.tsx";
 import { text } from "../../text/text.ts";
 import type { ProviderHealth, State } from "./health-rows.ts";
 

@@ -1,8 +1,8 @@
 import type { ApiError } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
-import { formatDuration } from "../../parts/format.ts";
-import { Icon } from "../../parts/icon.tsx";
-import { ErrorBox } from "../../parts/states.tsx";
+import { ErrorBox } from "../../parts/layout/states.tsx";
+import { formatDuration } from "../../parts/values/format.ts";
+import { Icon } from "../../parts/values/icon.tsx";
 import { text } from "../../text/text.ts";
 
 type TrialResult = Operations["POST /api/admin/health/{provider}/test"]["response"]["data"];

@@ -1,10 +1,10 @@
 import type { Schemas } from "../../api/schema.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
-import { formatCount, formatExactTime, formatMoney } from "../../parts/format.ts";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Money, Time } from "../../parts/values.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Empty } from "../../parts/layout/states.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Badge } from "../../parts/values/badge.tsx";
+import { formatCount, formatExactTime, formatMoney } from "../../parts/values/format.ts";
+import { Money, Time } from "../../parts/values/values.tsx";
 import { findName } from "../../state/names.ts";
 import { now } from "../../state/now.ts";
 import { isManager, isOperator } from "../../state/session.ts";

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import { Button } from "../../parts/button.tsx";
-import { Check } from "../../parts/field.tsx";
-import { Page } from "../../parts/page.tsx";
-import { PagedList, usePages } from "../../parts/paged-list.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Check } from "../../parts/controls/field.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { PagedList, usePages } from "../../parts/lists/paged-list.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { forgetOptions, loadOptions } from "../../state/names.ts";

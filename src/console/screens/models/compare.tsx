@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { Button } from "../../parts/button.tsx";
-import { Combobox } from "../../parts/combobox.tsx";
-import { Page } from "../../parts/page.tsx";
-import { ScrollBox } from "../../parts/scroll-box.tsx";
-import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Combobox } from "../../parts/controls/combobox.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
+import { ScrollBox } from "../../parts/lists/scroll-box.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { Icon } from "../../parts/icon.tsx";
+import { Icon } from "../../parts/values/icon.tsx";
 import { text } from "../../text/text.ts";
 
 /** The title of a page below the list of models, after a link to the list. */

@@ -1,4 +1,4 @@
-import { TakesTable } from "../../parts/takes-table.tsx";
+import { TakesTable } from "../../parts/lists/takes-table.tsx";
 import { text } from "../../text/text.ts";
 import type { ModelDetails } from "./model-types.ts";
 

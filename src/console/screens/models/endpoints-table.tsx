@@ -1,5 +1,5 @@
-import { formatDuration, formatShare } from "../../parts/format.ts";
-import { ScrollBox } from "../../parts/scroll-box.tsx";
+import { ScrollBox } from "../../parts/lists/scroll-box.tsx";
+import { formatDuration, formatShare } from "../../parts/values/format.ts";
 import { text } from "../../text/text.ts";
 import { printTokens } from "./model-format.ts";
 import type { ModelDetails } from "./model-types.ts";

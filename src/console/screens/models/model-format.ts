@@ -1,4 +1,4 @@
-import { formatShortCount } from "../../parts/format.ts";
+import { formatShortCount } from "../../parts/values/format.ts";
 import { text } from "../../text/text.ts";
 import { hasReasoning, hasTools } from "./model-filters.ts";
 import type { CatalogModel } from "./model-types.ts";

@@ -1,4 +1,4 @@
-import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Badge, type Tone } from "../../parts/values/badge.tsx";
 import { text } from "../../text/text.ts";
 import { perMillion } from "./model-filters.ts";
 import { formatPerMillion } from "./model-format.ts";

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { emptyConversation } from "../../conversation/conversation.ts";
 import { CODE_CLIENTS, type CodeClient, printCode } from "../../conversation/print-code.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Segments } from "../../parts/segments.tsx";
-import { ErrorBox, Skeleton } from "../../parts/states.tsx";
-import { Code, Copy } from "../../parts/values.tsx";
+import { Segments } from "../../parts/controls/segments.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
+import { Badge } from "../../parts/values/badge.tsx";
+import { Code, Copy } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import type { ScreenProps } from "../../state/screen.ts";
 import { session } from "../../state/session.ts";

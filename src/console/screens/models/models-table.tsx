@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Icon } from "../../parts/icon.tsx";
-import { ScrollBox } from "../../parts/scroll-box.tsx";
+import { ScrollBox } from "../../parts/lists/scroll-box.tsx";
+import { Icon } from "../../parts/values/icon.tsx";
 import { text } from "../../text/text.ts";
 import { MOST_COMPARED, type ModelFilters, modelPath, nextSort, SORTS, type Sort } from "./model-filters.ts";
 import { printAbilities, printTokens } from "./model-format.ts";

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Empty, ErrorBox, RowsSkeleton } from "../../parts/states.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { Empty, ErrorBox, RowsSkeleton } from "../../parts/layout/states.tsx";
 import { query, setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
 import { useCatalog } from "./load-models.ts";

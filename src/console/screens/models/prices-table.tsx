@@ -1,5 +1,5 @@
-import { formatCount } from "../../parts/format.ts";
-import { ScrollBox } from "../../parts/scroll-box.tsx";
+import { ScrollBox } from "../../parts/lists/scroll-box.tsx";
+import { formatCount } from "../../parts/values/format.ts";
 import { text } from "../../text/text.ts";
 import { formatPerMillion } from "./model-format.ts";
 import type { ModelDetails } from "./model-types.ts";

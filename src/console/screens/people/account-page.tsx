@@ -1,9 +1,9 @@
 import { call } from "../../api/client.ts";
 import type { Operations, Schemas } from "../../api/schema.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { Page } from "../../parts/page.tsx";
-import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/states.tsx";
-import { Id } from "../../parts/values.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/layout/states.tsx";
+import { Badge } from "../../parts/values/badge.tsx";
+import { Id } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";

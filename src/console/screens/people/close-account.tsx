@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Confirm } from "../../parts/dialog.tsx";
-import { FormError } from "../../parts/form-error.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Confirm } from "../../parts/layout/dialog.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
 import { useForm } from "../../state/form.ts";
 import { text } from "../../text/text.ts";
 import { type AccountFields, changeAccount } from "./change-account.ts";

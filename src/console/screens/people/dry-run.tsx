@@ -1,10 +1,10 @@
 import { callPath } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
-import { formatCount } from "../../parts/format.ts";
-import { Icon } from "../../parts/icon.tsx";
-import { ErrorBox, Skeleton } from "../../parts/states.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Named, Time } from "../../parts/values.tsx";
+import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { formatCount } from "../../parts/values/format.ts";
+import { Icon } from "../../parts/values/icon.tsx";
+import { Named, Time } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import type { Policy } from "./policy-form.ts";

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { Field } from "../../parts/field.tsx";
-import { FormError } from "../../parts/form-error.tsx";
-import { SaveBar } from "../../parts/save-bar.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { Field } from "../../parts/controls/field.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { SaveBar } from "../../parts/forms/save-bar.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
 import { forgetAccounts } from "../../state/accounts.ts";
 import { useForm } from "../../state/form.ts";
 import { isManager, isOperator } from "../../state/session.ts";

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
-import { AccountPicker } from "../../parts/account-picker.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field, Select } from "../../parts/field.tsx";
-import { FormError } from "../../parts/form-error.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { AccountPicker } from "../../parts/controls/account-picker.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Field, Select } from "../../parts/controls/field.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Dialog } from "../../parts/layout/dialog.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
-import { Button } from "../../parts/button.tsx";
-import { PagedRows } from "../../parts/paged-rows.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Money, Named, Time } from "../../parts/values.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Empty } from "../../parts/layout/states.tsx";
+import { PagedRows } from "../../parts/lists/paged-rows.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Money, Named, Time } from "../../parts/values/values.tsx";
 import { usePages } from "../../state/pages.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";

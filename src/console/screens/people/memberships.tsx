@@ -1,5 +1,5 @@
 import type { Schemas } from "../../api/schema.ts";
-import { Id } from "../../parts/values.tsx";
+import { Id } from "../../parts/values/values.tsx";
 import { accounts, loadAccounts } from "../../state/accounts.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";

@@ -1,10 +1,10 @@
 import { call } from "../../api/client.ts";
-import { AccountPicker } from "../../parts/account-picker.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field } from "../../parts/field.tsx";
-import { FormError } from "../../parts/form-error.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { AccountPicker } from "../../parts/controls/account-picker.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Field } from "../../parts/controls/field.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Dialog } from "../../parts/layout/dialog.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
 import { forgetAccounts } from "../../state/accounts.ts";
 import { useForm } from "../../state/form.ts";
 import { text } from "../../text/text.ts";

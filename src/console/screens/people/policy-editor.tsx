@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Check, TextArea } from "../../parts/field.tsx";
-import { FormError } from "../../parts/form-error.tsx";
-import { FormOrJson } from "../../parts/form-or-json.tsx";
-import { SaveBar } from "../../parts/save-bar.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Check, TextArea } from "../../parts/controls/field.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { FormOrJson } from "../../parts/forms/form-or-json.tsx";
+import { SaveBar } from "../../parts/forms/save-bar.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
 import { isManager } from "../../state/session.ts";
 import { text } from "../../text/text.ts";

@@ -1,7 +1,7 @@
 import { call } from "../../api/client.ts";
-import { Confirm } from "../../parts/dialog.tsx";
-import { FormError } from "../../parts/form-error.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Confirm } from "../../parts/layout/dialog.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
 import { useForm } from "../../state/form.ts";
 import { text } from "../../text/text.ts";
 

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { ToolCall, ToolTurn } from "../../conversation/conversation.ts";
-import { Button } from "../../parts/button.tsx";
-import { TextArea } from "../../parts/field.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { TextArea } from "../../parts/controls/field.tsx";
 import { text } from "../../text/text.ts";
 import { sendResults } from "./state.ts";
 

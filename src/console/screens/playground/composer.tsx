@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
 import { text } from "../../text/text.ts";
 import { MOST_IMAGES, readImages } from "./images.ts";
 import { hasOpenTurn, isRunning, sendAgain, sendTurn, stop } from "./state.ts";

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type AssistantTurn, openCalls, type Turn } from "../../conversation/conversation.ts";
-import { Empty } from "../../parts/states.tsx";
+import { Empty } from "../../parts/layout/states.tsx";
 import { text } from "../../text/text.ts";
 import { CallResults, Calls } from "./calls.tsx";
 import { Markdown } from "./markdown.tsx";

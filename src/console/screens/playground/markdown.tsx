@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { Code } from "../../parts/values.tsx";
+import { Code } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 import { type Block, type Inline, type ListItem, parseMarkdown } from "./markdown.ts";
 

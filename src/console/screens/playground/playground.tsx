@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { atBase } from "../../api/base.ts";
 import { APIS, type Api } from "../../conversation/conversation.ts";
-import { Button } from "../../parts/button.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Segments } from "../../parts/segments.tsx";
-import { showFailure, showToast } from "../../parts/toast.tsx";
-import { copyText } from "../../parts/values.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Segments } from "../../parts/controls/segments.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { showFailure, showToast } from "../../parts/layout/toast.tsx";
+import { copyText } from "../../parts/values/values.tsx";
 import { chooseExampleModel } from "../../state/example-model.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { readStored, store } from "../../state/stored.ts";

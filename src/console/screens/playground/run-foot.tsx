@@ -1,14 +1,14 @@
 import type { ComponentChildren } from "preact";
-import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Badge } from "../../parts/values/badge.tsx";
 import {
   formatCount,
   formatDuration,
   formatExactMoney,
   formatMoney,
   formatSpeed,
-} from "../../parts/format.ts";
-import { Icon } from "../../parts/icon.tsx";
+} from "../../parts/values/format.ts";
+import { Icon } from "../../parts/values/icon.tsx";
 import { text } from "../../text/text.ts";
 import type { AnswerUsage } from "./read-usage.ts";
 import { headerOf, type Run } from "./send.ts";

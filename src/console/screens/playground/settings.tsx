@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { EFFORTS, TOOL_CHOICES, type ToolChoice } from "../../conversation/conversation.ts";
-import { AccountPicker } from "../../parts/account-picker.tsx";
-import { Combobox } from "../../parts/combobox.tsx";
-import { Field, Select, TextArea } from "../../parts/field.tsx";
-import { Segments } from "../../parts/segments.tsx";
+import { AccountPicker } from "../../parts/controls/account-picker.tsx";
+import { Combobox } from "../../parts/controls/combobox.tsx";
+import { Field, Select, TextArea } from "../../parts/controls/field.tsx";
+import { Segments } from "../../parts/controls/segments.tsx";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import type { ModelOption } from "./model-options.ts";

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { Tool } from "../../conversation/conversation.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field, TextArea } from "../../parts/field.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Field, TextArea } from "../../parts/controls/field.tsx";
+import { Dialog } from "../../parts/layout/dialog.tsx";
 import { text } from "../../text/text.ts";
 import { checkTool, draftTool, type ToolDraft, type ToolProblem } from "./check-tool.ts";
 import { changeSettings, settings } from "./state.ts";

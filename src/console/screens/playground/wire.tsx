@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { CODE_CLIENTS, type CodeClient, printCode } from "../../conversation/print-code.ts";
 import { API_PATHS, printRequest } from "../../conversation/print-request.ts";
-import { Segments } from "../../parts/segments.tsx";
-import { Code } from "../../parts/values.tsx";
+import { Segments } from "../../parts/controls/segments.tsx";
+import { Code } from "../../parts/values/values.tsx";
 import { session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import type { Run } from "./send.ts";

@@ -1,9 +1,9 @@
 import { useEffect } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
-import { Confirm } from "../../parts/dialog.tsx";
-import { FormError } from "../../parts/form-error.tsx";
-import { showFailure, showToast } from "../../parts/toast.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Confirm } from "../../parts/layout/dialog.tsx";
+import { showFailure, showToast } from "../../parts/layout/toast.tsx";
 import { useForm } from "../../state/form.ts";
 import { text } from "../../text/text.ts";
 import type { KeyAction } from "./key-action.ts";

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Operations, Schemas } from "../../api/schema.ts";
-import { Button } from "../../parts/button.tsx";
-import { Combobox } from "../../parts/combobox.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field, TextArea } from "../../parts/field.tsx";
-import { FormError } from "../../parts/form-error.tsx";
-import { showToast } from "../../parts/toast.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Combobox } from "../../parts/controls/combobox.tsx";
+import { Field, TextArea } from "../../parts/controls/field.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Dialog } from "../../parts/layout/dialog.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
 import { type Form, useForm } from "../../state/form.ts";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";

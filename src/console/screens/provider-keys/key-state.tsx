@@ -1,5 +1,5 @@
 import type { Schemas } from "../../api/schema.ts";
-import { Badge } from "../../parts/badge.tsx";
+import { Badge } from "../../parts/values/badge.tsx";
 import { text } from "../../text/text.ts";
 
 /** How a provider key does: it cannot be read, is disabled, failed at its last use, or is in use. */

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
-import { formatCount } from "../../parts/format.ts";
-import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/values.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Badge } from "../../parts/values/badge.tsx";
+import { formatCount } from "../../parts/values/format.ts";
+import { Time } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import { loadProviders } from "./load-providers.ts";

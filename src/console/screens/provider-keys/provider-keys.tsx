@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { AccountPicker } from "../../parts/account-picker.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Segments } from "../../parts/segments.tsx";
-import { Empty } from "../../parts/states.tsx";
+import { AccountPicker } from "../../parts/controls/account-picker.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Segments } from "../../parts/controls/segments.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { Empty } from "../../parts/layout/states.tsx";
 import { query, setQuery } from "../../state/location.ts";
 import { isOperator, session } from "../../state/session.ts";
 import { text } from "../../text/text.ts";

@@ -1,8 +1,8 @@
-import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { formatCount, formatDuration } from "../../parts/format.ts";
-import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Dialog } from "../../parts/layout/dialog.tsx";
+import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
+import { Badge } from "../../parts/values/badge.tsx";
+import { formatCount, formatDuration } from "../../parts/values/format.ts";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { GenerationDetails } from "../../api/generation.ts";
-import { Button } from "../../parts/button.tsx";
-import { Section } from "../../parts/section.tsx";
-import { ErrorBox, Skeleton } from "../../parts/states.tsx";
-import { Code } from "../../parts/values.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Section } from "../../parts/layout/section.tsx";
+import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
+import { Code } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { isManager } from "../../state/session.ts";
 import { text } from "../../text/text.ts";

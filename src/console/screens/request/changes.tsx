@@ -1,5 +1,5 @@
 import type { GenerationDetails } from "../../api/generation.ts";
-import { Section } from "../../parts/section.tsx";
+import { Section } from "../../parts/layout/section.tsx";
 import { text } from "../../text/text.ts";
 
 const words = text.request;

@@ -1,7 +1,7 @@
 import type { GenerationDetails } from "../../api/generation.ts";
-import { formatCount, formatExactMoney, formatPricePerMillion } from "../../parts/format.ts";
-import { Section } from "../../parts/section.tsx";
-import { Copy, Money, Time } from "../../parts/values.tsx";
+import { Section } from "../../parts/layout/section.tsx";
+import { formatCount, formatExactMoney, formatPricePerMillion } from "../../parts/values/format.ts";
+import { Copy, Money, Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 
 const words = text.request;

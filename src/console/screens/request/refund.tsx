@@ -1,11 +1,11 @@
 import { call } from "../../api/client.ts";
 import type { GenerationDetails } from "../../api/generation.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field } from "../../parts/field.tsx";
-import { FormError } from "../../parts/form-error.tsx";
-import { formatExactMoney } from "../../parts/format.ts";
-import { showToast } from "../../parts/toast.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Field } from "../../parts/controls/field.tsx";
+import { FormError } from "../../parts/forms/form-error.tsx";
+import { Dialog } from "../../parts/layout/dialog.tsx";
+import { showToast } from "../../parts/layout/toast.tsx";
+import { formatExactMoney } from "../../parts/values/format.ts";
 import { useForm } from "../../state/form.ts";
 import { text } from "../../text/text.ts";
 

@@ -1,7 +1,7 @@
 import type { GenerationDetails } from "../../api/generation.ts";
-import { formatDuration } from "../../parts/format.ts";
-import { Section } from "../../parts/section.tsx";
-import { type Phase, Timeline } from "../../parts/timeline.tsx";
+import { type Phase, Timeline } from "../../parts/charts/timeline.tsx";
+import { Section } from "../../parts/layout/section.tsx";
+import { formatDuration } from "../../parts/values/format.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.request;

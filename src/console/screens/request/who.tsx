@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import type { GenerationDetails } from "../../api/generation.ts";
-import { formatExactTime } from "../../parts/format.ts";
-import { Section } from "../../parts/section.tsx";
-import { Id } from "../../parts/values.tsx";
+import { Section } from "../../parts/layout/section.tsx";
+import { formatExactTime } from "../../parts/values/format.ts";
+import { Id } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 
 const words = text.request;

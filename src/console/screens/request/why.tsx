@@ -1,7 +1,7 @@
 import type { GenerationDetails } from "../../api/generation.ts";
-import { Badge, type Tone } from "../../parts/badge.tsx";
-import { Section } from "../../parts/section.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { Section } from "../../parts/layout/section.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Badge, type Tone } from "../../parts/values/badge.tsx";
 import { text } from "../../text/text.ts";
 
 const words = text.request;

@@ -1,5 +1,6 @@
 import type { GenerationLine } from "../../api/generation.ts";
-import { OutcomeText } from "../../parts/badge.tsx";
+import type { Column } from "../../parts/lists/table.tsx";
+import { OutcomeText } from "../../parts/values/badge.tsx";
 import {
   formatCount,
   formatDuration,
@@ -7,9 +8,8 @@ import {
   formatMoney,
   formatSpeed,
   shortenId,
-} from "../../parts/format.ts";
-import type { Column } from "../../parts/table.tsx";
-import { Id, Time } from "../../parts/values.tsx";
+} from "../../parts/values/format.ts";
+import { Id, Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 
 const names = text.requests.columns;

@@ -1,6 +1,6 @@
 import { call } from "../../api/client.ts";
 import type { GenerationLine } from "../../api/generation.ts";
-import { saveFile } from "../../parts/save-file.ts";
+import { saveFile } from "../../parts/values/save-file.ts";
 import { printCsv } from "../../state/csv.ts";
 import { type Filters, toApiQuery } from "../../state/filters.ts";
 

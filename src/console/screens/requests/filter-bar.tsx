@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Combobox } from "../../parts/combobox.tsx";
-import { Select } from "../../parts/field.tsx";
-import { formatExactTime } from "../../parts/format.ts";
-import { SearchInput } from "../../parts/search-input.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Combobox } from "../../parts/controls/combobox.tsx";
+import { Select } from "../../parts/controls/field.tsx";
+import { SearchInput } from "../../parts/controls/search-input.tsx";
+import { formatExactTime } from "../../parts/values/format.ts";
 import {
   type FieldName,
   type Filters,

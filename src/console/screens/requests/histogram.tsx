@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Operations } from "../../api/schema.ts";
-import { type Bar, Bars } from "../../parts/bars.tsx";
-import { Button } from "../../parts/button.tsx";
-import { formatAxisTime, formatCount, formatExactTime } from "../../parts/format.ts";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Bar, Bars } from "../../parts/charts/bars.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { formatAxisTime, formatCount, formatExactTime } from "../../parts/values/format.ts";
 import { type Filters, isLive, toApiQuery } from "../../state/filters.ts";
 import { useLoad } from "../../state/load.ts";
 import { readStored, store } from "../../state/stored.ts";

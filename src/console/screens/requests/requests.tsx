@@ -1,9 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Check } from "../../parts/field.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Popover } from "../../parts/popover.tsx";
-import { showFailure, showToast } from "../../parts/toast.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Check } from "../../parts/controls/field.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { Popover } from "../../parts/layout/popover.tsx";
+import { showFailure, showToast } from "../../parts/layout/toast.tsx";
 import { type Filters, isLive, readFilters } from "../../state/filters.ts";
 import { query } from "../../state/location.ts";
 import { readStored, store } from "../../state/stored.ts";

@@ -1,9 +1,9 @@
 import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Button } from "../../parts/button.tsx";
-import { Empty, ErrorBox, RowsSkeleton } from "../../parts/states.tsx";
-import { BareTable } from "../../parts/table.tsx";
-import { useKeys } from "../../parts/use-keys.ts";
+import { Button } from "../../parts/controls/button.tsx";
+import { useKeys } from "../../parts/controls/use-keys.ts";
+import { Empty, ErrorBox, RowsSkeleton } from "../../parts/layout/states.tsx";
+import { BareTable } from "../../parts/lists/table.tsx";
 import { type Filters, hasFields } from "../../state/filters.ts";
 import { navigate } from "../../state/location.ts";
 import { text } from "../../text/text.ts";

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import { AccountPicker } from "../../parts/account-picker.tsx";
-import { Combobox } from "../../parts/combobox.tsx";
-import { Field, Select } from "../../parts/field.tsx";
-import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { AccountPicker } from "../../parts/controls/account-picker.tsx";
+import { Combobox } from "../../parts/controls/combobox.tsx";
+import { Field, Select } from "../../parts/controls/field.tsx";
+import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { type Loaded, useLoad } from "../../state/load.ts";
 import { loadOptions, optionsOf } from "../../state/names.ts";
 import { isOperator } from "../../state/session.ts";

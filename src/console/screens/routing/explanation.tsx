@@ -1,9 +1,9 @@
 import type { Schemas } from "../../api/schema.ts";
-import { formatDuration } from "../../parts/format.ts";
-import { Icon } from "../../parts/icon.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { TakesTable } from "../../parts/takes-table.tsx";
-import { Money } from "../../parts/values.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { TakesTable } from "../../parts/lists/takes-table.tsx";
+import { formatDuration } from "../../parts/values/format.ts";
+import { Icon } from "../../parts/values/icon.tsx";
+import { Money } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 
 /** How a request would be routed. */

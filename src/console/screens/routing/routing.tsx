@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import { AccountPicker } from "../../parts/account-picker.tsx";
-import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Page } from "../../parts/page.tsx";
-import { ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { AccountPicker } from "../../parts/controls/account-picker.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
+import { Badge } from "../../parts/values/badge.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query, setQuery } from "../../state/location.ts";
 import { isManager, isOperator } from "../../state/session.ts";

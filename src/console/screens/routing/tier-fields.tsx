@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Field, Select, TextArea } from "../../parts/field.tsx";
+import { Field, Select, TextArea } from "../../parts/controls/field.tsx";
 import { text } from "../../text/text.ts";
 import { type Case, changeCase, listCases, readModels, type TierDraft, type TierPick } from "./tier-form.ts";
 

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
-import { Button } from "../../parts/button.tsx";
-import { Confirm } from "../../parts/dialog.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { showFailure, showToast } from "../../parts/toast.tsx";
-import { Time } from "../../parts/values.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Confirm } from "../../parts/layout/dialog.tsx";
+import { showFailure, showToast } from "../../parts/layout/toast.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 import { printJumps } from "./setting-rows.ts";
 

@@ -1,9 +1,9 @@
 import { call } from "../../api/client.ts";
 import type { Schemas } from "../../api/schema.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { LoadedRows } from "../../parts/paged-rows.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Id, Money, Time } from "../../parts/values.tsx";
+import { LoadedRows } from "../../parts/lists/paged-rows.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Badge } from "../../parts/values/badge.tsx";
+import { Id, Money, Time } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 

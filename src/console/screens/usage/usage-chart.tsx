@@ -1,10 +1,10 @@
 import { useMemo } from "preact/hooks";
-import { formatAxisMoney } from "../../parts/axis-money.ts";
-import { Chart } from "../../parts/chart.tsx";
-import type { ChartSeries } from "../../parts/chart-data.ts";
-import { Select } from "../../parts/field.tsx";
-import { formatDuration, formatShare, formatShortCount } from "../../parts/format.ts";
-import { Segments } from "../../parts/segments.tsx";
+import { formatAxisMoney } from "../../parts/charts/axis-money.ts";
+import { Chart } from "../../parts/charts/chart.tsx";
+import type { ChartSeries } from "../../parts/charts/chart-data.ts";
+import { Select } from "../../parts/controls/field.tsx";
+import { Segments } from "../../parts/controls/segments.tsx";
+import { formatDuration, formatShare, formatShortCount } from "../../parts/values/format.ts";
 import { setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
 import { PERCENTILES, timeOf, type UsageLine, valuesBy, valuesByGroup, valuesByStep } from "./usage-lines.ts";

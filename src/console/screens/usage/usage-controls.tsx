@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { AccountPicker } from "../../parts/account-picker.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Check, Field } from "../../parts/field.tsx";
-import { Segments } from "../../parts/segments.tsx";
+import { AccountPicker } from "../../parts/controls/account-picker.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Check, Field } from "../../parts/controls/field.tsx";
+import { Segments } from "../../parts/controls/segments.tsx";
+import { Dialog } from "../../parts/layout/dialog.tsx";
 import { setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";

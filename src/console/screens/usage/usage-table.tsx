@@ -1,10 +1,10 @@
-import { Button } from "../../parts/button.tsx";
-import { Count } from "../../parts/count.tsx";
-import { formatDuration, formatShare, shortenId } from "../../parts/format.ts";
-import { Segments } from "../../parts/segments.tsx";
-import { ShareBar, Sparkline } from "../../parts/share-bar.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Money } from "../../parts/values.tsx";
+import { ShareBar, Sparkline } from "../../parts/charts/share-bar.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Segments } from "../../parts/controls/segments.tsx";
+import { type Column, Table } from "../../parts/lists/table.tsx";
+import { Count } from "../../parts/values/count.tsx";
+import { formatDuration, formatShare, shortenId } from "../../parts/values/format.ts";
+import { Money } from "../../parts/values/values.tsx";
 import { setQuery } from "../../state/location.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";

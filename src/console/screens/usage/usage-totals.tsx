@@ -4,7 +4,7 @@ import {
   formatMoney,
   formatShare,
   formatShortCount,
-} from "../../parts/format.ts";
+} from "../../parts/values/format.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import {

@@ -1,8 +1,8 @@
 import { ApiError, callPath, printQuery } from "../../api/client.ts";
-import { Button } from "../../parts/button.tsx";
-import { Icon } from "../../parts/icon.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Empty, ErrorBox, Skeleton } from "../../parts/states.tsx";
+import { Button } from "../../parts/controls/button.tsx";
+import { Page } from "../../parts/layout/page.tsx";
+import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
+import { Icon } from "../../parts/values/icon.tsx";
 import { useLoad } from "../../state/load.ts";
 import { query } from "../../state/location.ts";
 import { now } from "../../state/now.ts";

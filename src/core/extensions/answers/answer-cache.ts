@@ -1,6 +1,6 @@
-import type { Clock } from "../../../base/clock.ts";
-import type { Failure } from "../../../base/errors.ts";
-import { sha256 } from "../../../base/hash.ts";
+import type { Failure } from "../../../base/failures/errors.ts";
+import { sha256 } from "../../../base/secrets/hash.ts";
+import type { Clock } from "../../../base/time/clock.ts";
 import type {
   AdmittedGeneration,
   Extension,
@@ -8,7 +8,7 @@ import type {
   GateDecision,
   GatedRequest,
 } from "../../generation/extension.ts";
-import type { UsageRecord } from "../../usage/records.ts";
+import type { UsageRecord } from "../../usage/records/records.ts";
 import { BoundedText } from "../bounded-text.ts";
 import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
 import { type CacheDirectives, readCacheControl } from "./cache-control.ts";

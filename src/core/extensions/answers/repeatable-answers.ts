@@ -1,8 +1,8 @@
-import type { Clock } from "../../../base/clock.ts";
-import type { Failure } from "../../../base/errors.ts";
-import { sha256 } from "../../../base/hash.ts";
-import type { Log } from "../../../base/log.ts";
-import { DAY_MS } from "../../../base/time.ts";
+import type { Failure } from "../../../base/failures/errors.ts";
+import type { Log } from "../../../base/failures/log.ts";
+import { sha256 } from "../../../base/secrets/hash.ts";
+import type { Clock } from "../../../base/time/clock.ts";
+import { DAY_MS } from "../../../base/time/time.ts";
 import type {
   AdmittedGeneration,
   Extension,
@@ -22,7 +22,7 @@ import type {
   IdempotencyKey,
   StoredResponseStore,
 } from "../../idempotency/stored-response-store.ts";
-import type { UsageRecord } from "../../usage/records.ts";
+import type { UsageRecord } from "../../usage/records/records.ts";
 import { BoundedText } from "../bounded-text.ts";
 import { PendingWrites } from "../pending-writes.ts";
 import { MAX_KEPT_BYTES } from "./answer-cache.ts";

@@ -1,16 +1,20 @@
-import { BoundedMap } from "../../../base/bounded-map.ts";
-import type { Clock } from "../../../base/clock.ts";
-import { toDollars } from "../../../base/money.ts";
-import { nextTurn } from "../../../base/next-turn.ts";
-import { type DayRange, dayOf } from "../../../base/time.ts";
+import { BoundedMap } from "../../../base/collections/bounded-map.ts";
+import { toDollars } from "../../../base/numbers/money.ts";
+import type { Clock } from "../../../base/time/clock.ts";
+import { nextTurn } from "../../../base/time/next-turn.ts";
+import { type DayRange, dayOf } from "../../../base/time/time.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
-import { type BudgetState, stateOf } from "../../accounts/budget-fields.ts";
-import { type BudgetRecord, isForEach } from "../../accounts/budget-records.ts";
-import { BUDGET_SUMS_AT_ONCE, type BudgetMark, type BudgetStore } from "../../accounts/budget-store.ts";
+import { type BudgetState, stateOf } from "../../accounts/records/budget-fields.ts";
+import { type BudgetRecord, isForEach } from "../../accounts/records/budget-records.ts";
+import {
+  BUDGET_SUMS_AT_ONCE,
+  type BudgetMark,
+  type BudgetStore,
+} from "../../accounts/stores/budget-store.ts";
 import { type EventSink, eventId, type GatewayEvent } from "../../events/event.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
-import { daysOfBudget, meterOfBudget, nameDay, valuesOf } from "../../ledger/budget-limits.ts";
-import type { Spender } from "../../ledger/hold-book.ts";
+import type { Spender } from "../../ledger/holds/hold-book.ts";
+import { daysOfBudget, meterOfBudget, nameDay, valuesOf } from "../../ledger/limits/budget-limits.ts";
 
 /** Sums of budgets whose state is known. */
 const MAX_KNOWN = 100_000;

@@ -1,4 +1,4 @@
-import { type Failure, failureOf } from "../../../base/errors.ts";
+import { type Failure, failureOf } from "../../../base/failures/errors.ts";
 import type { AnswerEvent } from "../../../wire/canonical/answer.ts";
 import type { AnswerFilter } from "../../../wire/canonical/filter-answer.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";

@@ -1,4 +1,4 @@
-import type { Failure } from "../../../base/errors.ts";
+import type { Failure } from "../../../base/failures/errors.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { GuardrailAction, HookGuardrail } from "./guardrail.ts";
 import type { HookVerdict } from "./text-hook.ts";

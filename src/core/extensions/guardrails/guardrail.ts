@@ -1,5 +1,5 @@
-import { matchPattern } from "../../../base/match-pattern.ts";
-import type { InferencePrincipal } from "../../accounts/principal.ts";
+import { matchPattern } from "../../../base/text/match-pattern.ts";
+import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 import type { Match } from "./find-in-text.ts";
 import type { StreamSearch } from "./search-stream.ts";
 import type { TextHook } from "./text-hook.ts";

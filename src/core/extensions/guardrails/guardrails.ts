@@ -1,5 +1,5 @@
-import type { Log } from "../../../base/log.ts";
-import { nextTurn } from "../../../base/next-turn.ts";
+import type { Log } from "../../../base/failures/log.ts";
+import { nextTurn } from "../../../base/time/next-turn.ts";
 import { readRequestTexts } from "../../../wire/client-apis/body-texts.ts";
 import type {
   AdmittedGeneration,

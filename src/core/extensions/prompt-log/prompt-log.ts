@@ -1,8 +1,8 @@
-import type { Clock, Timer } from "../../../base/clock.ts";
-import type { Log } from "../../../base/log.ts";
-import { nextTurn } from "../../../base/next-turn.ts";
-import type { Random } from "../../../base/random.ts";
-import type { AccountPrincipal } from "../../accounts/principal.ts";
+import type { Log } from "../../../base/failures/log.ts";
+import type { Random } from "../../../base/secrets/random.ts";
+import type { Clock, Timer } from "../../../base/time/clock.ts";
+import { nextTurn } from "../../../base/time/next-turn.ts";
+import type { AccountPrincipal } from "../../accounts/records/principal.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
 import { BoundedText } from "../bounded-text.ts";

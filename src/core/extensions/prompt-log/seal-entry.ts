@@ -1,5 +1,5 @@
-import type { Random } from "../../../base/random.ts";
-import { NONCE_BYTES, openSealed, sealBytes } from "../../../base/seal.ts";
+import type { Random } from "../../../base/secrets/random.ts";
+import { NONCE_BYTES, openSealed, sealBytes } from "../../../base/secrets/seal.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
 import type { PromptLogEntry } from "./prompt-log-store.ts";
 

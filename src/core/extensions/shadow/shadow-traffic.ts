@@ -1,14 +1,14 @@
-import type { Clock } from "../../../base/clock.ts";
-import { failureOf } from "../../../base/errors.ts";
-import type { Log } from "../../../base/log.ts";
-import type { MaybePromise } from "../../../base/maybe-promise.ts";
-import { nextTurn } from "../../../base/next-turn.ts";
-import { type Random, randomShare } from "../../../base/random.ts";
-import { Stopwatch } from "../../../base/stopwatch.ts";
+import { failureOf } from "../../../base/failures/errors.ts";
+import type { Log } from "../../../base/failures/log.ts";
+import { type Random, randomShare } from "../../../base/secrets/random.ts";
+import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import type { Clock } from "../../../base/time/clock.ts";
+import { nextTurn } from "../../../base/time/next-turn.ts";
+import { Stopwatch } from "../../../base/time/stopwatch.ts";
 import { REQUEST_PARSERS } from "../../../wire/client-apis/request-parsers.ts";
 import { NO_HEADERS } from "../../../wire/client-apis/session-hints.ts";
 import { printShadowBody } from "../../../wire/client-apis/shadow-body.ts";
-import type { AccountPrincipal } from "../../accounts/principal.ts";
+import type { AccountPrincipal } from "../../accounts/records/principal.ts";
 import { type GenerationCall, type GenerationResult, UNCOUNTED } from "../../generation/call.ts";
 import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
 

@@ -1,4 +1,4 @@
-import type { RecordEntry, UsageRecord } from "../../../core/usage/records.ts";
+import type { RecordEntry, UsageRecord } from "../../../core/usage/records/records.ts";
 
 /** Opens the database of a data directory: the first message to a thread. */
 export interface OpenMessage {

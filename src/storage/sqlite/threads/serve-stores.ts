@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { RejectedRecordError } from "../../../base/store-error.ts";
+import { RejectedRecordError } from "../../../base/failures/store-error.ts";
 import { openDatabase, openReader } from "../database.ts";
 import { prepareLazily } from "../prepare-lazily.ts";
 import { createSqliteStores, type SqliteStores } from "../stores.ts";

@@ -1,6 +1,6 @@
-import type { Clock, Timer } from "../../../base/clock.ts";
-import { Linked, LinkedSet } from "../../../base/linked-set.ts";
-import { RejectedRecordError, StoreError } from "../../../base/store-error.ts";
+import { Linked, LinkedSet } from "../../../base/collections/linked-set.ts";
+import { RejectedRecordError, StoreError } from "../../../base/failures/store-error.ts";
+import type { Clock, Timer } from "../../../base/time/clock.ts";
 import { type CallFailure, packArguments, type ThreadAnswer, type ThreadMessage } from "./messages.ts";
 
 /** A running thread of a database. */

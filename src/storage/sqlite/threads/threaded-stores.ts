@@ -1,5 +1,5 @@
-import type { Clock } from "../../../base/clock.ts";
-import { StoreError } from "../../../base/store-error.ts";
+import { StoreError } from "../../../base/failures/store-error.ts";
+import type { Clock } from "../../../base/time/clock.ts";
 import type { SqliteStores } from "../stores.ts";
 import { CALLS, type Call, type ChangeMethod, type Lane } from "./lanes.ts";
 import {

@@ -1,4 +1,4 @@
-import type { ComposedBytes } from "../../../base/composed-bytes.ts";
+import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import type { CacheMarking } from "../../conversation/cache-marking.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";

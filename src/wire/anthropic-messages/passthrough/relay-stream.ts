@@ -1,4 +1,4 @@
-import type { ByteOutput } from "../../../base/byte-output.ts";
+import type { ByteOutput } from "../../../base/text/byte-output.ts";
 import { parseEvent } from "../../canonical/event-reader.ts";
 import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";

@@ -1,4 +1,4 @@
-import { rejectField } from "../../../base/errors.ts";
+import { rejectField } from "../../../base/failures/errors.ts";
 import type { Part } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
 import { asFields, type Fields } from "../../json/fields.ts";

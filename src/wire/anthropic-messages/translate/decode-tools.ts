@@ -1,4 +1,4 @@
-import { rejectField } from "../../../base/errors.ts";
+import { rejectField } from "../../../base/failures/errors.ts";
 import type { Tool, ToolChoice } from "../../canonical/request.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { takeCache } from "./cache-mark.ts";

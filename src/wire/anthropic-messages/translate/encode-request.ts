@@ -1,4 +1,4 @@
-import { fail } from "../../../base/errors.ts";
+import { fail } from "../../../base/failures/errors.ts";
 import type { EncodedRequest, ModelTarget } from "../../canonical/format.ts";
 import { listLostFields } from "../../canonical/list-lost-fields.ts";
 import type { ConversationRequest } from "../../canonical/request.ts";

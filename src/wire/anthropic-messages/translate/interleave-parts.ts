@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../../base/bounds.ts";
-import { fail } from "../../../base/errors.ts";
+import { fail } from "../../../base/failures/errors.ts";
+import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import type { AnswerEvent } from "../../canonical/answer.ts";
 import type { BlockWriter } from "./write-blocks.ts";
 import { createPartWriter, type PartWriter } from "./write-parts.ts";

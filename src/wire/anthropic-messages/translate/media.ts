@@ -1,4 +1,4 @@
-import { fail } from "../../../base/errors.ts";
+import { fail } from "../../../base/failures/errors.ts";
 import type { MediaPart, MediaSource } from "../../canonical/parts.ts";
 import { asFields, createTable, type Fields } from "../../json/fields.ts";
 import { encodeCache, takeCache } from "./cache-mark.ts";

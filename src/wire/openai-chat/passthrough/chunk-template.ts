@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { ByteOutput } from "../../../base/byte-output.ts";
-import { readLatin1 } from "../../../base/decode-bytes.ts";
+import type { ByteOutput } from "../../../base/text/byte-output.ts";
+import { readLatin1 } from "../../../base/text/decode-bytes.ts";
 
 /** The field of the delta that contains the text. */
 export type TextField = "content" | "reasoning_content" | "reasoning" | "arguments";

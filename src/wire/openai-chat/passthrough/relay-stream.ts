@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../../base/bounds.ts";
-import type { ByteOutput } from "../../../base/byte-output.ts";
+import { BOUNDS } from "../../../base/numbers/bounds.ts";
+import type { ByteOutput } from "../../../base/text/byte-output.ts";
 import { parseEvent } from "../../canonical/event-reader.ts";
 import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";

@@ -1,4 +1,4 @@
-import { fail } from "../../../base/errors.ts";
+import { fail } from "../../../base/failures/errors.ts";
 import {
   type MediaPart,
   type NativePart,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { BOUNDS } from "../../../base/bounds.ts";
+import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { AnswerEmitter } from "../../canonical/answer-emitter.ts";
 import { type EventHandler, EventReader } from "../../canonical/event-reader.ts";
 import type { AnswerReader } from "../../canonical/format.ts";

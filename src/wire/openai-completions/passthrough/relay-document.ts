@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../../base/bounds.ts";
+import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { answerTooLarge } from "../../conversation/broken-answers.ts";
 import { CompletionRelay } from "./relay-stream.ts";
 

@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../../base/bounds.ts";
+import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { parseEvent } from "../../canonical/event-reader.ts";
 import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";

@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../../base/bounds.ts";
-import { rejectField } from "../../../base/errors.ts";
+import { rejectField } from "../../../base/failures/errors.ts";
+import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { readInputs, type TextInput } from "../../canonical/read-inputs.ts";
 import { type RoutingParameters, readRoutingParameters } from "../../conversation/preferences.ts";
 import { BYTES_PER_TOKEN } from "../../conversation/usage.ts";

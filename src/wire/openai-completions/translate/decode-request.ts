@@ -1,4 +1,4 @@
-import { rejectField } from "../../../base/errors.ts";
+import { rejectField } from "../../../base/failures/errors.ts";
 import { createFormatExtras } from "../../canonical/format-extras.ts";
 import { readInputs } from "../../canonical/read-inputs.ts";
 import { type ConversationRequest, EMPTY_REQUEST } from "../../canonical/request.ts";

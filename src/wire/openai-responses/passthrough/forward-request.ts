@@ -1,4 +1,4 @@
-import type { ComposedBytes } from "../../../base/composed-bytes.ts";
+import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";

@@ -1,4 +1,4 @@
-import type { ByteOutput } from "../../../base/byte-output.ts";
+import type { ByteOutput } from "../../../base/text/byte-output.ts";
 import { EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";

@@ -1,4 +1,4 @@
-import { fail } from "../../../base/errors.ts";
+import { fail } from "../../../base/failures/errors.ts";
 import { readCacheMark } from "../../canonical/parts.ts";
 import { type ConversationRequest, EMPTY_REQUEST, type Message, type Tool } from "../../canonical/request.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";

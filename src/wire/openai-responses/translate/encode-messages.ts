@@ -1,4 +1,4 @@
-import { fail } from "../../../base/errors.ts";
+import { fail } from "../../../base/failures/errors.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import type { Part } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";

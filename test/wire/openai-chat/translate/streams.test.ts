@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { BOUNDS } from "../../../../src/base/bounds.ts";
+import { BOUNDS } from "../../../../src/base/numbers/bounds.ts";
 import type { AnswerEvent } from "../../../../src/wire/canonical/answer.ts";
 import { collectAnswer } from "../../../../src/wire/canonical/collect-answer.ts";
 import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";

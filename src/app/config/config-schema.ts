@@ -1,0 +1,925 @@
+import { z } from "zod";
+import { LOG_LEVELS } from "../../base/failures/log.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { parseDollars } from "../../base/numbers/money.ts";
+import { HEADER_VALUE_RULE, isHeaderValue } from "../../base/text/header-text.ts";
+import { ROLES } from "../../core/accounts/records/records.ts";
+import { IMAGE_SIZE, SOLE_OUTPUTS } from "../../core/catalog/records/is-sound-model.ts";
+import { PlainText } from "../../core/catalog/records/plain-text-schema.ts";
+import { tiersSchema } from "../../core/catalog/tiers/tier-schema.ts";
+import { EVENT_TYPES } from "../../core/events/event.ts";
+import { namedRoutesSchema } from "../../core/named-routes/route-schema.ts";
+import { readMasterKey } from "../../core/provider-keys/vault.ts";
+import { DatabaseUrlError, parseDatabaseUrl } from "../../storage/postgres/database-url.ts";
+import { parseRedisAddress, RedisAddressError } from "../../storage/redis/address.ts";
+import { WEBHOOK_FORMATS } from "../../telemetry/webhooks/render-event.ts";
+import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
+import { PROMPT_CACHING } from "../../wire/conversation/preferences.ts";
+import { guardrailsSchema } from "./guardrail-schema.ts";
+import { overridesSchema, takenSchema } from "./override-schema.ts";
+import { pricingSchema } from "./pricing-schema.ts";
+import { baseUrl, webhookSecret } from "./webhook-schema.ts";
+
+/**
+ * The keys of the configuration, with their defaults. `gateway.example.yaml` is generated from this schema; the descriptions
+ * become its comments.
+ */
+
+/** The name of the mark of a setting whose new value is in force only after a restart. A reload applies all others. */
+export const NEEDS_RESTART = "needsRestart";
+
+/** Marks a setting, or all of a section. */
+const RESTART = { [NEEDS_RESTART]: true };
+
+const milliseconds = (defaultMs: number, about: string) =>
+  z.int().min(1).max(86_400_000).default(defaultMs).describe(`${about} Milliseconds.`);
+
+const price = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,18})?$/, 'must be a decimal string in US dollars, such as "0.0000025"');
+
+const headerName = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a header name in lower case");
+
+/** Ids of models stand in headers and URLs. */
+const PRINTABLE = /^[!-~]*$/;
+
+/** The beginning of a model id. */
+const idPrefix = z
+  .string()
+  .max(BOUNDS.modelIdChars)
+  .regex(PRINTABLE, "must consist of printable ASCII characters, as all ids of models");
+
+const hostName = z
+  .string()
+  .toLowerCase()
+  .regex(
+    /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
+    "must be a host name such as gateway.example.com, without a port",
+  );
+
+const maximum = (about: string) => z.int().min(1).max(1_000_000_000_000).optional().describe(about);
+
+const rateLimit = z.strictObject({
+  requests_per_minute: maximum("Requests in any 60 seconds."),
+  tokens_per_minute: maximum("Tokens of prompts and answers in any 60 seconds."),
+  concurrent: maximum("Requests at the same time."),
+});
+
+/** The most patterns in `limits.models`. Each request is compared with all of them. */
+const MAX_MODEL_LIMITS = 100;
+
+const patterns = z.array(z.string().min(1).max(256)).max(1_000);
+
+const hostedModel = z.strictObject({
+  id: z
+    .string()
+    .max(BOUNDS.modelIdChars)
+    .regex(/^[^/\s]+\/\S+$/, "must have the form author/model")
+    .regex(PRINTABLE, "must consist of printable ASCII characters; `name` may be any name at the host")
+    .describe("The id that clients send: author/model."),
+  name: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Its name at the host. Defaults to the part of the id after the slash, without :free."),
+  input: z
+    .array(z.enum(["text", "image", "file", "audio", "video"]))
+    .min(1)
+    .optional()
+    .describe("Inputs that the model accepts; others are rejected with 400. If absent, all inputs are sent."),
+  released: z.iso.date().optional().describe("Release date in model lists, such as 2026-05-31."),
+  output: z
+    .enum(["text", "image", ...SOLE_OUTPUTS])
+    .default("text")
+    .describe("Output of the model: text is for conversations, each of the others for its own endpoint."),
+  context_length: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      "Context window in tokens. Longer prompts are rejected with 400. If absent, 32768 is listed and the host decides.",
+    ),
+  max_output_tokens: z.int().min(1).optional(),
+  takes: takenSchema
+    .optional()
+    .describe("What it takes of request parameters, as `takes` of its provider, which it precedes."),
+  prices: z
+    .strictObject({
+      prompt: price,
+      completion: price,
+      request: price.exactOptional(),
+      image: price.exactOptional(),
+      search: price.exactOptional(),
+      character: price.exactOptional(),
+      audio_second: price.exactOptional(),
+      generated_image: price.exactOptional(),
+      image_variants: z
+        .array(
+          z.strictObject({
+            quality: z.string().min(1).exactOptional(),
+            size: z.string().regex(IMAGE_SIZE, "must have the form 1024x1024").exactOptional(),
+            price,
+          }),
+        )
+        .min(1)
+        .exactOptional(),
+    })
+    .optional()
+    .describe(
+      "Without prices, or without the price that the model's output needs, nothing is charged, and log, checks, lists and answers say so: write 0 where that is meant. US dollars per token, per request, per image in the prompt, per web search by the provider or search of a rerank model, per character of a text to speak, per second of audio to transcribe, and per generated image, also by quality and size. Callers without a key can use a model only if its id ends in :free, whatever its price.",
+    ),
+});
+
+/** Returns what is wrong with the URL of a database; null if nothing is. */
+function findDatabaseUrlProblem(text: string): string | null {
+  try {
+    parseDatabaseUrl(text);
+    return null;
+  } catch (error) {
+    if (error instanceof DatabaseUrlError) return error.message;
+    throw error;
+  }
+}
+
+/** Returns what is wrong with the address of a Redis server; null if nothing is. */
+function findRedisUrlProblem(text: string): string | null {
+  try {
+    parseRedisAddress(text);
+    return null;
+  } catch (error) {
+    if (error instanceof RedisAddressError) return error.message;
+    throw error;
+  }
+}
+
+const secret = z.string().min(1, "must not be empty").describe("secret");
+
+/** The least characters of a management key. */
+const ADMIN_KEY_CHARS = 16;
+/** The most webhooks that events are sent to. */
+const MAX_WEBHOOKS = 20;
+/** The most minutes of requests among which the share of failed ones is computed. */
+const MAX_RATE_MINUTES = 60;
+
+const webhook = z
+  .strictObject({
+    url: baseUrl.describe("Address to which events are sent with POST. Redirects are not followed."),
+    format: z
+      .enum(WEBHOOK_FORMATS)
+      .default("json")
+      .describe(
+        "json: the event, signed. slack: its text, for incoming webhooks of Slack and compatible chats.",
+      ),
+    secret: webhookSecret
+      .optional()
+      .describe("Secret with which events are signed. At least 32 characters. Required for format json."),
+    events: z
+      .array(z.enum(EVENT_TYPES))
+      .min(1)
+      .refine((events) => new Set(events).size === events.length, "must not name an event twice")
+      .default([...EVENT_TYPES])
+      .describe("Types of events that are sent. Defaults to all."),
+  })
+  .refine(({ format, secret }) => format !== "json" || secret !== undefined, {
+    path: ["secret"],
+    error: "is required for the format json; `openssl rand -hex 32` generates one",
+  });
+
+const alerts = z
+  .strictObject({
+    key_expiring_days: z
+      .int()
+      .min(1)
+      .max(90)
+      .default(7)
+      .describe("Days before the expiry of an API key at which key.expiring is sent."),
+    error_share: z
+      .number()
+      .min(0.01)
+      .max(1)
+      .default(0.1)
+      .describe("Share of failed requests at which errors.rate is sent, from 0.01 to 1."),
+    error_window_minutes: z
+      .int()
+      .min(1)
+      .max(MAX_RATE_MINUTES)
+      .default(5)
+      .describe("Minutes of requests among which the share of failed ones is computed."),
+    error_min_requests: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(50)
+      .describe("Least requests in that time: the share of fewer says little."),
+  })
+  .describe("When events are sent to webhooks; see docs/webhooks.md.");
+
+/** Returns whether a URL is an origin, perhaps with a path. */
+function isBase({ href, origin, pathname }: URL): boolean {
+  return href === origin + pathname && !/\/\/|\/console\/?$/.test(pathname);
+}
+
+/** Returns whether a key can be sent in a header, or is the file of a Google service account, which is not sent. */
+function isSendableKey(key: string): boolean {
+  return isHeaderValue(key) || key.trimStart().startsWith("{");
+}
+
+/** The name of a header that is sent to a provider. */
+const sentHeaderName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9a-z]+$/i, "must be the name of a header");
+
+const provider = z.strictObject({
+  base_url: baseUrl
+    .optional()
+    .describe("Base URL of the API. Required for a host that is not in the catalog."),
+  api_keys: z
+    .array(secret.refine(isSendableKey, HEADER_VALUE_RULE))
+    .optional()
+    .describe(
+      "API keys, in the order in which they are tried. If absent, the environment variable of the provider is read.",
+    ),
+  headers: z
+    .record(sentHeaderName, secret.refine(isHeaderValue, HEADER_VALUE_RULE))
+    .optional()
+    .describe("Headers added to each request."),
+  auth: z
+    .enum(["bearer", "x-api-key", "api-key", "x-goog-api-key"])
+    .optional()
+    .describe(
+      "Header that carries the key, if not the usual one of the format. bearer: Authorization: Bearer.",
+    ),
+  format: z
+    .enum(PROVIDER_FORMATS)
+    .optional()
+    .describe("API format of a host that is not in the catalog. Defaults to openai-chat."),
+  formats: z
+    .array(z.enum(PROVIDER_FORMATS))
+    .min(1)
+    .refine((formats) => new Set(formats).size === formats.length, "must not name a format twice")
+    .optional()
+    .describe(
+      "All API formats of a host, instead of `format`. A request is sent in the format of its client if it is listed, else in the first format that can express all of it. For a provider of the catalog: the formats to use, of those in the catalog.",
+    ),
+  parts: z
+    .record(z.string(), z.string().min(1))
+    .optional()
+    .describe(
+      "Parts of the base URL that depend on the provider account: region, project, location, resource, api_version, account.",
+    ),
+  token_url: baseUrl
+    .optional()
+    .describe("Token endpoint for Google service accounts. Defaults to that of Google."),
+  name: PlainText.min(1).optional().describe("Display name."),
+  models: z
+    .array(hostedModel)
+    .optional()
+    .describe("Models of a self-hosted server, such as vLLM, Ollama or LM Studio."),
+  trains_on_data: z
+    .boolean()
+    .optional()
+    .describe("Whether the provider trains on requests. Overrides the catalog. Unknown counts as true."),
+  zero_retention: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the provider stores nothing of requests. Overrides the catalog. Unknown counts as false.",
+    ),
+  send: z
+    .strictObject({
+      fields: z.array(z.string().min(1)).optional().describe("Names of request fields."),
+      tools: z
+        .array(z.string().min(1))
+        .optional()
+        .describe("Types of tools. One that ends in * stands for all types with that beginning."),
+    })
+    .optional()
+    .describe(
+      "Fields and tools that are sent with platform keys although the provider may charge for them, such as those that a contract includes. They are not charged. Free models do not get them. See docs/pricing.md.",
+    ),
+  takes: takenSchema
+    .optional()
+    .describe(
+      "What the provider takes of request parameters, by their names in chat completions: yes, no, or a rule with values, min and max, or not_with. It precedes the catalog. What is not taken is left out or limited, with a warning. See docs/catalog.md.",
+    ),
+  enabled: z.boolean().default(true),
+});
+
+const oidcRule = z.union(
+  [
+    z.strictObject({ claim: z.string().min(1), value: z.string().min(1), operator: z.literal(true) }),
+    z.strictObject({
+      claim: z.string().min(1),
+      value: z.string().min(1),
+      organization: z.string().min(1),
+      role: z.enum(ROLES),
+    }),
+  ],
+  { error: "must have claim, value, and either operator: true or organization and role" },
+);
+
+const oidc = z
+  .strictObject({
+    issuer: z
+      .url({ protocol: /^https?$/ })
+      .refine(isSafeIssuer, "must be an https address, or http on this machine")
+      .describe("Issuer: the address under which the provider publishes .well-known/openid-configuration."),
+    client_id: z.string().min(1).describe("Id of the client that is registered at the provider."),
+    client_secret: z.string().min(1).optional().describe("Secret of the client. GATEWAY_OIDC_CLIENT_SECRET."),
+    client_secret_file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("File with the secret of the client, instead of client_secret. Read again every hour."),
+    name: PlainText.min(1).max(80).default("single sign-on").describe("Name on the sign-in page."),
+    scopes: z
+      .array(z.string().min(1))
+      .default(["openid", "profile", "email"])
+      .describe("Scopes that are asked for. Some providers send groups only for a scope of their own."),
+    rules: z
+      .array(oidcRule)
+      .max(1_000)
+      .default([])
+      .describe(
+        "What people may do whose ID token or userinfo has a claim with a value, such as a group: a role in an organization, or everything as the operator. In the organizations that rules name, the rules decide who is a member.",
+      ),
+    create_users: z
+      .boolean()
+      .default(false)
+      .describe("Whether people to whom a rule gives a role get a user at their first sign-in."),
+    reauthenticate_ms: z
+      .int()
+      .min(60_000)
+      .nullable()
+      .default(900_000)
+      .describe(
+        "How long after a person signed in at the provider the session may change what gives money or rights, such as credits, overdrafts, roles and management keys; then they sign in again. null: for the whole session.",
+      ),
+  })
+  .refine(
+    ({ client_secret, client_secret_file }) =>
+      (client_secret === undefined) !== (client_secret_file === undefined),
+    "must have either client_secret (GATEWAY_OIDC_CLIENT_SECRET) or client_secret_file",
+  )
+  .describe("Sign-in to the console through an OpenID Connect provider; see docs/console.md.");
+
+/** Browsers send origins in this form: without a path, and without the port of the scheme. */
+function isOrigin(text: string): boolean {
+  return text === "*" || (URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text);
+}
+
+/** Secrets are sent to the issuer, so that it must be reached over TLS unless it is on the same machine. */
+function isSafeIssuer(issuer: string): boolean {
+  if (!URL.canParse(issuer)) return true;
+  const { protocol, hostname } = new URL(issuer);
+  return protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+}
+
+const MAX_PROCESSES = 64;
+/** The least characters of the metrics token. */
+const METRICS_TOKEN_CHARS = 16;
+
+const slug = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug of lower-case letters, digits and dashes");
+
+export const configSchema = z.strictObject({
+  server: z
+    .strictObject({
+      host: z
+        .string()
+        .min(1)
+        .default("127.0.0.1")
+        .describe("Address to listen on. GATEWAY_HOST.")
+        .meta(RESTART),
+      port: z
+        .int()
+        .min(0)
+        .max(65_535)
+        .default(8080)
+        .describe("Port to listen on. GATEWAY_PORT.")
+        .meta(RESTART),
+      extra_prefixes: z
+        .array(z.string().regex(/^(\/[\w.-]+)+$/, "must be a path such as /api/other"))
+        .default([])
+        .describe(
+          "Further path prefixes for /api/gateway, for clients that were written for another gateway.",
+        )
+        .meta(RESTART),
+      model_prefix_aliases: z
+        .record(idPrefix, idPrefix)
+        .default({})
+        .describe("Replaces prefixes of model ids: from the key to the value."),
+      header_aliases: z
+        .record(headerName, headerName)
+        .default({})
+        .describe("Reads the request header in the key as the header in the value, if that is absent."),
+      trusted_proxies: z
+        .array(z.string())
+        .default([])
+        .describe("Addresses and CIDR ranges of proxies whose x-forwarded-for is trusted."),
+      cors: z
+        .strictObject({
+          origins: z
+            .array(z.string().refine(isOrigin, "must be an origin such as https://app.example.com, or *"))
+            .max(1_000)
+            .default([])
+            .describe(
+              "Origins of web pages whose scripts may call models and public lists, or * for all. They send a key in a header; cookies are never accepted.",
+            ),
+        })
+        .prefault({}),
+      send_buffer_bytes: z
+        .int()
+        .min(0)
+        .max(67_108_864)
+        .default(131_072)
+        .describe(
+          "Socket send buffer for each client, in bytes, on Linux. One connection carries about this much in each round trip. 0: chosen by the system, usually 4 MB.",
+        )
+        .meta(RESTART),
+      processes: z
+        .union([z.int().min(1).max(MAX_PROCESSES), z.literal("auto")], {
+          error: `must be a number from 1 to ${MAX_PROCESSES}, or auto`,
+        })
+        .default(1)
+        .describe(
+          "Processes that share the port, each with its own folder in data_dir. More than one need database.url. auto: one for each processor core, or one without database.url. GATEWAY_PROCESSES.",
+        )
+        .meta(RESTART),
+      drain_ms: milliseconds(30_000, "How long running requests may continue after SIGTERM."),
+      drain_notice_ms: z
+        .int()
+        .min(0)
+        .max(86_400_000)
+        .default(5_000)
+        .describe(
+          "Longest time after SIGTERM in which requests are still accepted, so that clients and load balancers can leave: each response closes its connection, and /readyz is 503. It ends when no request comes for half a second. Milliseconds.",
+        ),
+    })
+    .prefault({}),
+  data_dir: z
+    .string()
+    .min(1)
+    .default("./data")
+    .describe("Directory of keys, records and balances. GATEWAY_DATA_DIR.")
+    .meta(RESTART),
+  storage: z
+    .strictObject({
+      retention_days: z
+        .int()
+        .min(2)
+        .max(36_500)
+        .optional()
+        .describe(
+          "Days for which generations and their charges are kept, besides the present day. Sums by day, balances and other transfers are kept for ever. A deleted generation cannot be retrieved or refunded. If absent, generations are kept for ever.",
+        ),
+      hourly_usage_days: z
+        .int()
+        .min(1)
+        .max(366)
+        .default(14)
+        .describe(
+          "Days for which usage is kept by hour, besides the present day. Older usage is kept by day, for ever.",
+        ),
+      max_staleness_ms: milliseconds(
+        3_600_000,
+        "While the database is unavailable, keys, accounts and policies that were used before remain valid for this long. After that, requests with a key are answered with 503.",
+      ).meta(RESTART),
+    })
+    .prefault({}),
+  database: z
+    .strictObject({
+      url: z
+        .string()
+        .superRefine((text, context) => {
+          const problem = findDatabaseUrlProblem(text);
+          if (problem !== null) context.addIssue({ code: "custom", message: problem });
+        })
+        .optional()
+        .describe(
+          "PostgreSQL 15 or newer, for several gateways: postgres://user:password@host:port/database, or postgres://user@/database?host=/folder for a unix socket. Parameters: sslmode, sslrootcert and others of libpq, whose variables (PGHOST …) are not read. If absent, SQLite in data_dir, for one gateway. The journal stays in data_dir. DATABASE_URL.",
+        ),
+      password_file: z
+        .string()
+        .min(1, "must not be empty")
+        .optional()
+        .describe(
+          "File with the password of database.url, which has none then. Any characters; read at the start.",
+        ),
+      max_connections: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(10)
+        .describe("Most connections to PostgreSQL of each gateway process."),
+      pooled: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Whether connections go through PgBouncer in transaction mode. Prepared statements are not used then.",
+        ),
+      start_wait_ms: z
+        .int()
+        .min(0)
+        .max(86_400_000)
+        .default(60_000)
+        .describe(
+          "How long a start waits for PostgreSQL if it is unavailable, before it ends with an error. Milliseconds.",
+        ),
+    })
+    .prefault({})
+    .meta(RESTART),
+  redis: z
+    .strictObject({
+      url: z
+        .string()
+        .superRefine((text, context) => {
+          const problem = findRedisUrlProblem(text);
+          if (problem !== null) context.addIssue({ code: "custom", message: problem });
+        })
+        .optional()
+        .describe(
+          "Redis 7 or Valkey, for rate limits of several gateways on PostgreSQL: redis://user:password@host:port/database, rediss://… for TLS, redis+unix:///path/to/socket, or redis://host:port,host:port for the members of a Redis Cluster. If absent, each gateway applies its share of each limit. REDIS_URL.",
+        ),
+    })
+    .prefault({})
+    .meta(RESTART),
+  log_level: z
+    .enum(LOG_LEVELS)
+    .default("info")
+    .describe("Least severe level that is logged. GATEWAY_LOG_LEVEL."),
+  admin_key: z
+    .string()
+    .trim()
+    .min(
+      ADMIN_KEY_CHARS,
+      `must have at least ${ADMIN_KEY_CHARS} characters; \`openssl rand -hex 24\` generates one`,
+    )
+    .regex(/^\S*$/, "must not contain spaces")
+    .optional()
+    .describe("Management key to use instead of a generated one. At least 16 characters. GATEWAY_ADMIN_KEY."),
+  secrets: z
+    .strictObject({
+      keys: z
+        .array(
+          z
+            .string()
+            .refine(
+              (text) => readMasterKey(text) !== null,
+              "must be 32 bytes in base64 or hex; `openssl rand -base64 32` generates them",
+            ),
+        )
+        .default([])
+        .describe(
+          "Master keys for BYOK keys: the first encrypts, all decrypt. Each is 32 bytes in base64 or hex. If absent, one is generated in secrets.key of the data directory when it is first needed. GATEWAY_SECRETS_KEY, separated by commas.",
+        ),
+    })
+    .prefault({})
+    .meta(RESTART),
+  sandbox: z
+    .enum(["on", "off", "auto"])
+    .default("auto")
+    .describe("Built-in test provider. auto: on while no other provider is configured. GATEWAY_SANDBOX."),
+  limits: z
+    .strictObject({
+      body_bytes: z
+        .int()
+        .min(1_024)
+        .max(1_073_741_824)
+        .default(33_554_432)
+        .describe("Largest request body in bytes, after decompression."),
+      total_body_bytes: z
+        .int()
+        .min(1_024)
+        .max(1_099_511_627_776)
+        .default(536_870_912)
+        .describe(
+          "Memory for all running requests together, in bytes: their bodies, the text decoded from them, and the bodies encoded for upstreams. What has not arrived does not count, and bodies that arrive slowly give way when memory is short. One key, or one client address without a key, may use half of it.",
+        ),
+      total_unread_bytes: z
+        .int()
+        .min(1_048_576)
+        .max(1_099_511_627_776)
+        .default(268_435_456)
+        .describe(
+          "Bytes of all answers that wait for their clients to read them: what is queued and received for each, and 128 KiB for its connection. The process takes more than is counted, see docs/operations/sizing.md. Above it, the connection of the client that has read nothing for the longest time is closed.",
+        ),
+      journal_bytes: z
+        .int()
+        .min(33_554_432)
+        .max(1_099_511_627_776)
+        .default(268_435_456)
+        .describe(
+          "Size of the journal, in bytes: the records that wait on disk while the database is unavailable, about 5 kB for each request. Above it, requests are answered with 503.",
+        )
+        .meta(RESTART),
+      anonymous_requests_per_hour: z
+        .int()
+        .min(0)
+        .max(1_000_000)
+        .default(200)
+        .describe("Requests to free models for each client address without a key. 0: a key is required."),
+      free_requests_per_hour: z
+        .int()
+        .min(0)
+        .max(1_000_000)
+        .default(200)
+        .describe(
+          "Requests to models whose id ends in :free, for each account. Requests with BYOK keys do not count. 0: no limit.",
+        ),
+      turn_memory_bytes: z
+        .int()
+        .min(0)
+        .max(17_179_869_184)
+        .default(67_108_864)
+        .describe(
+          "Memory for reasoning that providers expect in the next turn and clients do not send back, in bytes, encrypted. 0: none is stored.",
+        )
+        .meta(RESTART),
+      answer_memory_bytes: z
+        .int()
+        .min(0)
+        .max(17_179_869_184)
+        .default(67_108_864)
+        .describe(
+          "Memory for answers that are given again: to keys with a cache, and to repeated requests with an Idempotency-Key. In bytes, encrypted. 0: none is kept, also not in Redis. See docs/answers.md.",
+        )
+        .meta(RESTART),
+      hold_tokens: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .default(8_192)
+        .describe(
+          "Answer tokens whose cost is held at first, if the request allows more. The hold grows with a stream. An answer that is not streamed is bounded by what the account covers.",
+        ),
+      hold_searches: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(5)
+        .describe(
+          "Web searches by the provider whose cost is held, if the request allows searches without a maximum.",
+        ),
+      per_key: rateLimit.prefault({}).describe("Rate limits of each key. An absent limit is unlimited."),
+      per_account: rateLimit.prefault({}).describe("Rate limits of each account, all its keys together."),
+      per_model: rateLimit.prefault({}).describe("Rate limits of each model, all callers together."),
+      models: z
+        .record(z.string().min(1).max(256), rateLimit)
+        .refine((limits) => Object.keys(limits).length <= MAX_MODEL_LIMITS, {
+          error: `must not have more than ${MAX_MODEL_LIMITS} patterns`,
+        })
+        .optional()
+        .describe(
+          "Rate limits of models that match a pattern (`*` matches any characters), instead of per_model. The first match applies.",
+        ),
+      attempts: z.int().min(1).max(20).default(4).describe("Most attempts at upstreams for one request."),
+      repeats: z
+        .int()
+        .min(0)
+        .max(5)
+        .default(1)
+        .describe("Rounds of retries at upstreams with transient failures, after every upstream has failed."),
+    })
+    .refine((limits) => limits.total_body_bytes >= limits.body_bytes, {
+      path: ["total_body_bytes"],
+      error: "must not be less than limits.body_bytes, or the largest body could not be read",
+    })
+    .prefault({}),
+  policy: z
+    .strictObject({
+      allowed_models: patterns
+        .optional()
+        .describe("Models that may be called; `*` matches any characters. If absent, all."),
+      denied_models: patterns.default([]).describe("Models that may not be called."),
+      allowed_providers: patterns.optional().describe("Slugs of providers that may be used. If absent, all."),
+      denied_providers: patterns.default([]).describe("Slugs of providers that may not be used."),
+      deny_data_collection: z
+        .boolean()
+        .default(false)
+        .describe("Use only providers that are known not to train on requests."),
+      zero_retention: z
+        .boolean()
+        .default(false)
+        .describe("Use only providers that are known to store nothing of requests."),
+      prompt_caching: z
+        .enum(PROMPT_CACHING)
+        .default("auto")
+        .describe(
+          "Whether the gateway marks prompts for vendors that cache by marks: `auto` where it pays, `off` never.",
+        ),
+    })
+    .prefault({})
+    .describe("Policy for all requests. Accounts and keys can only restrict it further."),
+  routing: z
+    .strictObject({
+      learn_refused_parameters: z
+        .boolean()
+        .default(true)
+        .describe(
+          "Send a request once more without a sampling parameter, cache hint or id of a user that its provider refused, and leave it out for an hour once two accounts saw that; see docs/routing.md. If false, the caller gets the provider's error.",
+        ),
+    })
+    .prefault({}),
+  billing: z
+    .strictObject({
+      buy_credits_url: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .describe("URL where callers can buy credits. It is included in answers with status 402."),
+      webhook_secret: webhookSecret
+        .optional()
+        .describe(
+          "Secret with which a payment system signs its requests to POST /api/payments/webhook. At least 32 characters. GATEWAY_WEBHOOK_SECRET.",
+        ),
+    })
+    .prefault({}),
+  console: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe("Whether /console is served, and browsers can sign in."),
+      built_dir: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "Folder with a build of the console (`npm run console:build FOLDER`). If absent, the one of the npm package or the single executable; an installation with the sources builds it at the first request of /console and stores it in data_dir. GATEWAY_CONSOLE_DIR.",
+        ),
+      url: z
+        .url({ protocol: /^https?$/, error: "must be an http or https address" })
+        .refine(
+          (url) => !URL.canParse(url) || isBase(new URL(url)),
+          "must have no user, query or fragment, and a path only if a reverse proxy removes it: the console is at /console behind it",
+        )
+        .optional()
+        .describe(
+          "URL of the gateway for browsers behind a reverse proxy: https://gateway.example.com, or https://example.com/gateway if the proxy removes that path. With https, session cookies are sent over TLS only.",
+        ),
+      hosts: z
+        .array(hostName)
+        .max(100)
+        .default([])
+        .describe(
+          "Host names under which browsers may use the console, besides that of console.url, localhost and IP addresses.",
+        ),
+      playground_limit: z
+        .number()
+        .min(0.01)
+        .max(10_000)
+        .refine((dollars) => parseDollars(dollars) !== null, "must have at most 9 decimal places")
+        .default(1)
+        .describe("US dollars that may be spent with each key that the playground creates."),
+      playground_ms: milliseconds(3_600_000, "After this time a key of the playground expires."),
+      oidc: oidc.optional(),
+    })
+    .prefault({}),
+  metrics: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe("Whether GET /metrics is served, in Prometheus' text format; see docs/metrics.md.")
+        .meta(RESTART),
+      token: z
+        .string()
+        .trim()
+        .min(
+          METRICS_TOKEN_CHARS,
+          `must have at least ${METRICS_TOKEN_CHARS} characters; \`openssl rand -hex 24\` generates one`,
+        )
+        .regex(/^\S*$/, "must not contain spaces")
+        .optional()
+        .describe(
+          "Token that reads metrics and nothing else, sent as Authorization: Bearer. A management key of the operator reads them too. At least 16 characters. GATEWAY_METRICS_TOKEN.",
+        ),
+      allow: z
+        .array(z.string())
+        .max(1_000)
+        .default([])
+        .describe(
+          "Addresses and CIDR ranges from which metrics are read without a token, such as 127.0.0.1. Not those of a proxy: what it forwards comes from its address.",
+        ),
+      ledger_check_minutes: z
+        .int()
+        .min(0)
+        .max(10_080)
+        .default(60)
+        .describe(
+          "Minutes between two ledger checks, whose result is a metric. One gateway of several makes them, in a thread for SQLite, and uses at most a hundredth of the time. 0: none.",
+        )
+        .meta(RESTART),
+    })
+    .prefault({}),
+  telemetry: z
+    .strictObject({
+      gen_ai_semconv: z
+        .enum(["none", "latest"])
+        .default("none")
+        .describe(
+          "Whether spans have the gen_ai attributes of OpenTelemetry, whose names are not stable yet. Where spans and metrics are sent is set by OTEL_EXPORTER_OTLP_ENDPOINT and the other variables of OpenTelemetry; see docs/metrics.md.",
+        ),
+      propagate_to: z
+        .array(slug)
+        .max(1_000)
+        .default([])
+        .describe(
+          "Slugs of providers to which traceparent and tracestate are sent, such as a server of your own. Others cannot connect requests by them.",
+        ),
+    })
+    .prefault({})
+    .meta(RESTART),
+  webhooks: z
+    .array(webhook)
+    .max(MAX_WEBHOOKS)
+    .optional()
+    .describe("Where events are sent that an operator wants to know of; see docs/webhooks.md.")
+    .meta(RESTART),
+  alerts: alerts.prefault({}).meta(RESTART),
+  timers: z
+    .strictObject({
+      connect_ms: milliseconds(10_000, "Longest wait for a connection to a provider."),
+      first_token_ms: milliseconds(120_000, "Longest wait for the first token of a stream."),
+      silence_ms: milliseconds(60_000, "Longest silence between two tokens."),
+      total_ms: milliseconds(900_000, "Longest duration of a whole request.").meta(RESTART),
+      failover_ms: milliseconds(180_000, "After this time no further attempt is made."),
+      keep_alive_ms: milliseconds(10_000, "Silence after which a keep-alive comment is sent to the client."),
+      client_silence_ms: milliseconds(
+        60_000,
+        "How long a client may read nothing of its answer, or take to send 256 kB of its request, before its connection is closed.",
+      ),
+    })
+    .prefault({}),
+  upstream: z
+    .strictObject({
+      transport: z
+        .enum(["auto", "http1", "fetch"])
+        .default("auto")
+        .describe("HTTP client. auto: http1, or fetch if HTTP_PROXY or HTTPS_PROXY is set."),
+    })
+    .prefault({})
+    .meta(RESTART),
+  catalog: z
+    .strictObject({
+      source: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("URL or file of models and prices. Defaults to the public list."),
+      price_map: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "URL or file of a price map in the format of litellm, which completes `source` and overrides its prices; see docs/catalog.md.",
+        ),
+      refresh_hours: z
+        .number()
+        .min(0)
+        .max(168)
+        .default(0)
+        .describe("Hours between refreshes while the gateway runs. 0: only on request."),
+      source_bytes: z
+        .int()
+        .min(1_024)
+        .max(1_073_741_824)
+        .default(67_108_864)
+        .describe("Largest source that is read, in bytes."),
+      price_factor: z
+        .number()
+        .min(1)
+        .max(1_000)
+        .default(2)
+        .describe("Price changes by more than this factor, up or down, wait for `gateway catalog approve`."),
+      grace_days: z
+        .int()
+        .min(0)
+        .max(365)
+        .default(7)
+        .describe("Days for which a model is still served after the source no longer lists it."),
+      overrides: overridesSchema
+        .optional()
+        .describe(
+          "Overrides of the catalog, by model id and provider. Fields are those of catalog/models, in snake case; `prices` replaces all prices of an endpoint. `takes` may also say what is taken of request parameters. hidden: true removes a model or endpoint. Models and endpoints that the catalog does not have are added.",
+        ),
+    })
+    .prefault({}),
+  pricing: pricingSchema,
+  guardrails: guardrailsSchema,
+  tiers: tiersSchema
+    .optional()
+    .describe("Further tiers, and tiers that replace those of the catalog; see docs/tiers.md."),
+  named_routes: namedRoutesSchema
+    .optional()
+    .describe(
+      "Named routes by name: aliases of models and tiers, and groups of them with weights; see docs/named-routes.md.",
+    ),
+  providers: z
+    .record(slug, provider)
+    .default({})
+    .describe(
+      "Providers by slug. A provider of the catalog needs no entry if its environment variable is set.",
+    ),
+});
+
+/** The checked configuration. */
+export type Config = z.infer<typeof configSchema>;
+export type ProviderConfig = z.infer<typeof provider>;
+export type AlertsConfig = Config["alerts"];

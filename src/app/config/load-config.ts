@@ -1,0 +1,283 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import type { z } from "zod";
+import { parseDatabaseUrl, withPassword } from "../../storage/postgres/database-url.ts";
+import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
+import { type Config, configSchema } from "./config-schema.ts";
+import {
+  applyEnvironment,
+  CONFIG_VARIABLE,
+  REFERRING_VARIABLES,
+  variableProblem,
+} from "./environment-variables.ts";
+import { expandReferences, type ReferringValue, readBounded } from "./expand-references.ts";
+import type { Environment } from "./read-provider-keys.ts";
+import { describeUnknownKey } from "./suggest-key.ts";
+import { parseYaml, YAML_BOUNDS, type YamlSource } from "./yaml-source.ts";
+
+export { ConfigError } from "./config-error.ts";
+
+const DEFAULT_FILE = "gateway.yaml";
+
+/**
+ * Reads `gateway.yaml`, or the file that `GATEWAY_CONFIG` names, and the environment.
+ * @throws ConfigError
+ */
+export function loadConfig(environment: Environment): Config {
+  const { source, file } = readConfigFile(environment);
+  return checkConfig(source, file, environment);
+}
+
+/** The text of a configuration file, and its name in messages. */
+export interface ConfigFile {
+  readonly source: string;
+  readonly file: string;
+}
+
+/**
+ * Reads the text of `file`, or else of `gateway.yaml` or the file that `GATEWAY_CONFIG` names. `gateway.yaml` may be absent.
+ * @throws ConfigError
+ */
+export function readConfigFile(environment: Environment, named?: string): ConfigFile {
+  const given = named ?? (environment[CONFIG_VARIABLE] || undefined);
+  const file = given ?? DEFAULT_FILE;
+  if (existsSync(file)) return { source: readSource(file), file };
+  if (given === undefined) return { source: "", file };
+  throw new ConfigError(
+    named === undefined ? `${CONFIG_VARIABLE} names ${file}, which does not exist` : `${file} does not exist`,
+  );
+}
+
+function readSource(file: string): string {
+  try {
+    if (statSync(file).size > YAML_BOUNDS.bytes)
+      throw new Error(`it has more than ${YAML_BOUNDS.bytes} bytes, which is the most that a file may have`);
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * Parses and checks the text of a configuration file, with environment variables over it. `file` names it in messages.
+ * @throws ConfigError with all problems of both, also of a value that a variable replaces.
+ */
+export function checkConfig(source: string, file: string, environment: Environment): Config {
+  const { config, problems } = examineConfig({ source, file }, environment);
+  if (problems.length > 0 || config === null) throw new ConfigError(problems);
+  return config;
+}
+
+/** The result of examining a configuration. */
+export interface ExaminedConfig {
+  /** The configuration, without the values that have problems; null if nothing can be said about the rest. */
+  readonly config: Config | null;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/**
+ * Parses a configuration file, with environment variables over it, and finds all problems of both, also of a value that a variable
+ * replaces.
+ */
+export function examineConfig({ source, file }: ConfigFile, environment: Environment): ExaminedConfig {
+  let parsed: YamlSource;
+  try {
+    parsed = parseYaml(source, file);
+  } catch (error) {
+    if (error instanceof ConfigError) return { config: null, problems: error.problems };
+    throw error;
+  }
+  const { placeOf } = parsed;
+  const ofFile = expandReferences(parsed.value, { environment, placeOf });
+  const ofVariables = expandVariables(environment);
+  const { value } = ofFile;
+  const referring = [...ofFile.referring, ...ofVariables.referring];
+  const problems = [...ofFile.problems, ...ofVariables.problems];
+  dropEmptySections(value);
+  const written = structuredClone(value);
+  const place = (path: ConfigPath, text: string): ConfigProblem => ({
+    place: placeOf(path),
+    path,
+    variable: null,
+    text,
+  });
+  // What an expansion has left is not what was meant.
+  const isExpanded = (path: ConfigPath) => !problems.some((problem) => startsWith(path, problem.path));
+  // Checked before variables replace values, because a wrong value must not appear only when its variable is removed.
+  const inFile = listProblems(configSchema.safeParse(value)).filter(({ path }) => isExpanded(path));
+  const variableAt = applyEnvironment(value, ofVariables.environment);
+  const effective = configSchema.safeParse(value);
+  const inVariables = listProblems(effective).flatMap(({ path, text }) => {
+    const variable = variableOf(path, variableAt);
+    return variable === undefined ? [] : [variableProblem(variable, path, text)];
+  });
+  const found = [...problems, ...inFile.map(({ path, text }) => place(path, text)), ...inVariables];
+  const config = effective.success ? effective.data : parseRest(value, effective);
+  if (config === null) return { config, problems: found };
+  origins.set(config.timers, { file, written, variableAt, referring, placeOf });
+  const withSecret = insertPassword(config);
+  adoptOrigins(withSecret.config, config);
+  return {
+    config: withSecret.config,
+    problems: [...found, ...withSecret.problems, ...findDatabaseProblems(config)],
+  };
+}
+
+/** Expands the references in the variables that may have some. */
+function expandVariables(environment: Environment) {
+  const expanded: Record<string, string | undefined> = { ...environment };
+  const referring: ReferringValue[] = [];
+  const problems: ConfigProblem[] = [];
+  for (const [name, path] of REFERRING_VARIABLES) {
+    const text = environment[name];
+    if (text === undefined || !text.includes("${")) continue;
+    const one = expandReferences({ [name]: text }, { environment, placeOf: () => NO_PLACE });
+    expanded[name] = one.problems.length === 0 ? String(one.value[name]) : undefined;
+    referring.push(...one.referring.map(({ references }) => ({ path, references })));
+    problems.push(...one.problems.map((problem) => variableProblem(name, path, problem.text)));
+  }
+  return { environment: expanded, referring, problems };
+}
+
+const NO_PLACE: ConfigPlace = { file: "", line: 0, column: 0 };
+
+/** Puts the password of `database.password_file` into `database.url`. */
+function insertPassword(config: Config): ExaminedConfig & { readonly config: Config } {
+  const { url, password_file: file } = config.database;
+  if (file === undefined) return { config, problems: [] };
+  const path = ["database", "password_file"];
+  const failed = (text: string) => ({ config, problems: [problemAt(config, path, text)] });
+  if (url === undefined) return failed("needs database.url (DATABASE_URL), which it has the password of");
+  if (parseDatabaseUrl(url).password !== null)
+    return failed("is a second password: database.url has one. Remove one of them");
+  const read = readBounded(file);
+  if (typeof read === "string") return failed(`names ${file}: ${read}`);
+  if (read.text === "") return failed(`names ${file}, which is empty`);
+  return {
+    config: { ...config, database: { ...config.database, url: withPassword(url, read.text) } },
+    problems: [],
+  };
+}
+
+function startsWith(path: ConfigPath, start: ConfigPath): boolean {
+  return start.every((part, at) => part === path[at]);
+}
+
+/** Returns the variable that sets a path. The variable of a list sets all its members. */
+function variableOf(path: ConfigPath, variableAt: ReadonlyMap<string, string>): string | undefined {
+  return variableAt.get(path.join(".")) ?? variableAt.get(path.slice(0, -1).join("."));
+}
+
+/** How often values with problems are removed. Removing one may show a problem of the whole, such as a key that is required. */
+const ROUNDS = 8;
+
+/** Parses a configuration without the values that have problems, so that the rest can be checked too. Null if nothing is left. */
+function parseRest(value: Record<string, unknown>, failed: z.ZodSafeParseResult<Config>): Config | null {
+  let parsed = failed;
+  for (let round = 0; round < ROUNDS && !parsed.success; round++) {
+    for (const { path } of listProblems(parsed)) removeAt(value, path);
+    parsed = configSchema.safeParse(value);
+  }
+  return parsed.success ? parsed.data : null;
+}
+
+/** Removes the value at a path, or the whole section if the path has no value: a key is missing there. */
+function removeAt(value: Record<string, unknown>, path: ConfigPath): void {
+  for (let length = path.length; length > 0; length--) {
+    const name = path[length - 1] as string;
+    let parent: unknown = value;
+    for (const part of path.slice(0, length - 1))
+      parent = (parent as Readonly<Record<PropertyKey, unknown>> | undefined)?.[part];
+    // An item goes with its whole list, so that the indexes of further problems remain valid.
+    if (typeof parent !== "object" || parent === null || Array.isArray(parent)) continue;
+    if (!Object.hasOwn(parent, name)) continue;
+    delete (parent as Record<string, unknown>)[name];
+    return;
+  }
+}
+
+/** Checked with the variables in place: each value may be in the file or in the environment. */
+function findDatabaseProblems(config: Config): readonly ConfigProblem[] {
+  if (config.database.url !== undefined) return [];
+  const { redis, server } = config;
+  const needs = (path: ConfigPath, reason: string): ConfigProblem =>
+    problemAt(config, path, `needs database.url (DATABASE_URL): ${reason}`);
+  return [
+    ...(redis.url === undefined
+      ? []
+      : [
+          needs(
+            ["redis", "url"],
+            "Redis holds what several gateways share, and several gateways need PostgreSQL. Set database.url, or remove redis.url for one gateway on SQLite.",
+          ),
+        ]),
+    ...(server.processes === "auto" || server.processes === 1
+      ? []
+      : [
+          needs(
+            ["server", "processes"],
+            "only one process can write to SQLite, so several need PostgreSQL. Set database.url, or server.processes: 1.",
+          ),
+        ]),
+  ];
+}
+
+/** Lists the problems of a parsed configuration: each path, and the text that follows it in the message. */
+function listProblems(
+  parsed: z.ZodSafeParseResult<Config>,
+): readonly { readonly path: ConfigPath; readonly text: string }[] {
+  if (parsed.success) return [];
+  return parsed.error.issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map((key) => ({
+          path: [...issue.path, key],
+          text: describeUnknownKey(issue.path, key),
+        }))
+      : [{ path: issue.path, text: messageOf(issue) }],
+  );
+}
+
+/** Where the values of a configuration come from. */
+export interface ConfigOrigins {
+  /** The configuration file, which may not exist. */
+  readonly file: string;
+  /** The content of the file, without sections that have no value, with its references expanded. */
+  readonly written: Readonly<Record<string, unknown>>;
+  /** The environment variable of each path that one has set. */
+  readonly variableAt: ReadonlyMap<string, string>;
+  /** The values of the file that had references. */
+  readonly referring: readonly ReferringValue[];
+  /** Returns where a path is written in the file, or its longest prefix that exists. */
+  readonly placeOf: (path: ConfigPath) => ConfigPlace;
+}
+
+/** By the object of one section, which copies of a configuration share. */
+const origins = new WeakMap<Config["timers"], ConfigOrigins>();
+
+/** Returns where the values of a configuration come from; null for one that was not read by `checkConfig`. */
+export function originsOf({ timers }: Config): ConfigOrigins | null {
+  return origins.get(timers) ?? null;
+}
+
+/** Makes a copy of a configuration whose sections were copied too have the origins of the original. */
+export function adoptOrigins(copy: Config, original: Config): void {
+  const found = originsOf(original);
+  if (found !== null) origins.set(copy.timers, found);
+}
+
+/** Returns a problem of a key, for problems that are found after parsing. It names the variable or the line that has the value. */
+export function problemAt(config: Config, path: ConfigPath, text: string): ConfigProblem {
+  const origin = originsOf(config);
+  const variable = origin === null ? undefined : variableOf(path, origin.variableAt);
+  if (variable !== undefined) return variableProblem(variable, path, text);
+  return { place: origin?.placeOf(path) ?? null, path, variable: null, text };
+}
+
+/** Removes sections without a value: all their keys are commented out. */
+function dropEmptySections(value: Record<string, unknown>): void {
+  for (const key of Object.keys(configSchema.shape)) if (value[key] === null) delete value[key];
+}
+
+/** Returns the message of an issue; for the key of a record, what is wrong with the key. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  return issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+}

@@ -1,0 +1,196 @@
+import { z } from "zod";
+import type { PriceRow } from "../../core/catalog/prices/price-row.ts";
+import { isSoundRule, parameterRuleShape } from "../../core/catalog/profile/profile-schema.ts";
+import { MODEL_ID, SLUG } from "../../core/catalog/records/is-sound-model.ts";
+import type { TakenParameter, TakenParameters } from "../../core/catalog/records/records.ts";
+import type { CatalogOverrides, EndpointOverride } from "../../core/catalog/served/apply-overrides.ts";
+import {
+  endpointShape,
+  modelShape,
+  priceChangeShape,
+  pricesShape,
+  reasoningShape,
+  takesShape,
+  tierShape,
+} from "../../core/catalog/served/validate-catalog.ts";
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+
+/** `cacheWrite1h` of the catalog is `cache_write_1h` in the configuration. */
+function toSnake(name: string): string {
+  return name.replace(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
+}
+
+function toCamel(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function spell(shape: Shape): Shape {
+  return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [toSnake(name), schema]));
+}
+
+/** Makes every member optional and removes defaults: an absent member leaves the catalog as it is. */
+function partOf(shape: Shape): Shape {
+  const members = Object.entries(spell(shape)).map(([name, schema]) => {
+    const bare = schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema;
+    return [name, bare.optional()];
+  });
+  return Object.fromEntries(members) as Shape;
+}
+
+/** Prices in the configuration, in snake case. */
+export const pricesSchema = z.strictObject(spell(pricesShape));
+/** Prices of longer prompts. */
+export const tiersOfPricesSchema = z.array(z.strictObject(spell(tierShape))).min(1);
+const { provider: _, missingSince: __, fromPriceMap: ___, ...endpointFacts } = endpointShape;
+const { id: ____, endpoints: _____, ...modelFacts } = modelShape;
+const HOW_TO_SAY_IT =
+  "must be yes, no, or a rule with one of: values (a list), min and max (numbers), not_with (another parameter), list (true)";
+
+const takenParameter = z.union(
+  [
+    z.literal("yes"),
+    z.literal("no"),
+    z
+      .strictObject(spell(parameterRuleShape))
+      .refine(({ not_with: notWith, ...rule }) => isSoundRule({ ...rule, notWith }), HOW_TO_SAY_IT),
+  ],
+  HOW_TO_SAY_IT,
+);
+
+/** What is taken of parameters, by the names of the chat API. */
+export const takenSchema = z.record(z.string().min(1), takenParameter);
+
+/** Facts of `ModelTakes`, and what is taken of parameters. `reasoning` may be either. */
+const takesOverride = z
+  .object({
+    ...spell(takesShape),
+    reasoning: z.union([takesShape.reasoning.unwrap(), takenParameter]).optional(),
+  })
+  .catchall(takenParameter)
+  .optional();
+const takesHereOverride = z.strictObject(spell(takesShape)).optional();
+const hidden = z.boolean().optional();
+
+const endpointOverride = z.strictObject({
+  ...partOf(endpointFacts),
+  prices: pricesSchema.nullable().optional(),
+  price_tiers: tiersOfPricesSchema.optional(),
+  takes: takesOverride,
+  takes_here: takesHereOverride,
+  price_changes: z
+    .array(
+      z.strictObject({
+        ...spell(priceChangeShape),
+        prices: pricesSchema,
+        price_tiers: tiersOfPricesSchema.optional(),
+      }),
+    )
+    .min(1)
+    .optional(),
+  hidden,
+});
+
+const modelOverride = z.strictObject({
+  ...partOf(modelFacts),
+  reasoning: z.strictObject(spell(reasoningShape)).optional(),
+  takes: takesOverride,
+  hidden,
+  endpoints: z.record(z.string().regex(SLUG, "must be a provider's slug"), endpointOverride).optional(),
+});
+
+/** The catalog overrides in the configuration, in snake case. Each member has the schema of the catalog. */
+export const overridesSchema = z.record(
+  z.string().regex(new RegExp(MODEL_ID.source, "i"), "must be a model id: author/model"),
+  modelOverride,
+);
+
+/** Converts the overrides to the spelling of the catalog. */
+export function readOverrides(written: z.infer<typeof overridesSchema> = {}): CatalogOverrides {
+  return Object.fromEntries(
+    Object.entries(written).map(([id, { endpoints, takes, ...facts }]) => {
+      const { facts: takenFacts, parameters } = splitTakes(takes);
+      return [
+        id,
+        {
+          ...(respell(facts) as object),
+          ...(takenFacts === null ? {} : { takes: takenFacts }),
+          ...(parameters === null ? {} : { takesByOperator: parameters }),
+          ...(endpoints === undefined ? {} : { endpoints: readEndpoints(endpoints) }),
+        },
+      ];
+    }),
+  );
+}
+
+type WrittenEndpoint = z.infer<typeof endpointOverride>;
+
+function readEndpoints(
+  endpoints: Readonly<Record<string, WrittenEndpoint>>,
+): Record<string, EndpointOverride> {
+  const entries = Object.entries(endpoints).map(([slug, { takes, takes_here: here, ...rest }]) => {
+    const { facts, parameters } = splitTakes(takes);
+    const takesHere = { ...(respell(here ?? {}) as object), ...facts };
+    return [
+      slug,
+      {
+        ...(respell(rest) as object),
+        ...(Object.keys(takesHere).length === 0 ? {} : { takesHere }),
+        ...(parameters === null ? {} : { takesByOperator: parameters }),
+      },
+    ];
+  });
+  return Object.fromEntries(entries) as Record<string, EndpointOverride>;
+}
+
+/** Separates the facts of `ModelTakes` from what is taken of parameters, each null if there is none. */
+function splitTakes(written: Readonly<Record<string, unknown>> = {}): {
+  readonly facts: object | null;
+  readonly parameters: TakenParameters | null;
+} {
+  const facts: Record<string, unknown> = {};
+  const parameters: Record<string, TakenParameter> = {};
+  for (const [name, value] of Object.entries(written)) {
+    const isFact = FACTS.has(name) && !takenParameter.safeParse(value).success;
+    if (isFact) facts[toCamel(name)] = value;
+    else parameters[name] = readTaken(value);
+  }
+  return {
+    facts: Object.keys(facts).length === 0 ? null : facts,
+    parameters: Object.keys(parameters).length === 0 ? null : parameters,
+  };
+}
+
+const FACTS: ReadonlySet<string> = new Set(Object.keys(spell(takesShape)));
+
+/** The names of parameters stay as they are, and so do their values. */
+function readTaken(written: unknown): TakenParameter {
+  if (typeof written !== "object" || written === null) return written as TakenParameter;
+  const members = Object.entries(written).map(([name, value]) => [toCamel(name), value]);
+  return Object.fromEntries(members) as TakenParameter;
+}
+
+/** Converts what the configuration says of parameters to the spelling of the catalog. */
+export function readTakenParameters(written: z.infer<typeof takenSchema>): TakenParameters {
+  return Object.fromEntries(Object.entries(written).map(([name, taken]) => [name, readTaken(taken)]));
+}
+
+function respell(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(respell);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [toCamel(name), respell(member)]));
+}
+
+/** Converts prices, and those of longer prompts, to the spelling of the catalog. */
+export function readPrices(written: {
+  readonly prices: z.infer<typeof pricesSchema>;
+  readonly price_tiers?: z.infer<typeof tiersOfPricesSchema> | undefined;
+}): PriceRow {
+  const { price_tiers: tiers, ...rest } = written;
+  return respell(tiers === undefined ? rest : { ...rest, price_tiers: tiers }) as PriceRow;
+}
+
+/** Returns the path of an override in the configuration. */
+export function spellPath(path: readonly string[]): readonly string[] {
+  return ["catalog", "overrides", ...path.map((part, at) => (at === 0 ? part : toSnake(part)))];
+}

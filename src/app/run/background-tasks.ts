@@ -1,0 +1,200 @@
+import type { Timer } from "../../base/time/clock.ts";
+import { prepareModelLists } from "../../http/routes/models/models.ts";
+import { scheduleRefresh } from "../catalog/schedule-refresh.ts";
+import type { Config } from "../config/config-schema.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import { takeOverRegularly } from "../several/take-over-regularly.ts";
+import type { Parts, Platform } from "../start/wire-up.ts";
+import { createOutageLog } from "../stores/outage-log.ts";
+import { Poll } from "../watch/poll.ts";
+import { type DaySweep, scheduleSweep } from "../watch/sweep-by-day.ts";
+
+const PROMPT_LOG_SWEEP_MS = 60_000;
+
+/** Starts everything that runs at intervals beside the requests. */
+export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
+  const { clock, random, log } = platform;
+  const { config, stores } = parts;
+  const { catalogManager: manager } = parts.http;
+  const timers = [
+    refreshRegularly(parts, platform),
+    restartOnChange(
+      config,
+      ({ catalog }) => catalog.refresh_hours,
+      (hours) => scheduleRefresh({ manager, clock, random, log, hours }),
+    ),
+    sweepPromptLog(parts, platform),
+    ...sweepDays(parts, platform),
+    parts.telemetry.start(parts),
+    parts.events.start(parts),
+    takeOverRegularly({ ...parts.gateways, stores, clock, log, dataDir: config.current().data_dir }),
+  ];
+  return {
+    cancel() {
+      for (const timer of timers) timer.cancel();
+    },
+  };
+}
+
+/** Runs a task with a setting, and starts it again when a reload has changed that. */
+function restartOnChange<Value>(
+  live: LiveConfig,
+  read: (config: Config) => Value,
+  start: (value: Value) => Timer,
+): Timer {
+  let value = read(live.current());
+  let timer = start(value);
+  const unsubscribe = live.subscribe((config) => {
+    const next = read(config);
+    if (next === value) return;
+    value = next;
+    timer.cancel();
+    timer = start(value);
+  });
+  return {
+    cancel() {
+      unsubscribe();
+      timer.cancel();
+    },
+  };
+}
+
+/** How long hints are collected before changes are read. Milliseconds. */
+const HINT_MS = 10;
+
+/** Reads what other processes have changed, at intervals and after each hint. */
+function refreshRegularly(parts: Parts, platform: Platform): Timer {
+  const { changes } = parts.stores;
+  const polls = [readRegularly(parts, platform), keepUpRegularly(parts, platform)];
+  let isHinted = false;
+  changes.listen(() => {
+    if (isHinted) return;
+    isHinted = true;
+    platform.clock.after(HINT_MS, () => {
+      isHinted = false;
+      for (const poll of polls) poll.callNow();
+    });
+  });
+  return {
+    cancel() {
+      for (const poll of polls) poll.cancel();
+    },
+  };
+}
+
+/** Reads what the caches depend on. What requests may expect of the store depends on the success. */
+function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
+  const { health, http, stores } = parts;
+  const outage = createOutageLog({
+    log,
+    clock,
+    failureEvent: "the store is unavailable",
+    recoveryEvent: "the store is available again",
+  });
+  return new Poll({
+    clock,
+    periodMs: stores.changes.periodMs,
+    async call() {
+      // Prices of a new day do not wait for the store, and a catalog that has changed delays nothing else.
+      await stores.changes.read().finally(() => void refreshServing(parts));
+      const { byokKeys, accountRoutes, drains } = http.generation;
+      await runAll([
+        http.keyCache.refresh,
+        http.accountCache.refresh,
+        byokKeys.refresh,
+        accountRoutes.refresh,
+        () => drains.refresh(),
+      ]);
+    },
+    onSuccess(beganAt) {
+      health.succeeded(beganAt);
+      outage.succeeded();
+    },
+    onFailure(error) {
+      health.failed();
+      outage.failed(error);
+    },
+  });
+}
+
+/** Does what no request waits for. Apart from the reading, because a store may be readable and take no changes. */
+function keepUpRegularly(parts: Parts, { clock, log }: Platform): Poll {
+  const outage = createOutageLog({
+    log,
+    clock,
+    failureEvent: "the store does not take changes of balances or of the use of keys",
+    recoveryEvent: "the store takes changes of balances and of the use of keys again",
+  });
+  return new Poll({
+    clock,
+    periodMs: parts.stores.changes.periodMs,
+    call() {
+      if (parts.recorder.isHealthy()) parts.recordOutage.succeeded();
+      return keepUp(parts);
+    },
+    onSuccess: outage.succeeded,
+    onFailure: outage.failed,
+  });
+}
+
+/** Reloads a changed catalog, applies the price changes of a new day, and prepares the model lists of both. */
+async function refreshServing({ serving, http }: Parts): Promise<void> {
+  await serving.refresh();
+  await prepareModelLists(http);
+}
+
+function keepUp({ http, gateways }: Parts): Promise<void> {
+  const { byokKeys, ledger } = http.generation;
+  return runAll([
+    () => ledger.refresh(),
+    async () => {
+      if (await gateways.isLeader()) await ledger.expireGrants();
+      else ledger.leaveGrants();
+    },
+    byokKeys.saveUses,
+    http.keyCache.saveUses,
+  ]);
+}
+
+/** Runs steps in order. Rejects with the first failure, after all steps. */
+async function runAll(steps: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) await step().catch((error) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Deletes expired entries of the prompt log now, and once a minute. */
+function sweepPromptLog({ http, gateways }: Parts, { clock, log }: Platform): Timer {
+  const sweep = async (): Promise<void> => {
+    try {
+      if (await gateways.isLeader()) await http.promptLog.deleteExpired();
+    } catch (error) {
+      log.warn("expired prompt log entries could not be deleted; they are deleted later", {
+        detail: String(error),
+      });
+    }
+  };
+  void sweep();
+  return clock.every(PROMPT_LOG_SWEEP_MS, () => void sweep());
+}
+
+/** Deletes generations beyond the retention policy, and merges sums of hours. */
+function sweepDays({ config, stores, gatewayId }: Parts, { clock, log }: Platform): readonly Timer[] {
+  const { retention, rollUp, leases } = stores;
+  const sweepAfter = (readDays: (config: Config) => number | null, sweep: Omit<DaySweep, "days">) =>
+    restartOnChange(config, readDays, (days) =>
+      scheduleSweep({ ...sweep, days }, { leases, clock, log, owner: gatewayId }),
+    );
+  return [
+    sweepAfter(({ storage }) => storage.retention_days ?? null, {
+      name: "retention",
+      step: (firstKept) => retention.dropUsage(firstKept),
+      failureEvent: "generations beyond storage.retention_days could not be deleted; they are deleted later",
+    }),
+    sweepAfter(({ storage }) => storage.hourly_usage_days, {
+      name: "usage roll-up",
+      step: (firstKept) => rollUp.rollUpHours(firstKept),
+      failureEvent: "usage by hour beyond storage.hourly_usage_days could not be merged; it is merged later",
+    }),
+  ];
+}

@@ -1,0 +1,67 @@
+import { nextTurn } from "../../base/time/next-turn.ts";
+import type { HttpServer } from "../../http/server/server.ts";
+import type { Parts, Platform } from "../start/wire-up.ts";
+
+/** How long the error events of generations that were cancelled have to leave. Milliseconds. */
+const LAST_EVENTS_MS = 1_000;
+/** The most turns of the event loop in which generations end after they were cancelled. */
+const LAST_TURNS = 100;
+/** Connections are taken to have noticed the shutdown once no request has begun or ended for this long. Milliseconds. */
+const QUIET_MS = 500;
+
+/** What a shutdown drains, and how long it may take. */
+export interface Drain {
+  readonly parts: Pick<Parts, "http">;
+  readonly server: HttpServer;
+  /** How long running generations may go on. Milliseconds. */
+  readonly drainMs: number;
+  /** The longest time for which requests are still accepted. Milliseconds; 0 for none. */
+  readonly noticeMs: number;
+}
+
+/**
+ * Stops a server without breaking connections, and waits until all generations have ended. Requests are answered with
+ * `Connection: close` until their clients have gone elsewhere. Then the listener is closed. Generations that run longer than the
+ * drain time are cancelled.
+ */
+export async function drain(task: Drain, { clock, log }: Pick<Platform, "clock" | "log">): Promise<void> {
+  const { server, drainMs, parts } = task;
+  const { active } = parts.http.generation;
+  if (active.size > 0) log.info("waiting for open answers", { open: active.size, drain_ms: drainMs });
+  parts.http.shutdown.isDraining = true;
+  parts.http.generationFeed.close();
+  parts.http.shadow.stop();
+  const cutRest = clock.after(drainMs, () => {
+    for (const cancellation of [...active]) cancellation.cancel("shutdown");
+    clock.after(LAST_EVENTS_MS, () => server.kill());
+  });
+  await untilNoticed(task, clock);
+  await server.stop();
+  cutRest.cancel();
+  // All connections are closed, so the clients of the generations that still run have left.
+  for (const cancellation of [...active]) cancellation.cancel("client_left");
+  for (let turn = 0; active.size > 0 && turn < LAST_TURNS; turn++) await nextTurn();
+}
+
+/** Resolves once no request has begun or ended for a while and none is in progress, at the latest after `noticeMs`. */
+function untilNoticed(
+  { parts, server, drainMs, noticeMs }: Drain,
+  clock: Pick<Platform["clock"], "after">,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { shutdown } = parts.http;
+  const wait = (leftMs: number): void => {
+    if (leftMs <= 0) {
+      resolve();
+      return;
+    }
+    const stepMs = Math.min(leftMs, QUIET_MS);
+    const before = shutdown.answered;
+    clock.after(stepMs, () => {
+      const isQuiet = shutdown.answered === before && server.inProgress() === 0;
+      wait(isQuiet ? 0 : leftMs - stepMs);
+    });
+  };
+  wait(Math.min(noticeMs, drainMs));
+  return promise;
+}

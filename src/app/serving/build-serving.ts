@@ -1,0 +1,177 @@
+import { addProfiles } from "../../core/catalog/profile/endpoint-profile.ts";
+import { listProviderFormats } from "../../core/catalog/profile/list-formats.ts";
+import { endMissing } from "../../core/catalog/records/expiry.ts";
+import type {
+  CatalogWithFamilies,
+  ModelEndpoint,
+  ModelRecord,
+  ProviderRecord,
+} from "../../core/catalog/records/records.ts";
+import { applyOverrides } from "../../core/catalog/served/apply-overrides.ts";
+import { createCatalog } from "../../core/catalog/served/catalog.ts";
+import type { TierRecord } from "../../core/catalog/tiers/tier-records.ts";
+import { createServedModels, type ServedProvider } from "../../core/deployments/served-models.ts";
+import type { Transport } from "../../core/deployments/transport.ts";
+import type { UpstreamAddress, UpstreamCall } from "../../core/deployments/upstream-address.ts";
+import type { Serving } from "../../core/generation/call.ts";
+import type { NamedRoute } from "../../core/named-routes/route-records.ts";
+import { loadTiers } from "../catalog/load-tiers.ts";
+import { SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "../catalog/sandbox-catalog.ts";
+import { type ConfigProblem, collectProblems } from "../config/config-error.ts";
+import type { Config, ProviderConfig } from "../config/config-schema.ts";
+import { problemAt } from "../config/load-config.ts";
+import { readOverrides, readTakenParameters, spellPath } from "../config/override-schema.ts";
+import { listConfiguredFormats, listConfiguredHosts, listConfiguredModels } from "./configured-hosts.ts";
+import { loadNamedRoutes } from "./load-named-routes.ts";
+import { type ServingSources, serveProvider } from "./serve-provider.ts";
+
+/** What is stored besides the catalog: tiers, and the operator's named routes. */
+export interface StoredNames {
+  readonly tiers: readonly TierRecord[];
+  readonly namedRoutes: readonly NamedRoute[];
+}
+
+const NOTHING_STORED: StoredNames = { tiers: [], namedRoutes: [] };
+
+/** What is served, and messages to the operator about it. */
+export interface BuiltServing extends Serving {
+  readonly notices: readonly string[];
+  /** Providers that cannot be called as configured. They are not served. */
+  readonly providerProblems: readonly ConfigProblem[];
+  /** Overrides that do not fit the catalog. They are not applied. */
+  readonly overrideProblems: readonly ConfigProblem[];
+}
+
+/** Joins the catalog with keys and base URLs of environment and configuration, with the stored tiers and named routes. */
+export function buildServing(
+  data: CatalogWithFamilies,
+  sources: ServingSources,
+  stored: StoredNames = NOTHING_STORED,
+): BuiltServing {
+  const { config, clock } = sources;
+  const notices: string[] = [];
+  const rows = new Map(data.providers.map((record) => [record.slug, record]));
+  const providerProblems: ConfigProblem[] = findFormatProblems(config, rows);
+  const records = [...data.providers, ...listConfiguredHosts(config, rows, providerProblems)].map((record) =>
+    withOperatorFacts(record, config.providers[record.slug]),
+  );
+  const served = records.flatMap((record): ServedProvider[] => {
+    const provider = collectProblems(providerProblems, () => serveProvider(record, sources, notices));
+    return provider === null ? [] : [{ ...provider, families: data.families }];
+  });
+  const hasKeys = served.some(({ keys }) => keys.length > 0);
+  const hasSandbox = config.sandbox === "on" || (config.sandbox === "auto" && !hasKeys);
+  if (hasSandbox) served.push(serveSandbox(sources.sandboxTransport));
+  const { models: listed, problems } = applyOverrides(
+    endMissing(data.models, config.catalog.grace_days),
+    readOverrides(config.catalog.overrides),
+    records,
+  );
+  const providers = hasSandbox ? [...records, SANDBOX_PROVIDER] : records;
+  const models = addProfiles(
+    mergeModels(listed, listConfiguredModels(config, rows), hasSandbox ? SANDBOX_MODELS : []),
+    providers,
+    data.families,
+  );
+  const catalog = createCatalog({ source: data.source, providers, models });
+  const { tiers, notices: tierNotices } = loadTiers({
+    config,
+    catalog,
+    hasSandbox,
+    stored: stored.tiers,
+  });
+  return {
+    catalog,
+    servedModels: createServedModels(models, served, clock.now()),
+    tiers,
+    namedRoutes: loadNamedRoutes(config, stored.namedRoutes),
+    notices: [...notices, ...tierNotices],
+    providerProblems,
+    overrideProblems: problems.map(({ path, message }) => problemAt(config, spellPath(path), message)),
+  };
+}
+
+/** Returns the same with other stored tiers and named routes. */
+export function replaceNames(serving: BuiltServing, config: Config, stored: StoredNames): BuiltServing {
+  const { catalog, servedModels } = serving;
+  const hasSandbox = servedModels.provider(SANDBOX_PROVIDER.slug) !== undefined;
+  return {
+    ...serving,
+    tiers: loadTiers({ config, catalog, hasSandbox, stored: stored.tiers }).tiers,
+    namedRoutes: loadNamedRoutes(config, stored.namedRoutes),
+  };
+}
+
+/** Returns the row with what the operator knows of the provider: its contract, and what it takes of parameters. */
+function withOperatorFacts(record: ProviderRecord, config: ProviderConfig | undefined): ProviderRecord {
+  const { trains_on_data: trains, zero_retention: retainsNothing, send, takes } = config ?? {};
+  if ([trains, retainsNothing, send, takes].every((fact) => fact === undefined)) return record;
+  return {
+    ...record,
+    ...(trains === undefined ? {} : { trainsOnData: trains }),
+    ...(retainsNothing === undefined ? {} : { retainsData: !retainsNothing }),
+    ...(send === undefined ? {} : { sends: { fields: send.fields ?? [], tools: send.tools ?? [] } }),
+    ...(takes === undefined ? {} : { takesByOperator: readTakenParameters(takes) }),
+  };
+}
+
+/** Finds formats that a provider of the catalog does not speak. */
+function findFormatProblems(config: Config, rows: ReadonlyMap<string, ProviderRecord>): ConfigProblem[] {
+  return Object.entries(config.providers).flatMap(([slug, { format, formats }]) => {
+    const reject = (field: string, text: string) => problemAt(config, ["providers", slug, field], text);
+    if (format !== undefined && formats !== undefined)
+      return reject("format", "conflicts with formats; remove one of them");
+    const record = rows.get(slug);
+    if (record === undefined) return [];
+    const spoken = listProviderFormats(record);
+    const unknown = listConfiguredFormats({ format, formats }).find((name) => !spoken.includes(name));
+    if (unknown === undefined) return [];
+    const text = `names ${unknown}, which ${slug} does not speak, but ${spoken.join(", ")}`;
+    return reject(format === undefined ? "formats" : "format", text);
+  });
+}
+
+function serveSandbox(transport: Transport): ServedProvider {
+  const urls: Readonly<Partial<Record<UpstreamCall["action"], URL>>> = {
+    chat: new URL(`${SANDBOX_BASE_URL}/chat/completions`),
+    fim: new URL(`${SANDBOX_BASE_URL}/fim/completions`),
+    embeddings: new URL(`${SANDBOX_BASE_URL}/embeddings`),
+    moderations: new URL(`${SANDBOX_BASE_URL}/moderations`),
+    rerank: new URL(`${SANDBOX_BASE_URL}/rerank`),
+    images: new URL(`${SANDBOX_BASE_URL}/images/generations`),
+    speech: new URL(`${SANDBOX_BASE_URL}/audio/speech`),
+    transcriptions: new URL(`${SANDBOX_BASE_URL}/audio/transcriptions`),
+  };
+  const address: UpstreamAddress = {
+    urlFor: ({ action }) => urls[action] ?? null,
+    headersFor: () => ({}),
+    authorize: () => ({}),
+  };
+  return {
+    record: SANDBOX_PROVIDER,
+    families: [],
+    formats: [SANDBOX_PROVIDER.format],
+    keys: [{ label: "sandbox#0", secret: null, byokId: null, address, headers: {} }],
+    transport,
+    readByokKey: null,
+  };
+}
+
+/** Merges lists into one record per model. The first list with a model describes it, the others add or replace endpoints. */
+function mergeModels(...lists: readonly (readonly ModelRecord[])[]): ModelRecord[] {
+  const merged = new Map<string, ModelRecord>();
+  for (const model of lists.flat()) {
+    const earlier = merged.get(model.id);
+    merged.set(
+      model.id,
+      earlier === undefined ? model : { ...earlier, endpoints: joinEndpoints(earlier, model) },
+    );
+  }
+  return [...merged.values()];
+}
+
+/** Later endpoints replace earlier ones of the same provider. */
+function joinEndpoints(earlier: ModelRecord, later: ModelRecord): ModelEndpoint[] {
+  const replaced = new Set(later.endpoints.map(({ provider }) => provider));
+  return [...earlier.endpoints.filter(({ provider }) => !replaced.has(provider)), ...later.endpoints];
+}

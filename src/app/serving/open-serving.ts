@@ -1,0 +1,231 @@
+import type { Log } from "../../base/failures/log.ts";
+import { nextTurn } from "../../base/time/next-turn.ts";
+import { dateOf } from "../../base/time/time.ts";
+import { findNextChange } from "../../core/catalog/records/expiry.ts";
+import type { CatalogWithFamilies } from "../../core/catalog/records/records.ts";
+import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
+import type { TierStore } from "../../core/catalog/tiers/tier-store.ts";
+import type { Serving } from "../../core/generation/call.ts";
+import type { NamedRouteStore } from "../../core/named-routes/named-route-store.ts";
+import { loadCatalog } from "../catalog/load-catalog.ts";
+import { type ConfigProblem, formatProblem } from "../config/config-error.ts";
+import type { Config } from "../config/config-schema.ts";
+import { ConfigError } from "../config/load-config.ts";
+import { type BuiltServing, buildServing, replaceNames, type StoredNames } from "./build-serving.ts";
+import { findUnknownConfigNames } from "./check-config-names.ts";
+import type { ServingSources } from "./serve-provider.ts";
+
+/** The models and providers that are served, kept up to date with the catalog store and the calendar. */
+export interface ServingSource {
+  current(): Serving;
+  /** Messages to the operator about the configuration. */
+  readonly notices: readonly string[];
+  /**
+   * Reloads the catalog if the stored one has changed, or if a day has begun on which prices change or models end, and the stored tiers
+   * and named routes if they have changed. An invalid catalog is logged and changes nothing. Never throws.
+   */
+  refresh(): Promise<void>;
+  /** Builds what another configuration serves, of the same catalog and stored tiers. Nothing changes before it is adopted. */
+  prepare(config: Config): Promise<PreparedServing>;
+}
+
+/** What another configuration serves. */
+export interface PreparedServing {
+  readonly problems: readonly ConfigProblem[];
+  /** Serves it from now on. Must be called only without problems. */
+  adopt(): void;
+}
+
+/** The stores that models, tiers and named routes are served from. */
+export interface ServingStores {
+  readonly catalog: CatalogStore;
+  readonly tiers: TierStore;
+  readonly namedRoutes: NamedRouteStore;
+}
+
+/**
+ * Loads the catalog, the stored tiers and named routes, and joins them with the configuration.
+ * @throws ConfigError for an invalid configuration, an override that cannot be applied, and a policy with unknown names.
+ */
+export async function openServing(
+  sources: ServingSources,
+  stores: ServingStores,
+  log: Log,
+): Promise<ServingSource> {
+  const version = await stores.catalog.readVersion();
+  const { data, problems } = await loadCatalog(stores.catalog);
+  if (problems.length > 0) log.warn("the imported catalog is not used", { detail: problems.join("; ") });
+  const names = await readNames(stores);
+  const serving = buildServing(data, sources, names);
+  const found = findServingProblems(sources.config, serving);
+  if (found.length > 0) throw new ConfigError(found);
+  return new StoredServing({ sources, stores, log }, { data, serving, version, names });
+}
+
+/** Returns what is wrong with a configuration in what was built of it. */
+export function findServingProblems(config: Config, serving: BuiltServing): readonly ConfigProblem[] {
+  const { providerProblems, overrideProblems } = serving;
+  return [...providerProblems, ...overrideProblems, ...findUnknownConfigNames(config, serving)];
+}
+
+interface ServingDeps {
+  readonly sources: ServingSources;
+  readonly stores: ServingStores;
+  readonly log: Log;
+}
+
+/** The stored tiers and named routes, and their revisions before they were read. */
+interface ReadNames extends StoredNames {
+  readonly revisions: string;
+}
+
+async function readNames(stores: ServingStores): Promise<ReadNames> {
+  const revisions = await readRevisions(stores);
+  return {
+    revisions,
+    tiers: (await stores.tiers.listTiers()).map(({ tier }) => tier),
+    namedRoutes: await stores.namedRoutes.listNamedRoutes(null),
+  };
+}
+
+async function readRevisions({ tiers, namedRoutes }: ServingStores): Promise<string> {
+  return `${await tiers.tierRevision()} ${await namedRoutes.namedRouteRevision()}`;
+}
+
+interface ServingState {
+  readonly data: CatalogWithFamilies;
+  readonly serving: BuiltServing;
+  /** The version of the stored catalog that was read last, also if it was invalid. */
+  readonly version: string;
+  readonly names: ReadNames;
+}
+
+/** The most models that one line of the log names. */
+const LOGGED_MODELS = 20;
+
+class StoredServing implements ServingSource {
+  notices: readonly string[];
+  /** The next date on which prices change or models end; null if none is known. */
+  private nextChange: string | null;
+  /** The models without a price that were logged last. */
+  private unpriced = "";
+  /** One refresh runs at a time. */
+  private refreshing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private deps: ServingDeps,
+    private state: ServingState,
+  ) {
+    this.notices = state.serving.notices;
+    this.nextChange = nextChangeOf(state.serving);
+    this.logUnpriced(state.serving);
+  }
+
+  /** Logs which served models have no price, once until they change. */
+  private logUnpriced({ servedModels }: BuiltServing): void {
+    const names = servedModels.models.flatMap(({ id, endpoints }) =>
+      endpoints.some(({ isPriceUnknown }) => isPriceUnknown === true) ? [id] : [],
+    );
+    const models = names.slice(0, LOGGED_MODELS).join(", ");
+    if (models === this.unpriced) return;
+    this.unpriced = models;
+    if (names.length > 0)
+      this.deps.log.warn("models have no price, so that their answers are not charged", {
+        models,
+        count: names.length,
+        remedy: "set prices under providers, 0 for those that are free",
+      });
+  }
+
+  current(): Serving {
+    return this.state.serving;
+  }
+
+  refresh(): Promise<void> {
+    this.refreshing = this.refreshing.then(() => this.refreshNow());
+    return this.refreshing;
+  }
+
+  async prepare(config: Config): Promise<PreparedServing> {
+    await this.refreshing;
+    // Building blocks the event loop for long.
+    await nextTurn();
+    const sources = { ...this.deps.sources, config };
+    const built = this.state;
+    const serving = buildServing(built.data, sources, built.names);
+    return {
+      problems: findServingProblems(config, serving),
+      adopt: () => {
+        this.deps = { ...this.deps, sources };
+        const isCurrent = this.state.data === built.data && this.state.names === built.names;
+        if (isCurrent) this.serve(serving, built.data);
+        else this.build(this.state.data);
+      },
+    };
+  }
+
+  private serve(serving: BuiltServing, data: CatalogWithFamilies): void {
+    this.state = { ...this.state, data, serving };
+    this.notices = serving.notices;
+    this.nextChange = nextChangeOf(serving);
+    this.logUnpriced(serving);
+  }
+
+  private async refreshNow(): Promise<void> {
+    const { sources, stores, log } = this.deps;
+    try {
+      const version = await stores.catalog.readVersion();
+      if (version !== this.state.version) await this.reload(version);
+      else if (this.nextChange !== null && dateOf(sources.clock.now()) >= this.nextChange)
+        this.build(this.state.data);
+    } catch (error) {
+      log.warn("the catalog could not be refreshed; the current one stays in use", { detail: String(error) });
+    }
+    try {
+      await this.refreshNames();
+    } catch (error) {
+      log.warn("the stored tiers and named routes could not be read; the current ones stay in use", {
+        detail: String(error),
+      });
+    }
+  }
+
+  private async refreshNames(): Promise<void> {
+    const { sources, stores } = this.deps;
+    if ((await readRevisions(stores)) === this.state.names.revisions) return;
+    const names = await readNames(stores);
+    const serving = replaceNames(this.state.serving, sources.config, names);
+    this.state = { ...this.state, names, serving };
+  }
+
+  private async reload(version: string): Promise<void> {
+    const { stores, log } = this.deps;
+    this.state = { ...this.state, version };
+    const { data, problems } = await loadCatalog(stores.catalog);
+    if (problems.length > 0) {
+      log.warn("the imported catalog is not used; the current one stays in use", {
+        detail: problems.join("; "),
+      });
+      return;
+    }
+    // Loading and building each block the event loop for long.
+    await nextTurn();
+    this.build(data);
+    log.info("catalog refreshed", { source: data.source, models: data.models.length });
+  }
+
+  private build(data: CatalogWithFamilies): void {
+    const { sources, log } = this.deps;
+    const serving = buildServing(data, sources, this.state.names);
+    if (serving.providerProblems.length > 0) throw new ConfigError(serving.providerProblems);
+    this.serve(serving, data);
+    for (const problem of serving.overrideProblems)
+      log.warn("an override no longer fits the catalog and is not applied", {
+        detail: formatProblem(problem),
+      });
+  }
+}
+
+function nextChangeOf({ catalog, servedModels }: BuiltServing): string | null {
+  return findNextChange(catalog.models, servedModels.day);
+}

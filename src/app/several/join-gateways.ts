@@ -1,0 +1,132 @@
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import packageJson from "../../../package.json" with { type: "json" };
+import type { Clock } from "../../base/time/clock.ts";
+import type { GatewayIdentity, GatewayReplacedError } from "../../core/gateways/gateway-identity.ts";
+import {
+  type GatewayRegistry,
+  type LiveGateways,
+  SOLE_GATEWAY,
+} from "../../core/gateways/gateway-registry.ts";
+import { Membership } from "../../core/gateways/membership.ts";
+import { TaskLeader } from "../../core/gateways/task-leader.ts";
+import type { MasterKeys } from "../stores/open-master-keys.ts";
+import { recordSealingKey, requireCommonKeys, requireMasterKey } from "../stores/sealing-gateway.ts";
+import type { Stores } from "../stores/stores.ts";
+
+/** A gateway's place among those that share its stores. */
+export interface JoinedGateways {
+  readonly identity: GatewayIdentity;
+  /** Returns the live gateways; null while others may not have counted this one. */
+  liveGateways(): LiveGateways | null;
+  /** Returns whether this gateway does the tasks that one does for all. Rejects with a `StoreError` if the store is unavailable. */
+  isLeader(): Promise<boolean>;
+  /** Looks at a failure of a store: it may say that this gateway was replaced. */
+  noticeFailure(error: unknown): void;
+  /** Resolves if another process has taken this gateway's place: this one must end, and can save nothing any more. */
+  readonly replaced: Promise<GatewayReplacedError>;
+  /** Ends the membership of a gateway that stops. `isSaved`: the store has everything that it did. Never rejects. */
+  leave(isSaved: boolean): Promise<void>;
+}
+
+/** What a gateway joins with. */
+export interface JoiningGateway {
+  readonly stores: Stores;
+  readonly clock: Clock;
+  /** The id of its data directory, which it has locked. */
+  readonly id: string;
+  readonly dataDir: string;
+  readonly masters: MasterKeys;
+}
+
+/**
+ * Joins the gateways that share the stores: registers, and renews the registration from now on. On stores of one gateway it does nothing
+ * but record the master key.
+ * @throws ConfigError if the other gateways have other master keys.
+ */
+export async function joinGateways(joining: JoiningGateway): Promise<JoinedGateways> {
+  const { stores, masters, id } = joining;
+  await recordSealingKey(stores, masters);
+  if (!stores.isShared) return joinNone(await stores.gateways.register(describe(joining)));
+  await requireOwnId(joining);
+  await requireMasterKey(stores, masters);
+  const identity = await stores.gateways.register(describe(joining));
+  await requireCommonKeys(stores, id, masters).catch(async (error) => {
+    await stores.gateways.end(identity);
+    throw error;
+  });
+  stores.actAs(identity);
+  return joinOthers(joining, identity);
+}
+
+/**
+ * Of a copied data directory and its original only one may run: both would spend what the other has leased.
+ * @throws Error if a gateway of this id is live elsewhere.
+ */
+async function requireOwnId(joining: JoiningGateway): Promise<void> {
+  const own = describe(joining);
+  const registered = (await joining.stores.gateways.list()).find(({ id }) => id === own.id);
+  if (registered === undefined || !registered.isLive) return;
+  const { id, host, dataDir } = registered;
+  if (host === own.host && dataDir === own.dataDir) return;
+  throw new Error(
+    `the gateway ${id} of the data directory ${own.dataDir} was seen in the last 30 seconds on ${host} with ${dataDir}. If this is a copy of that directory, remove lock.db and the journal from it. If the directory was moved, wait until 30 seconds have passed.`,
+  );
+}
+
+function describe({ id, dataDir, masters }: JoiningGateway) {
+  return {
+    id,
+    host: hostname(),
+    version: packageJson.version,
+    dataDir: resolve(dataDir),
+    masterKeys: masters.list().map((master) => master.id),
+  };
+}
+
+function joinNone(identity: GatewayIdentity): JoinedGateways {
+  return {
+    identity,
+    liveGateways: () => SOLE_GATEWAY,
+    isLeader: async () => true,
+    noticeFailure() {},
+    replaced: new Promise(() => {}),
+    async leave() {},
+  };
+}
+
+/** The tasks that one gateway does for all: sweeps of what has expired. */
+const SWEEPS = "sweeps";
+
+async function joinOthers(
+  { stores, clock }: JoiningGateway,
+  identity: GatewayIdentity,
+): Promise<JoinedGateways> {
+  const { gateways, leases } = stores;
+  const replaced = Promise.withResolvers<GatewayReplacedError>();
+  const membership = new Membership({ registry: gateways, identity, clock, onReplaced: replaced.resolve });
+  const leader = new TaskLeader({ leases, clock, name: SWEEPS, owner: identity.id });
+  // Before the first request: without it the gateway has no share of the rate limits.
+  await membership.renew();
+  return {
+    identity,
+    liveGateways: () => membership.liveGateways(),
+    isLeader: () => leader.isLeader(),
+    noticeFailure: (error) => membership.noticeFailure(error),
+    replaced: replaced.promise,
+    async leave(isSaved) {
+      membership.stop();
+      // Both end by their time if the store is unavailable.
+      await leader.resign().catch(() => {});
+      if (isSaved) await end(gateways, identity).catch(() => {});
+    },
+  };
+}
+
+/** Gives back the money that the gateway has leased, so that the others can spend it, and removes its registration. */
+async function end(gateways: GatewayRegistry, identity: GatewayIdentity): Promise<void> {
+  while ((await gateways.releaseLeases(identity)) !== null) {
+    // Each call releases the leases of some accounts.
+  }
+  await gateways.end(identity);
+}

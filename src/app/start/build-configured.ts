@@ -1,0 +1,121 @@
+import { isDeepStrictEqual } from "node:util";
+import { WaitList } from "../../base/collections/wait-list.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import type { GenerationDeps } from "../../core/generation/call.ts";
+import { createUnreadAnswers } from "../../core/generation/unread-answers.ts";
+import { createByteBudget } from "../../core/limits/byte-budget.ts";
+import { FreeLimit } from "../../core/limits/free-limit.ts";
+import type { RateLimiter } from "../../core/limits/rate-limiter.ts";
+import type { ConsoleDeps } from "../../http/context/console-deps.ts";
+import type { HttpDeps } from "../../http/context/context.ts";
+import type { Config } from "../config/config-schema.ts";
+import { readPricingRules } from "../config/pricing-schema.ts";
+import {
+  readAllowedOrigins,
+  readHolderBytes,
+  readLimits,
+  readModelRenamer,
+  readPolicy,
+  readTimers,
+  readTrustedProxies,
+} from "../config/read-settings.ts";
+
+/** The dependencies of requests that follow from the configuration, so that a reload replaces them. */
+export interface Configured {
+  readonly http: Pick<
+    HttpDeps,
+    | "trustedProxies"
+    | "maxBodyBytes"
+    | "headerAliases"
+    | "allowedOrigins"
+    | "bodyBudget"
+    | "bodyWaits"
+    | "renameModel"
+    | "webhookSecret"
+    | "console"
+  >;
+  readonly generation: Pick<
+    GenerationDeps,
+    | "freeLimit"
+    | "listLimits"
+    | "policy"
+    | "holdBounds"
+    | "chargesAbandoned"
+    | "buyCreditsUrl"
+    | "timers"
+    | "unread"
+    | "maxAttempts"
+    | "repeats"
+    | "learnsRefusals"
+    | "pricing"
+  >;
+}
+
+/** What the configured parts are made of, besides the configuration. */
+export interface ConfiguredSources {
+  readonly clock: Clock;
+  readonly rateLimiter: RateLimiter;
+  readonly buildConsole: (config: Config) => ConsoleDeps | null;
+}
+
+/**
+ * Returns a function that builds the parts of a configuration. Parts that count requests in progress are built anew only if their own
+ * settings have changed; requests that have begun with the former ones end with them.
+ */
+export function createConfiguredBuilder(sources: ConfiguredSources): (config: Config) => Configured {
+  const { clock, rateLimiter } = sources;
+  const budget = keep((totalBytes: number, holderBytes: number) =>
+    createByteBudget({ totalBytes, holderBytes, clock, onGarbage: collectGarbage }),
+  );
+  const bodyWaits = keep((silenceMs: number) => new WaitList(clock, silenceMs));
+  const unread = keep((silenceMs: number, bytes: number) => createUnreadAnswers(clock, silenceMs, bytes));
+  const listLimits = keep((limits: Config["limits"]) => readLimits({ limits }));
+  return (config) => {
+    const { limits, server, timers, billing } = config;
+    return {
+      http: {
+        trustedProxies: readTrustedProxies(config),
+        maxBodyBytes: limits.body_bytes,
+        headerAliases: Object.entries(server.header_aliases),
+        allowedOrigins: readAllowedOrigins(config),
+        bodyBudget: budget(limits.total_body_bytes, readHolderBytes(config)),
+        bodyWaits: bodyWaits(timers.client_silence_ms),
+        renameModel: readModelRenamer(config),
+        webhookSecret: billing.webhook_secret ?? null,
+        console: sources.buildConsole(config),
+      },
+      generation: {
+        freeLimit: new FreeLimit(rateLimiter, limits.free_requests_per_hour),
+        listLimits: listLimits(limits),
+        policy: readPolicy(config),
+        holdBounds: { tokens: limits.hold_tokens, searches: limits.hold_searches },
+        buyCreditsUrl: billing.buy_credits_url ?? null,
+        timers: readTimers(config),
+        unread: unread(timers.client_silence_ms, limits.total_unread_bytes),
+        maxAttempts: limits.attempts,
+        repeats: limits.repeats,
+        learnsRefusals: config.routing.learn_refused_parameters,
+        pricing: readPricingRules(config.pricing),
+        chargesAbandoned: config.pricing.charge_abandoned,
+      },
+    };
+  };
+}
+
+/**
+ * Collects garbage at once. Many large bodies arrive, or end, faster than the runtime notices what they leave behind (docs/adr/0008-freed-pages-stay.md).
+ */
+function collectGarbage(): void {
+  Bun.gc(true);
+}
+
+/** Returns a function that builds again only if its arguments have changed since the last call. */
+export function keep<Args extends readonly unknown[], Built>(
+  build: (...args: Args) => Built,
+): (...args: Args) => Built {
+  let last: { readonly args: Args; readonly built: Built } | null = null;
+  return (...args) => {
+    if (last === null || !isDeepStrictEqual(last.args, args)) last = { args, built: build(...args) };
+    return last.built;
+  };
+}

@@ -1,0 +1,73 @@
+import { parseDollars } from "../../base/numbers/money.ts";
+import { HOUR_MS } from "../../base/time/time.ts";
+import type { KeyCache } from "../../core/accounts/memory/key-cache.ts";
+import { SESSION_MAX_MS } from "../../core/console/console-session.ts";
+import { type ConsoleSessionParts, ConsoleSessions } from "../../core/console/console-sessions.ts";
+import { FailedSignIns } from "../../core/console/failed-sign-ins.ts";
+import type { IdentitySignIn } from "../../core/console/sign-in-identity.ts";
+import { WindowCounter } from "../../core/console/window-counter.ts";
+import type { ConsoleDeps } from "../../http/context/console-deps.ts";
+import { findShippedConsole } from "../catalog/shipped-files.ts";
+import type { Config } from "../config/config-schema.ts";
+import { openClientSecret } from "../config/read-client-secret.ts";
+import { openConsole } from "../console/open-console.ts";
+import { OpenIdClient } from "../console/openid-client.ts";
+import { keep } from "./build-configured.ts";
+
+/** How many keys of the playground one management key may create in an hour. */
+const PLAYGROUND_KEYS = { max: 60, windowMs: HOUR_MS };
+
+type SharedParts = Pick<IdentitySignIn, "identities" | "stores" | "accountCache">;
+type ConsoleParts = Omit<ConsoleSessionParts, "keyCache"> & SharedParts & { readonly keyCache: KeyCache };
+
+/**
+ * Returns a function that builds what the pages and endpoints of the console depend on under a configuration; null if that disables the
+ * console. What counts attempts and keys stays the same.
+ */
+export function createConsoleBuilder(parts: ConsoleParts): (config: Config) => ConsoleDeps | null {
+  const fixed = { sessions: new ConsoleSessions(parts), failedSignIns: new FailedSignIns(parts.clock) };
+  const created = new WindowCounter(parts.clock, PLAYGROUND_KEYS);
+  const open = keep((dataDir: string, builtDir: string | null) => openConsole({ dataDir, builtDir }));
+  const connect = keep((oidc: Config["console"]["oidc"]) => buildOidc(oidc, parts));
+  return ({ console, data_dir: dataDir }) => {
+    if (!console.enabled) return null;
+    return {
+      ...fixed,
+      files: open(dataDir, console.built_dir ?? findShippedConsole()),
+      playground: {
+        limit: parseDollars(console.playground_limit) ?? 0,
+        lifetimeMs: console.playground_ms,
+        created,
+      },
+      oidc: connect(console.oidc),
+      publicUrl: console.url === undefined ? null : new URL(console.url),
+      hosts: new Set(console.hosts),
+    };
+  };
+}
+
+function buildOidc(oidc: Config["console"]["oidc"], parts: ConsoleParts): ConsoleDeps["oidc"] {
+  if (oidc === undefined) return null;
+  const { identities, stores, keyCache, accountCache, clock } = parts;
+  const clientSecret = openClientSecret(oidc);
+  const reauthenticateMs = oidc.reauthenticate_ms;
+  return {
+    identities,
+    stores,
+    keyCache,
+    accountCache,
+    rules: oidc.rules,
+    createsUsers: oidc.create_users,
+    name: oidc.name,
+    reauthenticateMs,
+    provider: new OpenIdClient({
+      issuer: oidc.issuer,
+      clientId: oidc.client_id,
+      clientSecret,
+      scopes: oidc.scopes,
+      neededClaims: [...new Set(oidc.rules.map(({ claim }) => claim))],
+      maxAgeMs: reauthenticateMs === null ? null : SESSION_MAX_MS,
+      clock,
+    }),
+  };
+}

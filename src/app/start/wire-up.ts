@@ -1,0 +1,605 @@
+/** Joins all parts of a gateway: `wireUp` calls one builder for each group of parts, in the order in which they depend on each other. */
+
+import { LinkedSet } from "../../base/collections/linked-set.ts";
+import { WaitList } from "../../base/collections/wait-list.ts";
+import type { Log } from "../../base/failures/log.ts";
+import { StoreHealth } from "../../base/failures/store-health.ts";
+import type { Random } from "../../base/secrets/random.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import { createTurnLine } from "../../base/time/next-turn.ts";
+import { createAccountCache } from "../../core/accounts/memory/account-cache.ts";
+import { principalOfAccount } from "../../core/accounts/memory/inference-principal.ts";
+import { createKeyCache } from "../../core/accounts/memory/key-cache.ts";
+import { DEFAULT_ACCOUNT_ID } from "../../core/accounts/records/records.ts";
+import type { CatalogManager } from "../../core/catalog/refresh/catalog-manager.ts";
+import type { Transport } from "../../core/deployments/transport.ts";
+import { AnswerCache } from "../../core/extensions/answers/answer-cache.ts";
+import { RepeatableAnswers } from "../../core/extensions/answers/repeatable-answers.ts";
+import type { BudgetWatch } from "../../core/extensions/budgets/budget-watch.ts";
+import { Guardrails } from "../../core/extensions/guardrails/guardrails.ts";
+import { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
+import { createRequestLog } from "../../core/extensions/request-log.ts";
+import { ShadowTraffic, type ShadowTrafficDeps } from "../../core/extensions/shadow/shadow-traffic.ts";
+import type { GenerationDeps } from "../../core/generation/call.ts";
+import { WATCH_MS } from "../../core/generation/client-watch.ts";
+import type { Extension } from "../../core/generation/extension.ts";
+import { generate } from "../../core/generation/generate.ts";
+import { createIdentityHash } from "../../core/generation/identity-hash.ts";
+import { createLearnedRefusals } from "../../core/generation/learned-refusals.ts";
+import { createRecentFailures } from "../../core/generation/recent-failures.ts";
+import type { TokenCounter } from "../../core/generation/token-counter.ts";
+import { createGate } from "../../core/limits/gate.ts";
+import { type AccountRoutes, createAccountRoutes } from "../../core/named-routes/account-routes.ts";
+import { NamedRouteManager } from "../../core/named-routes/route-manager.ts";
+import {
+  createProviderKeyCache,
+  type ProviderKeyCache,
+} from "../../core/provider-keys/provider-key-cache.ts";
+import { createVault, type Vault } from "../../core/provider-keys/vault.ts";
+import { createAffinityMemory } from "../../core/routing/affinity/affinity.ts";
+import { createCacheMemory } from "../../core/routing/affinity/cache-memory.ts";
+import { Drains } from "../../core/routing/health/drains.ts";
+import type { Health } from "../../core/routing/health/health.ts";
+import { createRetryBudget } from "../../core/routing/health/retry-budget.ts";
+import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
+import type { SettingsStore } from "../../core/settings/settings-store.ts";
+import type { Journal } from "../../core/usage/journal/journal.ts";
+import type { Recorder } from "../../core/usage/journal/recorder.ts";
+import type { TimesRecorder } from "../../core/usage/reports/times-recorder.ts";
+import { createRequestEncoder } from "../../encoder/request-encoder.ts";
+import type { HttpDeps } from "../../http/context/context.ts";
+import { prepareModelLists } from "../../http/routes/models/models.ts";
+import { openFileJournal } from "../../storage/journal/file-journal.ts";
+import { lockDataDir } from "../../storage/sqlite/data-lock.ts";
+import { startStoreWorker } from "../../storage/sqlite/threads/start-store-worker.ts";
+import type { StartStoreThread } from "../../storage/sqlite/threads/store-thread.ts";
+import { TextWebhook, type TextWebhookConfig } from "../../telemetry/webhooks/text-webhook.ts";
+import { createTokenCounter } from "../../tokenizer/token-counter.ts";
+import { createCatalogManager } from "../catalog/catalog-manager.ts";
+import { refreshInThread } from "../catalog/refresh-in-thread.ts";
+import { createTierManager } from "../catalog/tier-manager.ts";
+import type { Config } from "../config/config-schema.ts";
+import { readGuardrails } from "../config/guardrail-schema.ts";
+import { listSettings } from "../config/list-settings.ts";
+import { LiveConfig } from "../config/live-config.ts";
+import { loadConfig } from "../config/load-config.ts";
+import { PlatformKeyLabels } from "../config/platform-key-labels.ts";
+import { listConfiguredRoutes } from "../serving/load-named-routes.ts";
+import { openServing, type ServingSource } from "../serving/open-serving.ts";
+import { createUpstreams, type Upstreams } from "../serving/upstreams.ts";
+import { type JoinedGateways, joinGateways } from "../several/join-gateways.ts";
+import { type CommonState, openCommonState } from "../stores/common-state.ts";
+import { prepareDataDir } from "../stores/data-dir.ts";
+import { type MasterKeys, openMasterKeys } from "../stores/open-master-keys.ts";
+import { migrateStores, openStores } from "../stores/open-stores.ts";
+import type { OutageLog } from "../stores/outage-log.ts";
+import { joinRedis } from "../stores/redis-id.ts";
+import { rejectIncompleteCopy } from "../stores/reject-incomplete-copy.ts";
+import { journalDirOf, type Stores } from "../stores/stores.ts";
+import { waitForDatabase } from "../stores/wait-for-database.ts";
+import { createGenerationFeed } from "../watch/generation-feed.ts";
+import type { ProcessGroup } from "../watch/process-group.ts";
+import { readReadiness } from "../watch/read-readiness.ts";
+import { type Configured, createConfiguredBuilder } from "./build-configured.ts";
+import { createConsoleBuilder } from "./build-console.ts";
+import { buildEvents, type Events, joinObservers } from "./build-events.ts";
+import { buildMoney, type Money } from "./build-money.ts";
+import { buildTelemetry, readMetricsAccess, type Telemetry } from "./build-telemetry.ts";
+import { ConfigReloader, rejectReload } from "./config-reloader.ts";
+
+/** How long after the longest duration of a generation its hold and its limits' leases end by themselves. Milliseconds. */
+const LEASE_MARGIN_MS = 60_000;
+
+/** Compressed bodies that are decompressed at once; more would not be faster. */
+const UNPACKED_AT_ONCE = 2;
+/** How long a compressed body waits for its turn. Milliseconds. */
+const UNPACK_WAIT_MS = 30_000;
+
+/** What a gateway takes from outside the process, and what tests replace. */
+export interface Platform {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Reads the configuration anew for a reload. By default from the file and `environment`. */
+  readonly readConfig?: () => Config;
+  /** Sets the level of `log` after a reload. */
+  readonly setLogLevel?: (level: Config["log_level"]) => void;
+  /** Reloads the configuration of all processes of a gateway. By default there is only this one. */
+  readonly reloadAll?: (options: ReloadOptions) => Promise<ConfigReload>;
+  /** Measures how long calls of a database take, for tests that control `clock`. Defaults to `clock`. */
+  readonly databaseClock?: Clock;
+  /** Replaces the threads of SQLite in tests. */
+  readonly startStoreThread?: StartStoreThread;
+  /** The other processes that share the port; absent for a process that runs alone. */
+  readonly processes?: ProcessGroup;
+  /** Replaces the network in tests. */
+  readonly transport?: Transport;
+  /** Replaces the gateway's own in tests whose requests must not influence each other. */
+  readonly health?: Health;
+  /** Extensions after the gateway's own, for tests. */
+  readonly extensions?: readonly Extension[];
+  /** Replaces the thread that counts tokens in tests. */
+  readonly tokenCounter?: TokenCounter;
+  /** Replaces the data directory in tests. */
+  readonly resources?: Resources;
+}
+
+/** What a data directory contains: the stores, the journal, and the served models, which depend on the stored catalog. */
+export interface Resources {
+  readonly stores: Stores;
+  readonly journal: Journal;
+  readonly serving: ServingSource;
+  /** The id of the gateway that has the data directory. No other running gateway has it, whichever stores they share. */
+  readonly gatewayId: string;
+  /** Closes the stores and unlocks the data directory. */
+  release(): Promise<void>;
+}
+
+/** The joined parts, as far as the lifecycle needs them. */
+export interface Parts extends Resources {
+  readonly gateways: JoinedGateways;
+  readonly recorder: Recorder;
+  readonly usageTimes: TimesRecorder;
+  readonly budgetWatch: BudgetWatch;
+  /** The log of records that the store rejects. */
+  readonly recordOutage: OutageLog;
+  /** What the regular reading of the store reports, and requests ask. */
+  readonly health: StoreHealth;
+  /** The dependencies of a request that begins now. A reload of the configuration replaces them. */
+  readonly http: HttpDeps;
+  readonly config: LiveConfig;
+  readonly reloader: ConfigReloader;
+  readonly upstreams: Upstreams;
+  readonly common: CommonState;
+  readonly telemetry: Telemetry;
+  readonly events: Events;
+}
+
+/** Builds all parts of a gateway. @throws ConfigError, or Error if the data directory is locked or cannot be used. */
+export async function wireUp(config: Config, platform: Platform): Promise<Parts> {
+  const upstreams = createUpstreams({ ...platform, config });
+  const resources = platform.resources ?? (await openResources(config, platform, upstreams));
+  return buildParts({ config, platform, ...resources, upstreams }).catch(async (error) => {
+    resources.journal.close();
+    await resources.release();
+    throw error;
+  });
+}
+
+async function buildParts({
+  config,
+  platform,
+  upstreams,
+  ...resources
+}: Omit<Base, "gateways" | "health" | "live"> & Resources & Pick<Parts, "upstreams">): Promise<Parts> {
+  const { clock, random } = platform;
+  const { stores, gatewayId } = resources;
+  const masters = openMasterKeys(config, random);
+  const gateways = await joinGateways({ stores, clock, id: gatewayId, dataDir: config.data_dir, masters });
+  const { max_staleness_ms: maxStalenessMs } = config.storage;
+  const health = new StoreHealth({ clock, maxStalenessMs });
+  const live = new LiveConfig(config);
+  const base: Base = { config, live, platform, gateways, health, ...resources };
+  const money = buildMoney(base);
+  const secrets = await buildSecrets(base, masters);
+  const events = buildEvents({ ...base, ids: stores.ids });
+  const { onLedgerChecked } = events;
+  const serving = () => resources.serving.current();
+  const telemetry = buildTelemetry({ ...base, serving, onLedgerChecked });
+  const common = await buildCommonState(base);
+  const { extensions, ...features } = buildFeatures(base, {
+    ...{ ...secrets, common, telemetry, events, budgetWatch: money.budgetWatch },
+    findPayer: () => principalOfAccount(fixed.accountCache, DEFAULT_ACCOUNT_ID),
+    generate: (call) => generate(current().generation, call),
+  });
+  const drains = new Drains({ store: stores.drains, changes: stores.changes });
+  await drains.refresh();
+  const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
+  const reloader = buildReloader(base, generation);
+  const fixed: FixedHttpDeps = {
+    ...buildManagement(base, { ...money, ...secrets }),
+    ...telemetry.http,
+    requestObserver: joinObservers(telemetry.http.requestObserver, events.observer),
+    webhooks: events.webhooks,
+    ...features,
+    ...buildServer(base, { ...money, common }),
+    addressSalt: await findSecret("address_salt", stores.settings, random),
+    reloadConfig: (options) =>
+      (platform.reloadAll?.(options) ?? reloader.reload(options)).catch(rejectReload),
+  };
+  const current = followConfig(base, { fixed, generation });
+  return {
+    ...resources,
+    gateways,
+    recorder: money.recorder,
+    usageTimes: money.usageTimes,
+    budgetWatch: money.budgetWatch,
+    recordOutage: money.recordOutage,
+    health,
+    get http() {
+      return current();
+    },
+    config: live,
+    reloader,
+    upstreams,
+    common,
+    telemetry,
+    events,
+  };
+}
+
+/** The features that are attached to generations, and what the HTTP layer asks of them. */
+interface Features
+  extends Pick<GenerationDeps, "extensions">,
+    Pick<HttpDeps, "promptLog" | "repeatable" | "shadow"> {}
+
+/** What features are made of. */
+interface FeatureParts
+  extends Pick<Secrets, "vault">,
+    Pick<Parts, "common" | "telemetry" | "events" | "budgetWatch">,
+    Pick<ShadowTrafficDeps, "findPayer" | "generate"> {}
+
+function buildFeatures(
+  { platform, stores, live }: Base,
+  { vault, common, telemetry, events, budgetWatch, findPayer, generate }: FeatureParts,
+): Features {
+  const { clock, log, random } = platform;
+  const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
+  const answers = { store: common.answers, claims: stores.answers, clock, log };
+  const repeatable = new RepeatableAnswers(answers);
+  const shadow = new ShadowTraffic({ clock, random, log, findPayer, generate });
+  const guardrails = new Guardrails({ log, onMatch: telemetry.onGuardrailMatch });
+  const createHook = (hook: TextWebhookConfig) =>
+    new TextWebhook(hook, { clock, log, onVerdict: telemetry.onGuardrailVerdict });
+  const follow = (config: Config) => guardrails.replace(readGuardrails(config.guardrails, createHook));
+  follow(live.current());
+  live.subscribe(follow);
+  // Guardrails come before what stores, repeats or copies requests, so that none of these has what they mask.
+  const own = [promptLog, repeatable, new AnswerCache(answers), shadow];
+  const extensions = [
+    createRequestLog({ clock, log }),
+    guardrails,
+    budgetWatch,
+    ...own,
+    ...telemetry.extensions,
+    ...events.extensions,
+    ...(platform.extensions ?? []),
+  ];
+  return { extensions, promptLog, repeatable, shadow };
+}
+
+/** The parts of `HttpDeps` that receive requests and no reload replaces. */
+type ServerDeps = Pick<
+  HttpDeps,
+  "clock" | "log" | "ids" | "ownTurn" | "unpackGate" | "shutdown" | "readiness"
+>;
+
+function buildServer(
+  { platform, stores, journal, health }: Base,
+  { recorder, common }: Pick<Money, "recorder"> & Pick<Parts, "common">,
+): ServerDeps {
+  const { clock, log } = platform;
+  const shutdown: HttpDeps["shutdown"] = { isDraining: false, answered: 0 };
+  return {
+    clock,
+    log,
+    ids: stores.ids,
+    ownTurn: createTurnLine(),
+    unpackGate: createGate(clock, UNPACKED_AT_ONCE, UNPACK_WAIT_MS),
+    shutdown,
+    readiness: () => readReadiness({ recorder, journal, health, clock, common, shutdown }),
+  };
+}
+
+type FixedHttpDeps = Omit<HttpDeps, "generation" | keyof Configured["http"]>;
+type FixedGenerationDeps = Omit<GenerationDeps, keyof Configured["generation"]>;
+
+/** What requests depend on and no reload replaces. */
+interface FixedDeps {
+  readonly fixed: FixedHttpDeps;
+  readonly generation: FixedGenerationDeps;
+}
+
+/** Returns a function that returns the dependencies of requests under the configuration in force. */
+function followConfig({ live, platform, stores }: Base, { fixed, generation }: FixedDeps): () => HttpDeps {
+  const { clock, random, log } = platform;
+  const { keyCache, accountCache } = fixed;
+  const { ids, consoleSessions, identities } = stores;
+  const build = createConfiguredBuilder({
+    clock,
+    rateLimiter: generation.rateLimiter,
+    buildConsole: createConsoleBuilder({
+      ...{ store: consoleSessions, identities, stores, keyCache, accountCache },
+      ...{ clock, random, ids, log },
+    }),
+  });
+  const assemble = (config: Config): HttpDeps => {
+    const configured = build(config);
+    const metrics = fixed.metrics && { ...fixed.metrics, ...readMetricsAccess(config) };
+    return {
+      ...fixed,
+      ...configured.http,
+      metrics,
+      generation: { ...generation, ...configured.generation },
+    };
+  };
+  let http = assemble(live.current());
+  live.subscribe((config) => {
+    http = assemble(config);
+    keyCache.setAdminSecret(config.admin_key ?? null);
+    platform.setLogLevel?.(config.log_level);
+    void prepareModelLists(http);
+  });
+  return () => http;
+}
+
+function buildReloader({ live, platform, serving }: Base, generation: FixedGenerationDeps): ConfigReloader {
+  const { clock, random, environment, readConfig = () => loadConfig(environment) } = platform;
+  const parts = { live, serving, readConfig, environment, clock, random };
+  return new ConfigReloader({
+    ...parts,
+    onProviderChanged(slug) {
+      const keys = serving.current().servedModels.provider(slug)?.keys ?? [];
+      generation.health.forget(
+        slug,
+        keys.map(({ label }) => label),
+      );
+    },
+  });
+}
+
+async function openResources(config: Config, platform: Platform, upstreams: Upstreams): Promise<Resources> {
+  const { clock, log, environment } = platform;
+  prepareDataDir(config.data_dir, log);
+  const lock = lockDataDir(config.data_dir);
+  const opening = openStoresAtStart(config, platform).then(rejectIncompleteCopy);
+  const stores = await opening.catch((error) => {
+    lock.release();
+    throw error;
+  });
+  if (stores.schema !== null)
+    log.info("the stores are open", { stores: stores.location, schema: stores.schema });
+  return {
+    stores,
+    gatewayId: lock.gatewayId(await chooseGatewayId(stores)),
+    journal: openFileJournal(journalDirOf(config.data_dir)),
+    serving: await openServing(
+      { config, environment, clock, labels: new PlatformKeyLabels(), ...upstreams },
+      stores,
+      log,
+    ),
+    async release() {
+      await stores.close();
+      lock.release();
+    },
+  };
+}
+
+/** Opens the stores with the tables of this version. Waits for PostgreSQL. */
+function openStoresAtStart(config: Config, platform: Platform): Promise<Stores> {
+  const { clock, log, startStoreThread = startStoreWorker } = platform;
+  const open = async () => {
+    await migrateStores(config, platform);
+    return openStores(config, { ...platform, startStoreThread });
+  };
+  return waitForDatabase(open, { clock, log, maxWaitMs: config.database.start_wait_ms });
+}
+
+/** What all builders depend on. */
+interface Base extends Pick<Resources, "stores" | "journal" | "serving" | "gatewayId"> {
+  /** The configuration of the start, for what no reload changes. */
+  readonly config: Config;
+  readonly live: LiveConfig;
+  readonly platform: Platform;
+  readonly gateways: JoinedGateways;
+  readonly health: StoreHealth;
+}
+
+/** The parts that encrypt, decrypt and hash. */
+interface Secrets {
+  readonly vault: Vault;
+  readonly byokKeys: ProviderKeyCache;
+  readonly accountRoutes: AccountRoutes;
+  /** The key of the hash of users' identities. */
+  readonly identitySecret: string;
+}
+
+async function buildSecrets(
+  { platform: { log, random }, stores, health }: Base,
+  masters: MasterKeys,
+): Promise<Secrets> {
+  const vault = createVault(masters, random);
+  const byokKeys = createProviderKeyCache({
+    store: stores.providerKeys,
+    health,
+    vault,
+    onUnreadable: ({ id, accountId }) =>
+      log.error("a BYOK key cannot be decrypted: its master key is not in secrets.keys", {
+        provider_key_id: id,
+        account_id: accountId,
+      }),
+  });
+  return {
+    vault,
+    byokKeys,
+    accountRoutes: createAccountRoutes(stores.namedRoutes, health),
+    identitySecret: await findSecret("identity_secret", stores.settings, random),
+  };
+}
+
+async function buildCommonState({
+  config,
+  platform,
+  stores,
+  gateways,
+  gatewayId,
+}: Base): Promise<CommonState> {
+  return openCommonState({
+    ...platform,
+    gatewayId,
+    redisUrl: config.redis.url ?? null,
+    isShared: stores.isShared,
+    liveGateways: () => gateways.liveGateways(),
+    joinRedis: async (redis) =>
+      joinRedis({
+        ...platform,
+        redis,
+        registry: stores.gateways,
+        identity: gateways.identity,
+        storeId: await findSecret("store_id", stores.settings, platform.random),
+      }),
+    secret: await findSecret("conversation_secret", stores.settings, platform.random),
+    leaseMs: config.timers.total_ms + LEASE_MARGIN_MS,
+    turnBytes: config.limits.turn_memory_bytes,
+    answerBytes: config.limits.answer_memory_bytes,
+  });
+}
+
+function buildGeneration(
+  { platform, stores, serving, gatewayId }: Base,
+  {
+    recorder,
+    ledger,
+    byokKeys,
+    accountRoutes,
+    identitySecret,
+    extensions,
+    drains,
+    rateLimiter,
+    conversations,
+    health,
+  }: Money & Secrets & CommonState & Pick<GenerationDeps, "extensions" | "drains">,
+): FixedGenerationDeps {
+  const { clock, random, log } = platform;
+  return {
+    rateLimiter,
+    gatewayId,
+    clock,
+    log,
+    random,
+    ids: stores.ids,
+    extensions,
+    serving: () => serving.current(),
+    recorder,
+    ledger,
+    health: platform.health ?? health,
+    drains,
+    recentFailures: createRecentFailures(),
+    learnedRefusals: createLearnedRefusals(),
+    retryBudget: createRetryBudget(),
+    affinity: createAffinityMemory(),
+    cacheMemory: createCacheMemory(),
+    byokKeys,
+    accountRoutes,
+    conversations,
+    hashIdentity: createIdentityHash(identitySecret),
+    tokenCounter: platform.tokenCounter ?? createTokenCounter(clock),
+    requestEncoder: createRequestEncoder(clock, identitySecret),
+    beginnings: new WaitList(clock, WATCH_MS),
+    active: new LinkedSet(),
+  };
+}
+
+/** The parts of `HttpDeps` that identify callers and manage resources. */
+type ManagementDeps = Pick<
+  HttpDeps,
+  | "keyCache"
+  | "accountCache"
+  | "keyStores"
+  | "budgets"
+  | "audit"
+  | "gateways"
+  | "storedResponses"
+  | "catalogManager"
+  | "tierManager"
+  | "routeManager"
+  | "providerKeyStores"
+  | "consoleSessions"
+  | "credits"
+  | "usage"
+  | "usageTimes"
+  | "generationFeed"
+  | "listDamagedLines"
+  | "listSettings"
+>;
+
+function buildManagement(
+  { config, live, platform, stores, serving, gatewayId, health }: Base,
+  { ledger, vault, byokKeys, usageTimes, accountRoutes }: Money & Secrets,
+): ManagementDeps {
+  const { clock, log, environment } = platform;
+  const { ids, consoleSessions } = stores;
+  const adminSecret = config.admin_key ?? null;
+  const keyCache = createKeyCache({ store: stores.keys, health, clock, adminSecret });
+  const accountCache = createAccountCache(stores.accounts, health, stores.budgets);
+  return {
+    keyCache,
+    consoleSessions,
+    accountCache,
+    keyStores: stores,
+    budgets: stores.budgets,
+    audit: stores.audit,
+    gateways: stores.gateways,
+    storedResponses: stores.answers,
+    catalogManager: buildCatalogManager(live, clock, { stores, serving, gatewayId }),
+    tierManager: createTierManager({
+      config: () => live.current(),
+      clock,
+      store: stores.tiers,
+      onChanged: () => refreshServing({ stores, serving }),
+    }),
+    routeManager: new NamedRouteManager({
+      store: stores.namedRoutes,
+      clock,
+      configured: () => listConfiguredRoutes(live.current()),
+      async onChanged(accountId) {
+        if (accountId === null) await refreshServing({ stores, serving });
+        else accountRoutes.changed(accountId);
+      },
+    }),
+    providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
+    credits: { store: stores.ledger, ledger, clock, ids },
+    usage: stores.usage,
+    usageTimes,
+    generationFeed: createGenerationFeed(stores, { clock, log }),
+    listDamagedLines: stores.listDamagedLines,
+    listSettings: () => listSettings({ live, environment, providers: serving.current().catalog.providers }),
+  };
+}
+
+function buildCatalogManager(
+  live: LiveConfig,
+  clock: Clock,
+  { stores, serving, gatewayId }: Pick<Resources, "stores" | "serving" | "gatewayId">,
+): CatalogManager {
+  const { data_dir, database } = live.current();
+  return createCatalogManager({
+    config: () => live.current(),
+    clock,
+    store: stores.catalog,
+    leases: stores.leases,
+    owner: gatewayId,
+    onChanged: () => refreshServing({ stores, serving }),
+    runRefresh: (job) => refreshInThread({ config: { data_dir, database }, job }, clock),
+  });
+}
+
+/** Serves what this process has just stored. */
+async function refreshServing({ stores, serving }: Pick<Resources, "stores" | "serving">): Promise<void> {
+  // If that fails, the next regular reading finds the change.
+  await stores.changes.read().catch(() => {});
+  await serving.refresh();
+}
+
+/** Returns an id for a gateway at its first start. Version 0.1 kept the id of its only gateway in the settings. */
+async function chooseGatewayId({ settings, ids, isShared }: Stores): Promise<string> {
+  const former = isShared ? null : await settings.findSetting("gateway_id");
+  return former ?? ids.next("gateway");
+}
+
+/** Returns a secret that is generated once per data directory, so that hashes made with it survive a restart. */
+async function findSecret(name: string, settings: SettingsStore, random: Random): Promise<string> {
+  await settings.addSetting(name, Buffer.from(random.bytes(32)).toString("hex"));
+  return (await settings.findSetting(name)) as string;
+}

@@ -1,0 +1,19 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { lockDataDir } from "../../storage/sqlite/data-lock.ts";
+import { type CompactedDatabase, compactDatabase } from "../../storage/sqlite/database.ts";
+
+/**
+ * Removes the free pages of the database of a data directory.
+ * @throws Error if there is none, or a gateway is running on it.
+ */
+export function compactDataDir(dataDir: string): CompactedDatabase {
+  if (!existsSync(join(dataDir, "gateway.db")))
+    throw new Error(`${resolve(dataDir)} is not a data directory: it has no gateway.db`);
+  const lock = lockDataDir(dataDir);
+  try {
+    return compactDatabase(dataDir);
+  } finally {
+    lock.release();
+  }
+}

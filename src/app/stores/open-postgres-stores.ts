@@ -1,0 +1,146 @@
+import { StoreError } from "../../base/failures/store-error.ts";
+import { createIdSource } from "../../base/secrets/ids.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
+import { guardStore } from "../../storage/guard-store.ts";
+import { listDamagedLines } from "../../storage/journal/damaged-lines.ts";
+import { PostgresAccountStore } from "../../storage/postgres/account-store.ts";
+import { PostgresAuditStore } from "../../storage/postgres/audit-store.ts";
+import { PostgresBudgetStore } from "../../storage/postgres/budget-store.ts";
+import { PostgresCatalogStore } from "../../storage/postgres/catalog-store.ts";
+import { PostgresChanges } from "../../storage/postgres/changes.ts";
+import { connectPostgres, type Postgres, type SqlRunner } from "../../storage/postgres/client.ts";
+import { PostgresConsoleSessionStore } from "../../storage/postgres/console-session-store.ts";
+import { nameDatabase } from "../../storage/postgres/database-url.ts";
+import { PostgresDrainStore } from "../../storage/postgres/drain-store.ts";
+import { PostgresGatewayRegistry } from "../../storage/postgres/gateway-registry.ts";
+import { PostgresIdentityStore } from "../../storage/postgres/identity-store.ts";
+import { PostgresKeyStore } from "../../storage/postgres/key-store.ts";
+import { PostgresLeases } from "../../storage/postgres/leases.ts";
+import { PostgresLedgerStore } from "../../storage/postgres/ledger-store.ts";
+import { requireSchema } from "../../storage/postgres/migrate.ts";
+import { PostgresMoneyLeases } from "../../storage/postgres/money-leases.ts";
+import { PostgresNamedRouteStore } from "../../storage/postgres/named-route-store.ts";
+import { PostgresPromptLogStore } from "../../storage/postgres/prompt-log-store.ts";
+import { PostgresProviderKeyStore } from "../../storage/postgres/provider-key-store.ts";
+import { PostgresRetention } from "../../storage/postgres/retention.ts";
+import { PostgresRollUp } from "../../storage/postgres/roll-up.ts";
+import { PostgresSettingsStore } from "../../storage/postgres/settings-store.ts";
+import { PostgresStoredResponseStore } from "../../storage/postgres/stored-response-store.ts";
+import { PostgresTierStore } from "../../storage/postgres/tier-store.ts";
+import { PostgresUsageStore } from "../../storage/postgres/usage-store.ts";
+import type { StoreConfig } from "../catalog/open-catalog-store.ts";
+import { journalDirOf, type StorePlatform, type Stores } from "./stores.ts";
+
+/** The longest time for one statement of a check or a deletion. Milliseconds. */
+const MAINTENANCE_MS = 600_000;
+
+/** The connections of a process to PostgreSQL. */
+interface Connections {
+  readonly database: Postgres;
+  /** A connection whose statements may take minutes. */
+  readonly maintenance: Postgres;
+  close(): Promise<void>;
+}
+
+function connect(
+  { database: { pooled, max_connections } }: StoreConfig,
+  url: string,
+  clock: Clock,
+): Connections {
+  const options = { url, isPooled: pooled, clock };
+  const database = connectPostgres({ ...options, maxConnections: max_connections });
+  const maintenance = connectPostgres({ ...options, maxConnections: 1, statementMs: MAINTENANCE_MS });
+  return {
+    database,
+    maintenance,
+    async close() {
+      await maintenance.close();
+      await database.close();
+    },
+  };
+}
+
+/**
+ * Opens the stores of a PostgreSQL database.
+ * @throws Error if the database does not have the tables of this version, or is unavailable.
+ */
+export async function openPostgresStores(
+  config: StoreConfig,
+  url: string,
+  { clock, random, databaseClock = clock }: StorePlatform,
+): Promise<Stores> {
+  const { database, maintenance, close } = connect(config, url, databaseClock);
+  await requireSchema(database).catch(async (error) => {
+    await close();
+    return explainDatabaseFailure(error, url);
+  });
+  const schema = await readSchemaName(database).catch(async (error) => {
+    await close();
+    return explainDatabaseFailure(error, url);
+  });
+  const dataDir = config.data_dir;
+  const gateways = guardStore(new PostgresGatewayRegistry(database));
+  const changes = new PostgresChanges(database, !config.database.pooled);
+  let identity: GatewayIdentity | null = null;
+  return {
+    gateways,
+    changes,
+    isShared: true,
+    actAs(own) {
+      identity = own;
+    },
+    moneyLeases: guardStore(new PostgresMoneyLeases(database, () => requireIdentity(identity))),
+    usageOf: (other) => guardStore(new PostgresUsageStore({ database, identity: () => other })),
+    keys: guardStore(new PostgresKeyStore(database, changes)),
+    accounts: guardStore(new PostgresAccountStore(database, changes)),
+    answers: guardStore(new PostgresStoredResponseStore(database)),
+    audit: guardStore(new PostgresAuditStore(database)),
+    identities: guardStore(new PostgresIdentityStore(database)),
+    consoleSessions: guardStore(new PostgresConsoleSessionStore(database)),
+    catalog: new PostgresCatalogStore(database, changes),
+    leases: guardStore(new PostgresLeases(database)),
+    ledger: guardStore(new PostgresLedgerStore({ database, maintenance })),
+    budgets: guardStore(new PostgresBudgetStore(database, changes)),
+    namedRoutes: guardStore(new PostgresNamedRouteStore(database, changes)),
+    promptLog: guardStore(new PostgresPromptLogStore(database)),
+    providerKeys: guardStore(new PostgresProviderKeyStore(database, changes)),
+    retention: guardStore(new PostgresRetention(maintenance)),
+    rollUp: guardStore(new PostgresRollUp(maintenance)),
+    usage: guardStore(new PostgresUsageStore({ database, identity: () => identity })),
+    settings: guardStore(new PostgresSettingsStore(database)),
+    drains: guardStore(new PostgresDrainStore(database, changes)),
+    tiers: guardStore(new PostgresTierStore(database, changes)),
+    clock,
+    random,
+    ids: createIdSource(clock, random),
+    listDamagedLines: () => listDamagedLines(journalDirOf(dataDir)),
+    isGatewayRunning: async () => (await gateways.list()).some(({ isLive }) => isLive),
+    location: nameDatabase(url),
+    schema,
+    async close() {
+      await changes.close();
+      await close();
+    },
+  };
+}
+
+/** Returns the schema in which the tables of a database are. */
+async function readSchemaName(database: SqlRunner): Promise<string> {
+  const [row] = await database.run<{ schema: string }>(
+    `SELECT n.nspname AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.oid = to_regclass('schema_migrations')`,
+  );
+  return row?.schema ?? "";
+}
+
+function requireIdentity(identity: GatewayIdentity | null): GatewayIdentity {
+  if (identity === null) throw new Error("the gateway has not registered, so it cannot borrow money");
+  return identity;
+}
+
+/** Throws an error that names the database; one about its tables as it is. */
+export function explainDatabaseFailure(error: unknown, url: string): never {
+  if (!(error instanceof StoreError)) throw error;
+  throw new Error(`the database ${nameDatabase(url)} cannot be used: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,72 @@
+import { createIdSource } from "../../base/secrets/ids.ts";
+import { LOCAL_CHANGES } from "../../core/gateways/change-source.ts";
+import { createSoleRegistry } from "../../core/gateways/sole-gateway.ts";
+import type { UsageStore } from "../../core/usage/reports/usage-store.ts";
+import { createFileCatalogStore } from "../../storage/files/catalog-store.ts";
+import { guardStore } from "../../storage/guard-store.ts";
+import { listDamagedLines } from "../../storage/journal/damaged-lines.ts";
+import { isDataDirLocked } from "../../storage/sqlite/data-lock.ts";
+import { openDatabase } from "../../storage/sqlite/database.ts";
+import { FileLeases } from "../../storage/sqlite/file-leases.ts";
+import { repeatWhileBusy } from "../../storage/sqlite/repeat-busy.ts";
+import { createSqliteStores, type SqliteStores } from "../../storage/sqlite/stores.ts";
+import { createThreadedStores } from "../../storage/sqlite/threads/threaded-stores.ts";
+import type { StoreConfig } from "../catalog/open-catalog-store.ts";
+import { journalDirOf, type StorePlatform, type Stores } from "./stores.ts";
+
+/** Opens the stores of a data directory: in threads if the platform has them, else in this one. Creates what does not exist. */
+export function openSqliteStores(
+  { data_dir: dataDir }: Pick<StoreConfig, "data_dir">,
+  platform: StorePlatform,
+): Stores {
+  const { clock, random } = platform;
+  const { stores, close } = open(dataDir, platform);
+  const repeat = repeatWhileBusy(clock);
+  const guarded = Object.fromEntries(
+    Object.entries(stores).map(([name, store]) => [name, guardStore(store, repeat)]),
+  ) as unknown as SqliteStores;
+  return {
+    ...guarded,
+    ...soleGateway(guarded.usage),
+    catalog: createFileCatalogStore(dataDir),
+    leases: guardStore(new FileLeases(dataDir, clock)),
+    clock,
+    random,
+    ids: createIdSource(clock, random),
+    listDamagedLines: () => listDamagedLines(journalDirOf(dataDir)),
+    isGatewayRunning: async () => isDataDirLocked(dataDir),
+    location: dataDir,
+    schema: null,
+    close,
+  };
+}
+
+/** Open stores, and what closes them. */
+interface OpenStores {
+  readonly stores: SqliteStores;
+  close(): Promise<void>;
+}
+
+function open(
+  dataDir: string,
+  { clock, databaseClock = clock, startStoreThread }: StorePlatform,
+): OpenStores {
+  if (startStoreThread !== undefined)
+    return createThreadedStores({ dataDir, clock: databaseClock, start: startStoreThread });
+  const database = openDatabase(dataDir);
+  return { stores: createSqliteStores(database), close: async () => database.close() };
+}
+
+/** What is trivial in the stores of one gateway. */
+export function soleGateway(
+  usage: UsageStore,
+): Pick<Stores, "gateways" | "changes" | "isShared" | "moneyLeases" | "actAs" | "usageOf"> {
+  return {
+    moneyLeases: null,
+    gateways: createSoleRegistry(),
+    changes: LOCAL_CHANGES,
+    isShared: false,
+    actAs() {},
+    usageOf: () => usage,
+  };
+}

@@ -1,0 +1,47 @@
+import { makePrivateFolder } from "../../storage/files/private-files.ts";
+import { nameDatabase } from "../../storage/postgres/database-url.ts";
+import { migrateDatabase } from "../../storage/postgres/migrate.ts";
+import { migrateDataDir } from "../../storage/sqlite/database.ts";
+import type { StoreConfig } from "../catalog/open-catalog-store.ts";
+import { explainDatabaseFailure, openPostgresStores } from "./open-postgres-stores.ts";
+import { openSqliteStores } from "./open-sqlite-stores.ts";
+import type { StorePlatform, Stores } from "./stores.ts";
+
+/** What `migrateStores` has done. */
+export interface StoreMigration {
+  /** The steps that were applied, in order. */
+  readonly applied: readonly string[];
+  /** Names the stores in messages. */
+  readonly location: string;
+}
+
+/**
+ * Creates or changes the tables of the configured database as this version of the gateway needs them. Several processes may call it at
+ * the same time. Every start calls it.
+ * @throws Error if a newer version of the gateway has migrated the database and this one cannot share it, or if it is unavailable.
+ */
+export async function migrateStores(
+  config: StoreConfig,
+  { clock, databaseClock = clock }: Pick<StorePlatform, "clock" | "databaseClock">,
+): Promise<StoreMigration> {
+  const { url, pooled } = config.database;
+  if (url === undefined) {
+    const { before, after } = migrateDataDir(config.data_dir);
+    const applied = Array.from({ length: after - before }, (_, index) => `step ${before + index + 1}`);
+    return { applied, location: config.data_dir };
+  }
+  const migration = migrateDatabase({ url, isPooled: pooled, clock: databaseClock });
+  const { applied } = await migration.catch((error) => explainDatabaseFailure(error, url));
+  return { applied, location: nameDatabase(url) };
+}
+
+/**
+ * Opens the configured stores: of PostgreSQL if `database.url` is set, else of SQLite. Gateway and commands open them here and nowhere
+ * else. Other processes may have them open. SQLite's are created if they do not exist.
+ * @throws Error if the database does not have the tables of this version, or is unavailable.
+ */
+export async function openStores(config: StoreConfig, platform: StorePlatform): Promise<Stores> {
+  makePrivateFolder(config.data_dir);
+  const { url } = config.database;
+  return url === undefined ? openSqliteStores(config, platform) : openPostgresStores(config, url, platform);
+}

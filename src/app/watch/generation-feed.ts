@@ -1,0 +1,25 @@
+import type { Log } from "../../base/failures/log.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import { GenerationFeed } from "../../core/usage/generations/generation-feed.ts";
+import { createOutageLog } from "../stores/outage-log.ts";
+import type { Stores } from "../stores/stores.ts";
+
+/** Creates the feed of generations that are new or have changed. Failures of the store are logged once until it works again. */
+export function createGenerationFeed(
+  { usage, keys, accounts }: Pick<Stores, "usage" | "keys" | "accounts">,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): GenerationFeed {
+  const outage = createOutageLog({
+    log,
+    clock,
+    failureEvent: "streams of generations cannot be continued, because the store is unavailable",
+    recoveryEvent: "streams of generations are continued",
+  });
+  return new GenerationFeed({
+    clock,
+    usage,
+    names: { keys, accounts },
+    onSuccess: outage.succeeded,
+    onFailure: outage.failed,
+  });
+}

@@ -1,0 +1,92 @@
+import type { Log } from "../../base/failures/log.ts";
+import type { Clock, Timer } from "../../base/time/clock.ts";
+import { MINUTE_MS } from "../../base/time/time.ts";
+import { checkLedger } from "../../core/ledger/credits/check-ledger.ts";
+import { METRICS } from "../../core/telemetry/metric-declarations.ts";
+import type { MetricRegistry } from "../../core/telemetry/metric-registry.ts";
+import type { Stores } from "../stores/stores.ts";
+
+/** The delay of the first check, so that a start is not slowed down. Milliseconds. */
+const FIRST_MS = MINUTE_MS;
+/** A check that took a time is followed by a pause of at least so many times that. */
+const PAUSE_FACTOR = 100;
+
+/** What regular ledger checks need. */
+export interface LedgerWatch {
+  /** Null if there are no metrics. */
+  readonly registry: MetricRegistry | null;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error" | "warn">;
+  /** The pause between two checks. Minutes; 0 for no checks. */
+  readonly minutes: number;
+  /** Returns whether this gateway does the tasks that one of several does for all. */
+  readonly isLeader: () => Promise<boolean>;
+  /** Returns how many inconsistencies the ledger has. */
+  readonly countDifferences: () => Promise<number>;
+  /** Called with the result of each check that this gateway makes. */
+  readonly onChecked?: ((differences: number) => void) | null;
+}
+
+/** Checks the ledger at intervals, and reports the last result. */
+export function watchLedger(watch: LedgerWatch): Timer {
+  const { registry, clock, minutes } = watch;
+  const last: LastCheck = { differences: null, endedAt: 0 };
+  registry?.observe(METRICS.ledgerImbalance, (report) => {
+    if (last.differences !== null) report(last.differences, []);
+  });
+  registry?.observe(METRICS.ledgerCheckAge, (report) => {
+    if (last.differences !== null) report((clock.now() - last.endedAt) / 1_000, []);
+  });
+  if (minutes === 0) return { cancel() {} };
+  let isOver = false;
+  let timer: Timer;
+  const wait = (ms: number): void => {
+    timer = clock.after(ms, async () => {
+      const beganAt = clock.now();
+      await check(watch, last);
+      const tookMs = clock.now() - beganAt;
+      if (!isOver) wait(Math.max(minutes * MINUTE_MS, tookMs * PAUSE_FACTOR));
+    });
+  };
+  wait(Math.min(FIRST_MS, minutes * MINUTE_MS));
+  return {
+    cancel() {
+      isOver = true;
+      timer.cancel();
+    },
+  };
+}
+
+interface LastCheck {
+  /** Null if this gateway has made no check, or has left the task to another one. */
+  differences: number | null;
+  endedAt: number;
+}
+
+async function check(watch: LedgerWatch, last: LastCheck): Promise<void> {
+  const { clock, log, isLeader, countDifferences } = watch;
+  try {
+    if (!(await isLeader())) {
+      last.differences = null;
+      return;
+    }
+    last.differences = await countDifferences();
+    last.endedAt = clock.now();
+    if (last.differences > 0)
+      log.error("the ledger is inconsistent; `gateway ledger check` lists what", {
+        differences: last.differences,
+      });
+    watch.onChecked?.(last.differences);
+  } catch (error) {
+    log.warn("the ledger could not be checked; it is checked again later", { detail: String(error) });
+  }
+}
+
+/** Returns a function that checks the ledger, and returns how many inconsistencies it has. */
+export function createLedgerCheck({
+  ledger,
+  usage,
+  listDamagedLines,
+}: Pick<Stores, "ledger" | "usage" | "listDamagedLines">): () => Promise<number> {
+  return async () => (await checkLedger(ledger, usage, listDamagedLines())).length;
+}

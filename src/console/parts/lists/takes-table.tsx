@@ -1,0 +1,22 @@
+import { text } from "../../text/text.ts";
+import { printTaken, type TakenParameter } from "./print-taken.ts";
+import { type Column, Table } from "./table.tsx";
+
+const words = text.takes;
+
+/** What an endpoint takes of parameters, where it does not take every value, with the source of each rule. */
+export function TakesTable({ label, takes }: { label: string; takes: readonly TakenParameter[] }) {
+  return <Table label={label} columns={COLUMNS} rows={takes} keyOf={({ parameter }) => parameter} />;
+}
+
+const COLUMNS: readonly Column<TakenParameter>[] = [
+  {
+    id: "parameter",
+    title: words.columns.parameter,
+    width: 200,
+    cell: ({ parameter }) => <span class="mono">{parameter}</span>,
+    hint: ({ parameter }) => parameter,
+  },
+  { id: "taken", title: words.columns.taken, cell: printTaken, hint: printTaken },
+  { id: "source", title: words.columns.source, width: 160, cell: ({ source }) => words.sources[source] },
+];

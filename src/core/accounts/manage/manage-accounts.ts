@@ -1,0 +1,171 @@
+import { fail } from "../../../base/failures/errors.ts";
+import type { IdSource } from "../../../base/secrets/ids.ts";
+import type { Clock } from "../../../base/time/clock.ts";
+import { type KnownNames, type NameList, requireKnownNames } from "../../catalog/served/known-names.ts";
+import { changeRateLimit } from "../fields/own-rate-limit.ts";
+import { type Change, mergeChange } from "../fields/resource-fields.ts";
+import type { ACCOUNT_SETTINGS } from "../records/account-fields.ts";
+import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY, type Policy } from "../records/records.ts";
+import type { AccountStore, OwnerVerdict, UniqueVerdict } from "../stores/account-store.ts";
+
+/** The stores that managing accounts needs. */
+export interface AccountStores {
+  readonly accounts: AccountStore;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+/** The fields of an account to change. Absent and undefined fields keep their value, in a new account their default. */
+export interface AccountChange extends Change<typeof ACCOUNT_SETTINGS> {
+  /** True closes the account, false opens it again. */
+  readonly isClosed?: boolean | undefined;
+}
+
+type Kind = AccountRecord["kind"];
+
+/** A new account. */
+export interface NewAccount {
+  readonly kind: Kind;
+  readonly settings: AccountChange & { readonly name: string };
+  /** The first owner of an organization. */
+  readonly ownerId?: string | undefined;
+}
+
+const PREFIX: Record<Kind, string> = { user: "user", organization: "org" };
+
+/**
+ * Creates an account; an organization together with its first owner, if one is given.
+ * @throws GatewayError `invalid_request` for an owner who is not an open user, and for a policy with a model or provider that
+ * `known` does not have; `conflict` for the e-mail or external id of another account.
+ */
+export async function createAccount(
+  stores: AccountStores,
+  known: () => KnownNames,
+  { kind, settings, ownerId }: NewAccount,
+): Promise<AccountRecord> {
+  requireKnownNames(known, listPolicyNames(settings, OPEN_POLICY));
+  const createdAt = stores.clock.now();
+  const id = stores.ids.next(PREFIX[kind]);
+  const blank: AccountRecord = {
+    id,
+    kind,
+    name: settings.name,
+    email: null,
+    externalId: null,
+    overdraft: 0,
+    monthlyLimit: null,
+    policy: OPEN_POLICY,
+    rateLimit: null,
+    plan: null,
+    createdAt,
+    closedAt: null,
+  };
+  const account = applyChange(blank, settings, createdAt);
+  if (ownerId !== undefined) await requireUser(stores, ownerId, "owner");
+  const owner =
+    ownerId === undefined
+      ? undefined
+      : ({ organizationId: id, userId: ownerId, role: "owner", dailyLimit: null, createdAt } as const);
+  requireDone(await stores.accounts.insertAccount(account, owner));
+  return account;
+}
+
+/** @throws GatewayError `conflict` that names the field. */
+function requireDone(verdict: OwnerVerdict | UniqueVerdict): void {
+  if (verdict === "last_owner")
+    fail(
+      "conflict",
+      "This user is the only owner of an organization. Make another member its owner, or close the organization, first.",
+    );
+  if (verdict === "email_taken")
+    fail("conflict", "Another user has this e-mail address. Change or remove it there first.", {
+      metadata: { field: "email" },
+    });
+  if (verdict === "external_id_taken")
+    fail("conflict", "Another user or organization has this external_id. Change or remove it there first.", {
+      metadata: { field: "external_id" },
+    });
+}
+
+/** A change of one account. */
+export interface ChangeOfAccount {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly change: AccountChange;
+}
+
+/**
+ * Changes, closes or reopens an account. Its policy may have the names it had before and those that `known` has.
+ * @throws GatewayError `not_found`; `invalid_request` for a policy with an unknown name; `conflict` if a user is closed who is
+ * the only owner of an organization, and for the e-mail or external id of another account.
+ */
+export async function changeAccount(
+  { accounts, clock }: AccountStores,
+  known: () => KnownNames,
+  { kind, id, change }: ChangeOfAccount,
+): Promise<AccountRecord> {
+  const found = await findAccount(accounts, kind, id);
+  requireKnownNames(known, listPolicyNames(change, found.policy));
+  if (change.isClosed && id === DEFAULT_ACCOUNT_ID) {
+    fail("invalid_request", "The operator account cannot be closed.", { metadata: { field: "closed" } });
+  }
+  const now = clock.now();
+  const { verdict, account } = await accounts.changeAccount(id, (before) => applyChange(before, change, now));
+  requireDone(verdict);
+  return account ?? rejectUnknown(kind);
+}
+
+/**
+ * Returns the account with an id, if it is of the kind.
+ * @throws GatewayError `not_found`.
+ */
+export async function findAccount(accounts: AccountStore, kind: Kind, id: string): Promise<AccountRecord> {
+  const account = await accounts.findAccount(id);
+  return account?.kind === kind ? account : rejectUnknown(kind);
+}
+
+/**
+ * Checks that a field is the id of an open user. The operator account is not a user.
+ * @throws GatewayError `invalid_request`.
+ */
+export async function requireUser({ accounts }: AccountStores, id: string, field: string): Promise<void> {
+  const account = await accounts.findAccount(id);
+  if (account?.kind === "user" && account.closedAt === null && id !== DEFAULT_ACCOUNT_ID) return;
+  fail("invalid_request", `${field} must be the id of an open user.`, { metadata: { field } });
+}
+
+function rejectUnknown(kind: Kind): never {
+  return fail("not_found", `There is no ${kind} with that id.`);
+}
+
+/** Returns the names in a changed policy that need checking. Names that were in it before are not checked again. */
+export function listPolicyNames(
+  { policy }: Pick<AccountChange, "policy">,
+  before: Policy,
+): readonly NameList[] {
+  if (policy === undefined) return [];
+  const list = (field: string, kind: NameList["kind"], of: ListField): NameList => ({
+    field: `policy.${field}`,
+    kind,
+    names: policy[of],
+    kept: before[of],
+  });
+  return [
+    list("allowed_models", "model", "allowedModels"),
+    list("denied_models", "model", "deniedModels"),
+    list("allowed_providers", "provider", "allowedProviders"),
+    list("denied_providers", "provider", "deniedProviders"),
+  ];
+}
+
+type ListField = "allowedModels" | "deniedModels" | "allowedProviders" | "deniedProviders";
+
+function applyChange(before: AccountRecord, change: AccountChange, now: number): AccountRecord {
+  const { policy = {}, rateLimit, isClosed, ...settings } = change;
+  return {
+    ...mergeChange(before, settings),
+    policy: mergeChange(before.policy, policy),
+    rateLimit: changeRateLimit(before.rateLimit, rateLimit),
+    closedAt: isClosed === undefined ? before.closedAt : isClosed ? (before.closedAt ?? now) : null,
+  };
+}

@@ -1,0 +1,54 @@
+import type { StoreHealth } from "../../../base/failures/store-health.ts";
+import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import type { MemberRecord, SpendingAccount } from "../records/records.ts";
+import type { AccountStore } from "../stores/account-store.ts";
+import type { BudgetStore } from "../stores/budget-store.ts";
+import { followChanges } from "../stores/follow-changes.ts";
+import { memoize } from "../stores/memoize.ts";
+
+/** Accounts with their budgets, and memberships, cached in memory for the hot path, also those that do not exist. */
+export interface AccountCache {
+  /**
+   * A promise, as of `member`, unless the account is in memory. Rejects with a `StoreError` for what is not in memory while the store
+   * is unavailable.
+   */
+  account(id: string): MaybePromise<SpendingAccount | null>;
+  member(organizationId: string, userId: string): MaybePromise<MemberRecord | null>;
+  /** Returns an account that is in memory, possibly outdated; undefined for one that is not. */
+  peek(id: string): SpendingAccount | undefined;
+  /** Reads accounts and memberships again if a process has changed any of them since the last call. */
+  refresh(): Promise<void>;
+  /** Reads an account again. Call it after this process has created or changed one, or one of its budgets. */
+  changed(id: string): void;
+  /** Reads a membership again. Call it after this process has added, changed or removed one. */
+  memberChanged(organizationId: string, userId: string): void;
+}
+
+/** Returns a cache over a store. */
+export function createAccountCache(
+  store: Pick<AccountStore, "findAccount" | "findMember" | "accountRevision" | "listChangedAccounts">,
+  health: StoreHealth,
+  budgets: Pick<BudgetStore, "listBudgets">,
+): AccountCache {
+  const accounts = memoize(async (id): Promise<SpendingAccount | null> => {
+    const account = await store.findAccount(id);
+    const own = account === null ? [] : await budgets.listBudgets(id);
+    return account === null || own.length === 0 ? account : { ...account, budgets: own };
+  }, health);
+  const members = memoize((id) => {
+    const [organizationId = "", userId = ""] = id.split("/");
+    return store.findMember(organizationId, userId);
+  }, health);
+  return {
+    account: accounts.get,
+    peek: accounts.peek,
+    member: (organizationId, userId) => members.get(`${organizationId}/${userId}`),
+    refresh: followChanges({
+      readRevision: () => store.accountRevision(),
+      listChanged: store.listChangedAccounts?.bind(store),
+      caches: [accounts, members],
+    }),
+    changed: accounts.forget,
+    memberChanged: (organizationId, userId) => members.forget(`${organizationId}/${userId}`),
+  };
+}

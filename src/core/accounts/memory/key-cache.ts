@@ -1,0 +1,90 @@
+import type { StoreHealth } from "../../../base/failures/store-health.ts";
+import { chain, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import type { Clock } from "../../../base/time/clock.ts";
+import { ADMIN_KEY_ID, type ApiKeyPrincipal, type OperatorPrincipal } from "../records/principal.ts";
+import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../records/records.ts";
+import { hashSecret, isWellFormedSecret } from "../records/secrets.ts";
+import { followChanges } from "../stores/follow-changes.ts";
+import type { KeyStore } from "../stores/key-store.ts";
+import { memoize } from "../stores/memoize.ts";
+import { KeyUses } from "./key-uses.ts";
+
+/** Identifies callers by the secret of their API key. Keys are cached in memory, also those that do not exist. */
+export interface KeyCache {
+  /**
+   * Returns who a secret belongs to; null for one that is unknown, revoked or expired. A promise unless the key is in memory.
+   * Rejects with a `StoreError` for a key that is not in memory while the store is unavailable.
+   */
+  identify(secret: string): MaybePromise<ApiKeyPrincipal | OperatorPrincipal | null>;
+  /** Like `identify`, for a stored key by the hash of its secret. Never returns the configured admin key. */
+  identifyHash(hash: string): MaybePromise<ApiKeyPrincipal | OperatorPrincipal | null>;
+  /** The hash of the configured admin key; null if none is configured. */
+  readonly adminHash: string | null;
+  /** Replaces the configured admin key; null for none. The former one is not valid any more. */
+  setAdminSecret(secret: string | null): void;
+  /** Reads keys again if a process has changed any of them since the last call. */
+  refresh(): Promise<void>;
+  /** Stores when keys were last used, as far as that is not stored yet. */
+  saveUses(): Promise<void>;
+  /** Reads a key again. Call it after this process has created, changed or revoked one. */
+  changed(key: Pick<KeyRecord, "hash">): void;
+}
+
+/** What a key cache is made of. */
+export interface KeyCacheParts {
+  readonly store: Pick<KeyStore, "findKeyByHash" | "keyRevision" | "listChangedKeys" | "recordKeyUses">;
+  readonly health: StoreHealth;
+  readonly clock: Clock;
+  /** The configured admin key, which is valid besides the stored keys; null for none. */
+  readonly adminSecret: string | null;
+}
+
+/** Returns a cache over a store. Changes by other processes take effect with the next `refresh`. */
+export function createKeyCache({ store, health, clock, adminSecret }: KeyCacheParts): KeyCache {
+  const keys = memoize((hash) => store.findKeyByHash(hash), health);
+  const hashOf = (secret: string | null) => (secret === null ? null : hashSecret(secret));
+  let adminHash = hashOf(adminSecret);
+  const uses = new KeyUses(store);
+  const principalOf = (key: KeyRecord | null) => {
+    const now = clock.now();
+    if (key === null || !isValidAt(key, now)) return null;
+    uses.record(key.id, now);
+    return toPrincipal(key);
+  };
+  const refresh = followChanges({
+    readRevision: () => store.keyRevision(),
+    listChanged: store.listChangedKeys?.bind(store),
+    caches: [keys],
+  });
+  const identifyHash: KeyCache["identifyHash"] = (hash) => chain(keys.get(hash), principalOf);
+  return {
+    identifyHash,
+    get adminHash() {
+      return adminHash;
+    },
+    setAdminSecret(secret) {
+      adminHash = hashOf(secret);
+    },
+    identify(secret) {
+      const hash = hashSecret(secret);
+      if (hash === adminHash) return { kind: "operator", keyId: ADMIN_KEY_ID };
+      const known = keys.peekCurrent(hash);
+      if (known !== undefined) return principalOf(known);
+      // A malformed secret cannot be a stored key's: do not ask the store.
+      if (keys.peek(hash) === undefined && !isWellFormedSecret(secret)) return null;
+      return identifyHash(hash);
+    },
+    refresh,
+    saveUses: () => uses.save(),
+    changed: ({ hash }) => keys.forget(hash),
+  };
+}
+
+function isValidAt({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+function toPrincipal(key: KeyRecord): ApiKeyPrincipal | OperatorPrincipal {
+  const isOperators = key.kind === "management" && key.accountId === DEFAULT_ACCOUNT_ID;
+  return isOperators ? { kind: "operator", keyId: key.id } : { kind: "key", key };
+}

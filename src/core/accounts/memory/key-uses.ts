@@ -1,0 +1,54 @@
+import { nextTurn } from "../../../base/time/next-turn.ts";
+import { HOUR_MS } from "../../../base/time/time.ts";
+import type { KeyStore, KeyUse } from "../stores/key-store.ts";
+
+/** The keys of one hour that are in memory. With more of them, some are saved more than once. */
+const MAX_SEEN = 100_000;
+/** The uses that one transaction stores, and the transactions of one call of `save`: one in each turn of the event loop. */
+const GROUP = 250;
+const MAX_GROUPS = 8;
+
+/**
+ * Collects in which hour each key was used last, until it is saved. A key is collected once an hour, so that most uses cost only the
+ * lookup of its id.
+ */
+export class KeyUses {
+  /** The beginning of the present hour, in milliseconds since the epoch. */
+  private hour = 0;
+  /** The keys that were collected in this hour. */
+  private readonly seen = new Set<string>();
+  /** The hours to be saved, by key. */
+  private readonly waiting = new Map<string, number>();
+
+  constructor(private readonly store: Pick<KeyStore, "recordKeyUses">) {}
+
+  /** `now` is in milliseconds since the epoch. */
+  record(id: string, now: number): void {
+    if (now - this.hour >= HOUR_MS || this.seen.size >= MAX_SEEN) {
+      this.hour = now - (now % HOUR_MS);
+      this.seen.clear();
+    }
+    if (this.seen.has(id)) return;
+    this.seen.add(id);
+    this.waiting.set(id, this.hour);
+  }
+
+  /** Saves some of the collected uses. Those that the store does not take are kept. */
+  async save(): Promise<void> {
+    for (let group = 0; group < MAX_GROUPS && this.waiting.size > 0; group++) {
+      if (group > 0) await nextTurn();
+      await this.saveGroup();
+    }
+  }
+
+  private async saveGroup(): Promise<void> {
+    const saving: KeyUse[] = [];
+    for (const [id, usedAt] of this.waiting) {
+      saving.push({ id, usedAt });
+      if (saving.length === GROUP) break;
+    }
+    await this.store.recordKeyUses(saving);
+    // A use of a later hour may have been collected meanwhile.
+    for (const { id, usedAt } of saving) if (this.waiting.get(id) === usedAt) this.waiting.delete(id);
+  }
+}

@@ -1,0 +1,81 @@
+import { WeakPairs } from "../../../base/collections/weak-pairs.ts";
+import { fail } from "../../../base/failures/errors.ts";
+import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import type { AccountPrincipal } from "../records/principal.ts";
+import type { KeyRecord, MemberRecord, SpendingAccount } from "../records/records.ts";
+import type { AccountCache } from "./account-cache.ts";
+
+/**
+ * Returns a key with the account that it acts for (docs/api/accounts.md, "Accounts"): the organization with the id
+ * `organizationId`: the key's user must be a member of it. For null, the account that the key belongs to. A promise unless all of them are in memory.
+ * @throws GatewayError `permission_denied` if the user is not a member of the organization, or if the account or the user's
+ * own account is closed.
+ */
+export function resolveAccount(
+  cache: AccountCache,
+  key: KeyRecord,
+  organizationId: string | null,
+): MaybePromise<AccountPrincipal> {
+  const { userId } = key;
+  const accountId = organizationId ?? key.accountId;
+  if (userId !== null && userId !== accountId) return resolveMember(cache, key, { accountId, userId });
+  const account = cache.account(accountId);
+  return account instanceof Promise
+    ? resolveLater(account, key, accountId)
+    : resolveOwner(account, key, accountId);
+}
+
+async function resolveLater(
+  account: Promise<SpendingAccount | null>,
+  key: KeyRecord,
+  accountId: string,
+): Promise<AccountPrincipal> {
+  return resolveOwner(await account, key, accountId);
+}
+
+/** Resolves a key in the account that it belongs to. */
+function resolveOwner(account: SpendingAccount | null, key: KeyRecord, accountId: string): AccountPrincipal {
+  if (account === null || key.accountId !== accountId) return rejectStranger(accountId);
+  return openPrincipal(key, account, null);
+}
+
+/** Resolves a user's key in the account of an organization. */
+async function resolveMember(
+  cache: AccountCache,
+  key: KeyRecord,
+  { accountId, userId }: { readonly accountId: string; readonly userId: string },
+): Promise<AccountPrincipal> {
+  const account = await cache.account(accountId);
+  const member = await cache.member(accountId, userId);
+  if (account === null || member === null) return rejectStranger(accountId);
+  const user = await cache.account(userId);
+  if (user !== null && user.closedAt !== null) rejectClosed();
+  return openPrincipal(key, account, member);
+}
+
+/** The principals of the records in memory, by account and key. */
+const known = new WeakPairs<SpendingAccount, KeyRecord, AccountPrincipal>();
+
+/** Returns the same object as long as the records are the same, so that what follows from them can be remembered with it. */
+function openPrincipal(
+  key: KeyRecord,
+  account: SpendingAccount,
+  member: MemberRecord | null,
+): AccountPrincipal {
+  if (account.closedAt !== null) rejectClosed();
+  const before = known.get(account, key);
+  if (before?.member === member) return before;
+  const principal: AccountPrincipal = { kind: "key", key, account, member };
+  known.set(account, key, principal);
+  return principal;
+}
+
+function rejectStranger(organization: string): never {
+  return fail("permission_denied", "The key's user is not a member of this organization.", {
+    metadata: { organization },
+  });
+}
+
+function rejectClosed(): never {
+  return fail("permission_denied", "The account that this key belongs to is closed.");
+}

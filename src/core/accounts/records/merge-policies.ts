@@ -1,0 +1,131 @@
+import { matchPattern } from "../../../base/text/match-pattern.ts";
+import { hyphenate, undatedId } from "../../catalog/records/undated-id.ts";
+import { isTierName } from "../../catalog/tiers/tier-name.ts";
+import type { InferencePrincipal } from "./principal.ts";
+import type { KeyRecord, Policy } from "./records.ts";
+
+/** The level of a policy: the configuration of the gateway, the account that pays, or the key. */
+export type PolicyLevel = "gateway" | "account" | "key";
+
+/** One list of a policy that restricts models or providers. */
+export interface PolicyRule {
+  readonly level: PolicyLevel;
+  readonly list: "allowed_models" | "denied_models" | "allowed_providers" | "denied_providers";
+  readonly patterns: readonly string[];
+}
+
+/** The merged policies of several levels: what any of them denies is denied. */
+export interface EffectivePolicy {
+  readonly rules: readonly PolicyRule[];
+  /** The first level that requires providers not to train on request data; null if none does. */
+  readonly denyDataCollection: PolicyLevel | null;
+  /** The first level that requires zero data retention; null if none does. */
+  readonly zeroRetention: PolicyLevel | null;
+  /** No level switches marks for prompt caches off. */
+  readonly promptCaching: boolean;
+}
+
+/** A policy and its level. */
+export interface LevelPolicy {
+  readonly level: PolicyLevel;
+  readonly policy: Policy;
+}
+
+/** Merges policies. A further level only adds rules, so it can tighten a policy but never loosen it. */
+export function mergePolicies(levels: readonly LevelPolicy[]): EffectivePolicy {
+  return {
+    rules: levels.flatMap(listRules),
+    denyDataCollection: levels.find(({ policy }) => policy.denyDataCollection)?.level ?? null,
+    zeroRetention: levels.find(({ policy }) => policy.zeroRetention)?.level ?? null,
+    promptCaching: levels.every(({ policy }) => policy.promptCaching !== "off"),
+  };
+}
+
+/** The merged policy of a principal, valid while the operator's policy is the same object. */
+interface KnownPolicy {
+  readonly operator: Policy;
+  readonly merged: EffectivePolicy;
+}
+
+const known = new WeakMap<InferencePrincipal, KnownPolicy>();
+
+/** Returns the policy that applies to a principal: the operator's, and with a key also the account's and the key's models. */
+export function policyOf(operator: Policy, principal: InferencePrincipal): EffectivePolicy {
+  if (principal.kind === "anonymous") return mergePolicies([{ level: "gateway", policy: operator }]);
+  const before = known.get(principal);
+  if (before?.operator === operator) return before.merged;
+  const merged = mergeKeyPolicies(operator, principal.account.policy, principal.key);
+  known.set(principal, { operator, merged });
+  return merged;
+}
+
+function mergeKeyPolicies(operator: Policy, account: Policy, key: KeyRecord): EffectivePolicy {
+  const merged = mergePolicies([
+    { level: "gateway", policy: operator },
+    { level: "account", policy: account },
+  ]);
+  if (key.models === null) return merged;
+  return {
+    ...merged,
+    rules: [...merged.rules, { level: "key", list: "allowed_models", patterns: key.models }],
+  };
+}
+
+/**
+ * Returns whether a rule allows a model of a provider. A denied model stays denied under the ids of its releases, in either spelling of
+ * versions: `openai/gpt-4o` denies `openai/gpt-4o-2024-08-06`. An allowed model allows only its own id.
+ */
+export function ruleAllows({ list, patterns }: PolicyRule, modelId: string, provider: string): boolean {
+  switch (list) {
+    case "allowed_models":
+      return matchesAny(patterns, modelId);
+    case "denied_models":
+      return !matchesAny(patterns, modelId) && !deniesRelease(patterns, modelId);
+    case "allowed_providers":
+      return matchesAny(patterns, provider);
+    case "denied_providers":
+      return !matchesAny(patterns, provider);
+  }
+}
+
+/**
+ * Returns whether a rule allows whatever a tier or a named route of the operator resolves to, because it names it: the whole name, or a
+ * pattern of tiers. Other patterns are about models.
+ */
+export function allowsChoice({ list, patterns }: PolicyRule, name: string): boolean {
+  if (list !== "allowed_models") return false;
+  return patterns.some((pattern) => isNameOf(pattern, name));
+}
+
+/** Returns the policy that applies to the models of a tier or of a named route of the operator: without the rules that name it. */
+export function policyWithin(policy: EffectivePolicy, name: string): EffectivePolicy {
+  const rules = policy.rules.filter((rule) => !allowsChoice(rule, name));
+  return rules.length === policy.rules.length ? policy : { ...policy, rules };
+}
+
+function isNameOf(pattern: string, name: string): boolean {
+  if (!pattern.includes("*")) return pattern.toLowerCase() === name.toLowerCase();
+  return isTierName(pattern) && matchPattern(pattern, name);
+}
+
+function deniesRelease(patterns: readonly string[], modelId: string): boolean {
+  const model = undatedId(modelId);
+  return model !== null && matchesAny(patterns.map(hyphenate), model);
+}
+
+function matchesAny(patterns: readonly string[], id: string): boolean {
+  return patterns.some((pattern) => matchPattern(pattern, id));
+}
+
+function listRules({ level, policy }: LevelPolicy): PolicyRule[] {
+  const rules: PolicyRule[] = [];
+  if (policy.allowedModels !== null)
+    rules.push({ level, list: "allowed_models", patterns: policy.allowedModels });
+  if (policy.deniedModels.length > 0)
+    rules.push({ level, list: "denied_models", patterns: policy.deniedModels });
+  if (policy.allowedProviders !== null)
+    rules.push({ level, list: "allowed_providers", patterns: policy.allowedProviders });
+  if (policy.deniedProviders.length > 0)
+    rules.push({ level, list: "denied_providers", patterns: policy.deniedProviders });
+  return rules;
+}

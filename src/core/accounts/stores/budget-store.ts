@@ -1,0 +1,67 @@
+import type { DayRange } from "../../../base/time/time.ts";
+import type { BudgetRecord } from "../records/budget-records.ts";
+
+/** The most budgets of an account: each request of the account is compared with all of them. */
+export const MAX_BUDGETS = 200;
+
+/** What was spent of a budget by its whole subject, or by one of several end users or tags. */
+export interface BudgetSum {
+  /** The keyed hash of the end user, or the tag, of a budget for each of them; empty for other budgets. */
+  readonly value: string;
+  /** Nanodollars. */
+  readonly spent: number;
+}
+
+/** Sums, or marks, that one call reads or claims at most: one statement each, which must not hold up requests. */
+export const BUDGET_SUMS_AT_ONCE = 100;
+
+/** Names one sum of a budget. */
+export interface BudgetSumQuery {
+  readonly budgetId: string;
+  /** The end user or tag, of a budget for each of them; else empty. */
+  readonly value: string;
+  readonly days: DayRange;
+}
+
+/** Selects the largest sums of a budget. */
+export interface TopSumsQuery extends Pick<BudgetSumQuery, "budgetId" | "days"> {
+  readonly limit: number;
+}
+
+/** A state of a budget that an event reports once in each period. */
+export interface BudgetMark {
+  readonly budgetId: string;
+  readonly value: string;
+  /** The first day of the period; of a rolling one, its last day. */
+  readonly since: number;
+  readonly level: "warning" | "reached";
+}
+
+/** Stores budgets. Several processes may share one. Every change raises the revision of accounts. */
+export interface BudgetStore {
+  /** Returns the budgets of an account, the oldest first. */
+  listBudgets(accountId: string): Promise<readonly BudgetRecord[]>;
+  /** Returns budgets of all accounts in the order of their ids, after the id `afterId`. */
+  listAllBudgets(afterId: string | null, limit: number): Promise<readonly BudgetRecord[]>;
+  findBudget(id: string): Promise<BudgetRecord | null>;
+  /**
+   * Inserts a budget, with what was spent before as far as usage sums tell it: in the same transaction, so that no cost is missed or
+   * counted twice. Returns false if the account has `MAX_BUDGETS` already.
+   */
+  insertBudget(budget: BudgetRecord): Promise<boolean>;
+  /** Replaces the fields of a budget that can change. Returns null if there is no such budget. */
+  changeBudget(id: string, change: (budget: BudgetRecord) => BudgetRecord): Promise<BudgetRecord | null>;
+  /** Deletes a budget with its sums. Returns false if there was none. */
+  deleteBudget(id: string): Promise<boolean>;
+  /** Returns what was spent in each of at most `BUDGET_SUMS_AT_ONCE` sums, in nanodollars and in their order. */
+  sumBudgets(sums: readonly BudgetSumQuery[]): Promise<readonly number[]>;
+  /** Returns the largest sums of a budget, the most first. A budget may have millions: SQLite reads them in short slices. */
+  listTopSums(query: TopSumsQuery): Promise<readonly BudgetSum[]>;
+  /** Claims at most `BUDGET_SUMS_AT_ONCE` marks, and returns for each whether this is its first claim. */
+  claimMarks(marks: readonly BudgetMark[]): Promise<readonly boolean[]>;
+  /**
+   * Merges the sums of days before `day` into one for each budget in total, and deletes those of other budgets, whose periods are at
+   * most 365 days long. Deletes marks of earlier days as well.
+   */
+  mergeDays(day: number): Promise<void>;
+}

@@ -1,0 +1,234 @@
+import { matchPattern } from "../../../base/text/match-pattern.ts";
+import type { ModelTarget } from "../../../wire/canonical/format.ts";
+import { MARKED_FORMATS, type MarkedCache } from "../../../wire/conversation/cache-marking.ts";
+import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import type { ParameterRule, ParameterRules } from "../../../wire/conversation/parameter-rules.ts";
+import { actionOf } from "../records/action-of.ts";
+import type {
+  FamilyProfile,
+  ModelEndpoint,
+  ModelRecord,
+  ModelTakes,
+  ProviderRecord,
+  SourcedTaken,
+  TakenParameter,
+  TakenParameters,
+  TakesSource,
+} from "../records/records.ts";
+import { quirksOf } from "./list-formats.ts";
+
+/** A model endpoint in one of its formats, and what decides about the parameters that it takes. */
+export interface TakingEndpoint {
+  readonly endpoint: ModelEndpoint;
+  readonly model: ModelRecord;
+  readonly record: ProviderRecord;
+  readonly format: ProviderFormat;
+  /** The profiles of the model's families at its provider (`findFamilies`). */
+  readonly families: readonly FamilyProfile[];
+}
+
+/** Returns the profiles of the families that a model belongs to at a provider, in their order. */
+export function findFamilies(
+  all: readonly FamilyProfile[],
+  modelId: string,
+  provider: string,
+): readonly FamilyProfile[] {
+  const matches = (pattern: string) => matchPattern(pattern, modelId);
+  return all.filter(
+    ({ models, except = [], providers }) =>
+      (providers === undefined || providers.includes(provider)) &&
+      models.some(matches) &&
+      !except.some(matches),
+  );
+}
+
+/**
+ * Returns what is known of the parameters that an endpoint takes, by the names of the chat API. The operator's configuration comes first:
+ * of the endpoint, of the model, then of the provider. Then come the provider's own refusals, what is known of the model's families, where
+ * later rows change earlier ones, what the catalog says of the model, the provider of others, and the format.
+ */
+export function listTaken(taking: TakingEndpoint): ReadonlyMap<string, SourcedTaken> {
+  const { endpoint, model, record, format, families } = taking;
+  const quirks = quirksOf(record, format);
+  const all = new Map<string, SourcedTaken>();
+  const fit = mayNotReason(taking) ? (one: TakenParameter) => one : withoutCondition;
+  const add = (source: TakesSource, taken: TakenParameters | undefined, onlyRefusals = false) => {
+    for (const name in taken) {
+      const one = taken[name] as TakenParameter;
+      if (!onlyRefusals || one === "no") all.set(name, { taken: fit(one), source });
+    }
+  };
+  add("format", TAKEN_BY_FORMAT[format]);
+  add("provider", quirks.takes);
+  add("model", takenByModel(model, endpoint));
+  for (const { parameters } of families) add("family", parameters);
+  // What a provider takes for no model at all.
+  add("provider", quirks.takes, true);
+  add("configuration", takenByOperator(taking));
+  return all;
+}
+
+/** Returns the rules for the parameters of a request to an endpoint (`listTaken`); null: it takes everything. */
+export function resolveTakes(taking: TakingEndpoint): ParameterRules | null {
+  const rules = new Map([...listTaken(taking)].flatMap(([name, { taken }]) => toRule(name, taken)));
+  return rules.size === 0 ? null : { rules, reasonsByDefault: reasonsByDefault(taking) };
+}
+
+/** Whether a model reasons at an endpoint if the request does not say. */
+export function reasonsByDefault({
+  endpoint,
+  model,
+  families,
+}: Pick<TakingEndpoint, "endpoint" | "model" | "families">): boolean {
+  return lastOf(families, "reasonsByDefault") ?? factsOf(model, endpoint).reasoning !== "when-told";
+}
+
+/** Whether a model can answer without reasoning at an endpoint, as far as is known. */
+function mayNotReason(taking: Pick<TakingEndpoint, "endpoint" | "model" | "families">): boolean {
+  const { reasoning } = taking.model;
+  if (reasoning === undefined || reasoning.canDisable === true) return true;
+  return reasoning.efforts?.includes("none") === true || !reasonsByDefault(taking);
+}
+
+/** Returns a rule that applies while the model reasons for one that always does: whatever effort a request names, it gets another. */
+function withoutCondition(taken: TakenParameter): TakenParameter {
+  if (typeof taken === "string") return taken;
+  const { whileReasoning: _, ...rule } = taken;
+  return rule;
+}
+
+/** What the operator says of the provider, the model and the endpoint; the later one precedes. */
+function takenByOperator({
+  endpoint,
+  model,
+  record,
+}: Pick<TakingEndpoint, "endpoint" | "model" | "record">): TakenParameters | undefined {
+  if ((record.takesByOperator ?? model.takesByOperator ?? endpoint.takesByOperator) === undefined) return;
+  return { ...record.takesByOperator, ...model.takesByOperator, ...endpoint.takesByOperator };
+}
+
+/** Whether an endpoint lacks a parameter of its model according to the catalog, and the operator says nothing else. */
+export function isLacking(
+  taking: Pick<TakingEndpoint, "endpoint" | "model" | "record">,
+  name: string,
+): boolean {
+  if (taking.endpoint.lacks?.includes(name) !== true) return false;
+  return (takenByOperator(taking)?.[name] ?? "no") === "no";
+}
+
+/** The fields and features that a provider's row rules out in a format, without those that the operator says are taken. */
+export interface RefusedFields {
+  /** Fields that the provider rejects. */
+  readonly refused: readonly string[];
+  /** The only fields that it does not reject; null where it ignores others. */
+  readonly known: readonly string[] | null;
+  /** It has no parameter for a JSON Schema. */
+  readonly noSchemas: boolean;
+}
+
+/** Returns what a provider's row rules out of the requests to an endpoint. */
+export function resolveRefused(
+  taking: Pick<TakingEndpoint, "endpoint" | "model" | "record" | "format">,
+): RefusedFields {
+  const { refusedFields = [], knownFields, noSchemas, randomSeed } = quirksOf(taking.record, taking.format);
+  const byOperator = takenByOperator(taking);
+  if (byOperator === undefined)
+    return { refused: refusedFields, known: knownFields ?? null, noSchemas: noSchemas === true };
+  const taken = new Set(Object.entries(byOperator).flatMap(([name, one]) => (one === "no" ? [] : name)));
+  const fields = [...taken].map((name) => (randomSeed === true && name === "seed" ? "random_seed" : name));
+  return {
+    refused: refusedFields.filter((field) => !taken.has(field)),
+    known: knownFields === undefined ? null : [...new Set([...knownFields, ...fields])],
+    noSchemas:
+      byOperator[STRUCTURED_OUTPUTS] === "no" || (noSchemas === true && !taken.has(STRUCTURED_OUTPUTS)),
+  };
+}
+
+/** The name of the parameter for answers by a JSON Schema, which is a kind of `response_format`. */
+export const STRUCTURED_OUTPUTS = "structured_outputs";
+
+/** What is known of the model at this endpoint. */
+function factsOf(model: ModelRecord, endpoint: ModelEndpoint): ModelTakes {
+  return { ...model.takes, ...endpoint.takesHere };
+}
+
+/** Returns what a model takes of turns, forced calls and breakpoints at an endpoint; an absent member is unknown, or always. */
+export function resolveTurns({
+  endpoint,
+  model,
+  families,
+}: Pick<TakingEndpoint, "endpoint" | "model" | "families">): Pick<
+  ModelTarget,
+  "forcedTools" | "takesMidSystem" | "takesPrefill" | "takesUnsigned" | "takesBreakpoints" | "blankTexts"
+> {
+  const { forcedTools, reasoning, midConversationSystem, prefill } = factsOf(model, endpoint);
+  const unsigned = lastOf(families, "unsignedThinking");
+  const blankTexts = lastOf(families, "blankTexts");
+  const byFacts = reasoning === "always" ? "never" : "without-reasoning";
+  const forced = lastOf(families, "forcedTools") ?? (forcedTools === false ? byFacts : undefined);
+  return {
+    ...(forced === undefined ? {} : { forcedTools: forced }),
+    ...(midConversationSystem === undefined ? {} : { takesMidSystem: midConversationSystem }),
+    ...(prefill === undefined ? {} : { takesPrefill: prefill }),
+    ...(unsigned === undefined ? {} : { takesUnsigned: unsigned }),
+    ...(lastOf(families, "cacheBreakpoints") === true ? { takesBreakpoints: true } : {}),
+    ...(blankTexts === undefined ? {} : { blankTexts }),
+  };
+}
+
+/** Returns how an endpoint caches prompts by marks in a format; null if it does not, or if reading them costs as much as sending them. */
+export function resolveMarkedCache({
+  endpoint,
+  model,
+  record,
+  format,
+}: Pick<TakingEndpoint, "endpoint" | "model" | "format"> & {
+  readonly record: Pick<ProviderRecord, "cacheKeepsZeroRetention">;
+}): MarkedCache | null {
+  const { cacheBreakpoints, cacheMinTokens = MOST_MIN_TOKENS } = factsOf(model, endpoint);
+  const isMarked = cacheBreakpoints === true && MARKED_FORMATS.has(format);
+  if (!isMarked || endpoint.prices?.cacheRead === undefined) return null;
+  return { minTokens: cacheMinTokens, keepsZeroRetention: record.cacheKeepsZeroRetention === true };
+}
+
+/** The largest minimum of a model that is known, for those whose own is not. */
+const MOST_MIN_TOKENS = 4096;
+
+/** Returns a member of the last profile that has it; undefined if none has. */
+export function lastOf<K extends keyof FamilyProfile>(
+  families: readonly FamilyProfile[],
+  member: K,
+): FamilyProfile[K] | undefined {
+  return families.findLast((family) => family[member] !== undefined)?.[member];
+}
+
+/**
+ * What hosts of a format take unless their rows say otherwise. OpenAI's Responses API rejects less than 16 tokens, and so do the hosts that
+ * follow it (https://github.com/vectorize-io/hindsight/issues/58, https://github.com/earendil-works/pi/issues/6265, 2026-11-28).
+ */
+const TAKEN_BY_FORMAT: Readonly<Partial<Record<ProviderFormat, TakenParameters>>> = {
+  "openai-responses": { max_output_tokens: { min: 16 } },
+};
+
+/** A model of the catalog that has no temperature takes only the default. */
+function takenByModel(model: ModelRecord, endpoint: ModelEndpoint): TakenParameters {
+  if (model.isUndescribed === true || actionOf(model) !== "chat") return {};
+  if (factsOf(model, endpoint).sampling === false) return { ...ONLY_DEFAULT_SAMPLING, top_k: "no" };
+  return hasTemperature(model, endpoint) ? {} : ONLY_DEFAULT_SAMPLING;
+}
+
+/** Whether a model takes a temperature at an endpoint. */
+function hasTemperature(model: ModelRecord, endpoint: ModelEndpoint): boolean {
+  return (
+    model.supportedParameters.includes("temperature") && endpoint.lacks?.includes("temperature") !== true
+  );
+}
+
+const ONLY_DEFAULT_SAMPLING: TakenParameters = { temperature: { values: [1] }, top_p: { values: [1] } };
+
+function toRule(name: string, taken: TakenParameter): [string, ParameterRule][] {
+  if (taken === "yes") return [];
+  return [[name, taken === "no" ? NOT_TAKEN : taken]];
+}
+
+const NOT_TAKEN: ParameterRule = { values: [] };

@@ -1,0 +1,21 @@
+import type { InferenceAction } from "../../../wire/client-apis/inference-request.ts";
+import type { ModelRecord } from "./records.ts";
+
+/** What a model is for. Models for conversations are also for text completions and fill in the middle. */
+export type ModelAction = Exclude<InferenceAction, "completions" | "fim">;
+
+/** The actions of models that have only one output modality. A model whose only output is text is for conversations. */
+const ACTIONS: Readonly<Record<string, ModelAction>> = {
+  embedding: "embeddings",
+  moderation: "moderations",
+  rerank: "rerank",
+  image: "images",
+  speech: "speech",
+  transcription: "transcriptions",
+};
+
+/** Returns what requests to a model ask for, by its output modalities. */
+export function actionOf({ outputModalities }: Pick<ModelRecord, "outputModalities">): ModelAction {
+  const [only = "", another] = outputModalities;
+  return another === undefined ? (ACTIONS[only] ?? "chat") : "chat";
+}

@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { isFreeId } from "../records/is-free-id.ts";
+import { MODEL_ID, MODEL_ID_CHARS } from "../records/is-sound-model.ts";
+import { PlainText } from "../records/plain-text-schema.ts";
+import { TIER_PREFIX } from "./tier-name.ts";
+
+/** The client APIs that accept tiers. */
+export const CLIENT_APIS_WITH_TIERS = ["chat.completions", "responses", "messages"] as const;
+/** Reasoning efforts that a tier can set. `none` disables reasoning. */
+export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export const VERBOSITIES = ["low", "medium", "high"] as const;
+
+const MAX_MODELS = 50;
+const MAX_VALUES = 100;
+
+const modelId = z
+  .string()
+  .max(MODEL_ID_CHARS)
+  .regex(MODEL_ID, "must have the form author/model, in lower case")
+  .refine((id) => !id.startsWith(TIER_PREFIX), "must be a model: a tier cannot contain tiers");
+
+const pick = z.strictObject({
+  models: z.array(modelId).min(1).max(MAX_MODELS),
+  reasoning: z.enum(["enabled", ...EFFORTS]).optional(),
+  verbosity: z.enum(VERBOSITIES).optional(),
+});
+
+const rule = z.discriminatedUnion("by", [
+  z.strictObject({
+    by: z.literal("header"),
+    header: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a header name in lower case"),
+    cases: z
+      .array(z.strictObject({ values: z.array(z.string().trim().min(1)).min(1).max(MAX_VALUES), pick }))
+      .min(1)
+      .max(MAX_VALUES),
+    else: pick,
+  }),
+  z.strictObject({
+    by: z.literal("api"),
+    cases: z.partialRecord(z.enum(CLIENT_APIS_WITH_TIERS), pick),
+    else: pick,
+  }),
+  z.strictObject({ by: z.literal("balance"), paid: pick, else: pick }),
+  z.strictObject({
+    by: z.literal("free"),
+    except: z.array(z.string().min(1)).max(MAX_VALUES).default([]),
+    last: z
+      .array(modelId.refine(isFreeId, "must be a free model: its id ends in :free"))
+      .max(MAX_MODELS)
+      .default([]),
+  }),
+]);
+
+/** The schema of a tier in `catalog/tiers.json` and under `tiers` of the configuration. */
+export const tierSchema = z.strictObject({
+  id: z
+    .string()
+    .regex(
+      /^gateway-auto\/[a-z0-9][a-z0-9._-]*$/,
+      "must be gateway-auto/ and a name in lower case, such as gateway-auto/fast",
+    )
+    .describe("Replaces the catalog's tier with this id."),
+  name: PlainText.min(1).describe("Display name."),
+  description: z.string().default(""),
+  released: z.iso.date().optional().describe("Release date, shown as `created`."),
+  rule: rule.describe(
+    "How the tier chooses: by header, api, balance or free (docs/tiers.md). A pick has models in order of preference, and may set reasoning (enabled, or an effort) and verbosity.",
+  ),
+});
+
+/** The most tiers in one list, and in the stores. */
+export const MAX_TIERS = 100;
+
+/** The schema of a list of tiers with unique ids. */
+export const tiersSchema = z
+  .array(tierSchema)
+  .max(MAX_TIERS)
+  .superRefine((tiers, { addIssue }) => {
+    for (const [index, { id }] of tiers.entries()) {
+      if (tiers.findIndex((other) => other.id === id) < index)
+        addIssue({ code: "custom", path: [index, "id"], message: `${id} is listed twice` });
+    }
+  });
+
+/** The schema of `catalog/tiers.json`. */
+export const tierDataSchema = z.strictObject({
+  version: z.iso.date(),
+  verbosity: z.array(modelId),
+  tiers: tiersSchema,
+});

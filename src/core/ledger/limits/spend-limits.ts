@@ -1,0 +1,133 @@
+import { dayOf, monthOf } from "../../../base/time/time.ts";
+import { SPEND_PERIODS, type SpendPeriod } from "../../accounts/fields/key-fields.ts";
+import type { AccountPrincipal } from "../../accounts/records/principal.ts";
+import type { KeyRecord } from "../../accounts/records/records.ts";
+import type { UsageRecord } from "../../usage/records/records.ts";
+import type { Spender, SpendLimit } from "../holds/hold-book.ts";
+import type { MeterPeriod } from "../leases/money-leases.ts";
+import { addBudgets, LATE_METERS } from "./budget-limits.ts";
+import { daysOf } from "./spend-periods.ts";
+
+/** The limits of a principal besides budgets, for requests of one day. */
+interface KnownLimits {
+  readonly day: number;
+  readonly limits: readonly SpendLimit[];
+}
+
+const known = new WeakMap<AccountPrincipal, KnownLimits>();
+
+/**
+ * Returns the spending limits that a caller's request counts for: of the key in total, of the member per day, of the organization
+ * per month (UTC). These are included if they are not set, because what is spent counts for a limit that is set later. A key's limit by
+ * day, week or month is included only if it is set, a budget only if it rejects requests. The limits of a day are remembered, because
+ * only budgets depend on more of the request.
+ */
+export function limitsOf(principal: AccountPrincipal, spender: Spender): readonly SpendLimit[] {
+  const day = dayOf(spender.createdAt);
+  let before = known.get(principal);
+  if (before?.day !== day) {
+    before = { day, limits: listLimits(principal, spender.createdAt) };
+    known.set(principal, before);
+  }
+  const { budgets } = principal.account;
+  if (budgets === undefined) return before.limits;
+  const limits = [...before.limits];
+  addBudgets(limits, budgets, spender);
+  return limits;
+}
+
+function listLimits({ key, account, member }: AccountPrincipal, requestedAt: number): readonly SpendLimit[] {
+  const { spendLimitPeriod } = key;
+  const limits: SpendLimit[] = [
+    {
+      meter: meterOfKey(key.id),
+      of: "key",
+      limit: spendLimitPeriod === null ? key.spendLimit : null,
+      since: 0,
+      query: { keyId: key.id },
+    },
+  ];
+  if (spendLimitPeriod !== null && key.spendLimit !== null)
+    limits.push(limitOfKey(key, spendLimitPeriod, requestedAt));
+  if (member !== null) {
+    const day = dayOf(requestedAt);
+    limits.push({
+      meter: meterOfMember(account.id, member.userId),
+      of: "member",
+      limit: member.dailyLimit,
+      since: day,
+      query: { accountId: account.id, userId: member.userId, days: { from: day, to: day } },
+    });
+  }
+  if (account.kind === "organization") {
+    const days = monthOf(requestedAt);
+    limits.push({
+      meter: meterOfOrganization(account.id),
+      of: "organization",
+      limit: account.monthlyLimit,
+      since: days.from,
+      query: { accountId: account.id, days },
+    });
+  }
+  return limits;
+}
+
+function limitOfKey({ id, spendLimit }: KeyRecord, period: SpendPeriod, requestedAt: number): SpendLimit {
+  const days = daysOf(period, requestedAt);
+  return {
+    meter: meterOfKeyIn(period, id),
+    of: "key",
+    limit: spendLimit,
+    since: days.from,
+    query: { keyId: id, days },
+    covers: ({ keyId, createdAt }) => keyId === id && daysOf(period, createdAt).from === days.from,
+  };
+}
+
+/**
+ * Returns what the cost of a generation counts for: the meters and periods of `limitsOf` for its request, and possibly others that no
+ * limit has, because a record does not tell the kind of its account.
+ */
+export function metersOf({
+  accountId,
+  keyId,
+  userId,
+  createdAt,
+}: Pick<UsageRecord, "accountId" | "keyId" | "userId" | "createdAt">): MeterPeriod[] {
+  const meters: MeterPeriod[] = [];
+  if (keyId !== null) meters.push({ meter: meterOfKey(keyId), since: 0 });
+  // The keys of a user's own account belong to that user.
+  if (accountId === null || accountId === userId) return meters;
+  if (userId !== null) meters.push({ meter: meterOfMember(accountId, userId), since: dayOf(createdAt) });
+  meters.push({ meter: meterOfOrganization(accountId), since: monthOf(createdAt).from });
+  return meters;
+}
+
+/**
+ * Returns the meters of a key's limits by day, week and month that the cost of a generation counts for, if they are in use
+ * (`SpendLimit.covers`).
+ */
+export function lateMetersOf({ keyId, createdAt }: Spender): MeterPeriod[] {
+  if (keyId === null) return [];
+  return SPEND_PERIODS.map((period) => ({
+    meter: meterOfKeyIn(period, keyId),
+    since: daysOf(period, createdAt).from,
+  }));
+}
+
+function meterOfKeyIn(period: SpendPeriod, keyId: string): string {
+  return `${LATE_METERS}${keyId}/${period}`;
+}
+
+/** Returns the meter of a key's limit in total, which counts every cost of the key. */
+export function meterOfKey(keyId: string): string {
+  return `key:${keyId}`;
+}
+
+function meterOfMember(organizationId: string, userId: string): string {
+  return `member:${organizationId}/${userId}`;
+}
+
+function meterOfOrganization(organizationId: string): string {
+  return `organization:${organizationId}`;
+}

@@ -1,0 +1,42 @@
+import { sha256 } from "../../../base/secrets/hash.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { InferencePrincipal } from "../../accounts/records/principal.ts";
+
+/** The parts of a request from which session keys are derived. */
+type KnownRequest = Pick<InferenceRequest, "action" | "session" | "user" | "hashPrefix">;
+
+/**
+ * Returns the key of a conversation's cache affinity: a hash of the session that the client names, else of the conversation's
+ * prefix. Different accounts never have the same key. Null for embeddings, whose prompts are not cached.
+ */
+export function sessionKeyOf(request: KnownRequest, principal: InferencePrincipal): string | null {
+  const { action, session } = request;
+  if (action === "embeddings") return null;
+  return session === null
+    ? hashParts(scopeOf(principal), "prefix", request.hashPrefix())
+    : hashParts(scopeOf(principal), "session", session);
+}
+
+/**
+ * Returns the key by which a free model is chosen (docs/api/chat.md, "Sessions and users"): a hash of the session, else of
+ * the user, else of the API key, else of client address and conversation prefix.
+ */
+export function freeSessionKeyOf(request: KnownRequest, principal: InferencePrincipal): string {
+  const { session, user } = request;
+  const scope = scopeOf(principal);
+  if (session !== null) return hashParts(scope, "session", session);
+  if (user !== null) return hashParts(scope, "user", user);
+  return principal.kind === "key"
+    ? hashParts(scope, "key", principal.key.id)
+    : hashParts(scope, "prefix", request.hashPrefix());
+}
+
+/** Returns the scope within which sessions are unique: the paying account, or the hash of the client address. */
+export function scopeOf(principal: InferencePrincipal): string {
+  return principal.kind === "key" ? principal.account.id : principal.addressHash;
+}
+
+/** Hashes parts. Only the last one, which the client writes, can contain the separator. */
+function hashParts(...parts: readonly string[]): string {
+  return sha256(parts.join("\0"), "base64url");
+}

@@ -1,0 +1,103 @@
+import { WeakPairs } from "../../../base/collections/weak-pairs.ts";
+import type { InferenceAction } from "../../../wire/client-apis/inference-request.ts";
+import type { InferencePrincipal } from "../../accounts/records/principal.ts";
+import {
+  type Deployment,
+  isReachable,
+  type ProviderKey,
+  type ServedModels,
+  type ServedProvider,
+} from "../../deployments/served-models.ts";
+import { type ByokKey, type ByokKeys, findUsable } from "../../provider-keys/byok-keys.ts";
+
+/** The keys that may serve a request. */
+export interface KeyChoice {
+  /** The account's BYOK keys; null if it has none. */
+  readonly byok: ByokKeys | null;
+  /** The user for whom they must be enabled; null for a service key. */
+  readonly userId: string | null;
+  /** What excludes platform keys: the account's policy or the request. Null if they may be used. */
+  readonly byokOnly: "account" | "request" | null;
+}
+
+const PLATFORM_KEYS: KeyChoice = { byok: null, userId: null, byokOnly: null };
+
+/** Returns the keys for a caller whose account has the keys `byok`. `byokOnly` is whether the request excludes platform keys. */
+export function chooseKeys(
+  principal: InferencePrincipal,
+  byok: ByokKeys | null,
+  byokOnly: boolean,
+): KeyChoice {
+  if (principal.kind === "anonymous")
+    return byokOnly ? { ...PLATFORM_KEYS, byokOnly: "request" } : PLATFORM_KEYS;
+  const level = principal.account.policy.ownKeysOnly ? "account" : byokOnly ? "request" : null;
+  return byok === null && level === null
+    ? PLATFORM_KEYS
+    : { byok, userId: principal.key.userId, byokOnly: level };
+}
+
+/**
+ * Returns the deployments of a model for an action, those with BYOK keys first. A provider for which the account has a key that
+ * may be used is called only with BYOK keys, never with platform keys (docs/api/keys.md, "BYOK provider keys"); if none of
+ * these keys can be used, the deployment has `unusableKey` set. For a chat, those that only serve text completions are left out.
+ */
+export function chooseDeployments(
+  servedModels: ServedModels,
+  { modelId, action }: { readonly modelId: string; readonly action: InferenceAction },
+  choice: KeyChoice,
+): readonly Deployment[] {
+  const found = findByKeys(servedModels, { modelId, action }, choice);
+  return action === "chat" && found.some(onlyCompletes)
+    ? found.filter((deployment) => !onlyCompletes(deployment))
+    : found;
+}
+
+function onlyCompletes(deployment: Deployment): boolean {
+  return deployment.onlyCompletes === true;
+}
+
+function findByKeys(
+  servedModels: ServedModels,
+  { modelId, action }: { readonly modelId: string; readonly action: InferenceAction },
+  { byok, userId, byokOnly }: KeyChoice,
+): readonly Deployment[] {
+  if (byok === null) return byokOnly === null ? servedModels.deploymentsOf(modelId) : [];
+  const [withByok, withPlatform]: [Deployment[], Deployment[]] = [[], []];
+  for (const deployment of servedModels.allDeploymentsOf(modelId)) {
+    const { provider } = deployment;
+    const usable = findUsable(byok.get(provider.record.slug) ?? NO_KEYS, modelId, userId);
+    if (usable.length === 0) {
+      if (byokOnly === null && deployment.keys.length > 0) withPlatform.push(deployment);
+      continue;
+    }
+    const ready = usable.flatMap((key) => readyKey(provider, key) ?? []);
+    const keys = ready.filter((key) => isReachable(key, deployment, action));
+    if (keys.length > 0) withByok.push({ ...deployment, keys });
+    else if (ready.length === 0) withByok.push({ ...deployment, keys, unusableKey: whyUnusable(usable) });
+  }
+  return [...withByok, ...withPlatform];
+}
+
+const NO_KEYS: readonly ByokKey[] = [];
+
+function whyUnusable(keys: readonly ByokKey[]): "sealed" | "unfit" {
+  return keys.some(({ secret }) => secret !== null) ? "unfit" : "sealed";
+}
+
+/** Prepared keys, by provider of a catalog and BYOK key. */
+const ready = new WeakPairs<ServedProvider, ByokKey, ProviderKey | null>();
+
+function readyKey(provider: ServedProvider, byokKey: ByokKey): ProviderKey | null {
+  let key = ready.get(provider, byokKey);
+  if (key === undefined) {
+    key = makeReady(provider, byokKey);
+    ready.set(provider, byokKey, key);
+  }
+  return key;
+}
+
+function makeReady({ readByokKey }: ServedProvider, { id, label, secret }: ByokKey): ProviderKey | null {
+  if (secret === null || readByokKey === null) return null;
+  const reading = readByokKey({ id, label, secret });
+  return reading.kind === "key" ? reading.key : null;
+}

@@ -1,0 +1,72 @@
+import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import type { Deployment } from "../../deployments/served-models.ts";
+import type { PlanEntry } from "../../usage/records/plan-entry.ts";
+import type { Candidate, Plan } from "./plan.ts";
+import type { FilteredOut } from "./select-deployments.ts";
+
+/** The maximum number of entries in a record. A plan may have thousands. */
+export const MAX_ENTRIES = 24;
+
+/** The entries of plans with nothing but the one candidate that their deployment always has. */
+const ofOnly = new WeakMap<Candidate, readonly PlanEntry[]>();
+
+/** Returns the entries of a plan, candidates first, up to the maximum. */
+export function toPlanEntries(plan: Plan, filteredOut: readonly FilteredOut[]): readonly PlanEntry[] {
+  const only = plan.candidates[0];
+  if (only?.why !== "only" || plan.skipped.length > 0 || filteredOut.length > 0)
+    return listEntries(plan, filteredOut);
+  let entries = ofOnly.get(only);
+  if (entries === undefined) {
+    entries = listEntries(plan, filteredOut);
+    ofOnly.set(only, entries);
+  }
+  return entries;
+}
+
+function listEntries(
+  { candidates, skipped }: Plan,
+  filteredOut: readonly FilteredOut[],
+): readonly PlanEntry[] {
+  const entries: PlanEntry[] = candidates.map(({ provider, model, why }) => ({
+    provider: provider.record.slug,
+    model: model.id,
+    isCandidate: true,
+    why,
+  }));
+  for (const { deployment, why, until } of skipped) entries.push(leftOut(deployment, why, until));
+  for (const { deployment, why } of filteredOut) entries.push(leftOut(deployment, why));
+  return entries.length > MAX_ENTRIES ? entries.slice(0, MAX_ENTRIES) : entries;
+}
+
+function leftOut({ provider, model }: Deployment, why: PlanEntry["why"], until?: number): PlanEntry {
+  const entry = { provider: provider.record.slug, model: model.id, isCandidate: false, why };
+  return until === undefined ? entry : { ...entry, until };
+}
+
+/** Returns the entries with the format in which a candidate is called, in its first entry. */
+export function recordFormat(
+  entries: readonly PlanEntry[],
+  { provider, model }: Candidate,
+  format: ProviderFormat,
+): readonly PlanEntry[] {
+  const at = entries.findIndex(
+    (entry) => entry.isCandidate && entry.provider === provider.record.slug && entry.model === model.id,
+  );
+  const entry = entries[at];
+  return entry === undefined || entry.format === format ? entries : entries.with(at, { ...entry, format });
+}
+
+/** The maximum number of entries in a header. `GET /generation` shows more. */
+const MAX_IN_HEADER = 8;
+
+/** Formats entries as a header value: `anthropic;why=warm_cache, openai;why=price;format=openai-responses, azure;out=circuit_open`. */
+export function formatPlan(entries: readonly PlanEntry[]): string {
+  const [only, another] = entries;
+  if (only !== undefined && another === undefined) return formatEntry(only);
+  return entries.slice(0, MAX_IN_HEADER).map(formatEntry).join(", ");
+}
+
+function formatEntry({ provider, isCandidate, why, format }: PlanEntry): string {
+  const called = format === undefined ? "" : `;format=${format}`;
+  return `${provider};${isCandidate ? "why" : "out"}=${why}${called}`;
+}

@@ -1,0 +1,350 @@
+import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import type { ProviderPreferences, ProviderSort } from "../../../wire/conversation/preferences.ts";
+import { compareText } from "../../catalog/records/format-catalog.ts";
+import { type Deployment, formatsOf, type ProviderKey } from "../../deployments/served-models.ts";
+import type { CandidateReason, SkipReason } from "../../usage/records/plan-entry.ts";
+import type { CacheAffinity } from "../affinity/affinity.ts";
+import { weighSpread } from "../affinity/weigh-spread.ts";
+import type { Drain } from "../health/drain-store.ts";
+import type { Drains } from "../health/drains.ts";
+import type { EndpointHealth, Health, HealthTarget } from "../health/health.ts";
+import { healthScopeOf, healthTargetOf } from "../health/health-target.ts";
+import { estimateCost } from "./estimate-cost.ts";
+
+/** The facts on which a plan depends. */
+export interface RouteQuestion {
+  /** By model, the requested one first, then its fallbacks. */
+  readonly deployments: readonly (readonly Deployment[])[];
+  readonly preferences: ProviderPreferences;
+  /** Estimated tokens of the prompt, for comparing prices. */
+  readonly promptTokens: number;
+  /** Whether the request is fill in the middle, for which hosts dedicated to code come first. */
+  readonly isFim: boolean;
+  /** The only format that has some of the request's tools; deployments with it come first. Null for none. */
+  readonly formatOfTools: ProviderFormat | null;
+  /** Returns whether a deployment would not get all of the request's parameters as they are. Absent: each would. */
+  readonly isLossy?: (deployment: Deployment) => boolean;
+  readonly health: Pick<Health, "endpoint" | "cooldown">;
+  /** What operators have taken out of routing. */
+  readonly drains: Pick<Drains, "find">;
+  /** Where the conversation's prompt cache is warm; null if nowhere. */
+  readonly warm: CacheAffinity | null;
+  /** The conversation has reasoning that only the account can read which made it: it stays where it is warm. Absent: it has none. */
+  readonly isBound?: boolean;
+  /** The session key, by which equal deployments share conversations; null if there is no choice. */
+  readonly session: string | null;
+  readonly now: number;
+}
+
+/** A deployment together with the key to call it with. */
+export interface Candidate extends Deployment {
+  readonly key: ProviderKey;
+  readonly why: CandidateReason;
+}
+
+/** A candidate that is not called now. */
+export interface SkippedCandidate {
+  readonly deployment: Deployment;
+  /** The key that is skipped; null for all of them. */
+  readonly key: ProviderKey | null;
+  readonly why: SkipReason;
+  /** Milliseconds until it is available again; null if that does not depend on time. */
+  readonly waitMs: number | null;
+  /** When its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
+  readonly until?: number;
+}
+
+/** The candidates in the order in which they are tried, and what is skipped. */
+export interface Plan {
+  readonly candidates: readonly Candidate[];
+  readonly skipped: readonly SkippedCandidate[];
+}
+
+/** A deployment with what decides its rank. */
+interface Rated {
+  readonly deployment: Deployment;
+  /** The keys without a cooldown. */
+  readonly keys: readonly ProviderKey[];
+  readonly health: EndpointHealth;
+  readonly isWarm: boolean;
+  /** A part of the request would be left out or changed for it. */
+  readonly isLossy: boolean;
+  /** Rank of its group, the highest first: BYOK before platform keys, and within each the deployments suited to the task first. */
+  readonly group: number;
+  /** The estimated cost of an answer. US dollars. */
+  readonly dollars: number;
+  /** The cost with failures and a warm cache included, as a step on a scale of two per cent. */
+  readonly costStep: number;
+}
+
+/**
+ * Orders the ways to answer a request (docs/routing.md): its models in turn; for each the providers that `order` names, then
+ * the others by `sort`, or else those first that get all of the request, and by what an answer costs with failures and a warm prompt
+ * cache counted in; for each provider its keys. Pure: the same question gives the same plan.
+ */
+export function planRoute(question: RouteQuestion): Plan {
+  const plan = planOnly(question.deployments, question, question.now) ?? planMany(question);
+  return plan.candidates.length > 0 ? plan : planLastResort(question, plan);
+}
+
+/**
+ * Plans without the cooldowns that may be ignored if no candidate is left otherwise. An overload may hit one request and spare the
+ * next, and another gateway's advice may not hold here, so neither rules out the last candidate.
+ */
+function planLastResort(question: RouteQuestion, empty: Plan): Plan {
+  if (empty.skipped.length === 0) return empty;
+  const health: RouteQuestion["health"] = {
+    endpoint: (provider, model, now) => question.health.endpoint(provider, model, now),
+    cooldown(target, now) {
+      const cooldown = question.health.cooldown(target, now);
+      return cooldown?.mayIgnore === true ? null : cooldown;
+    },
+  };
+  const { candidates, skipped } = planMany({ ...question, health });
+  return {
+    candidates: candidates.map((candidate) => ({ ...candidate, why: "last_resort" })),
+    skipped,
+  };
+}
+
+/** The plan of a deployment that is the only one, with its only key. */
+interface OnlyPlan {
+  readonly target: HealthTarget;
+  readonly plan: Plan;
+}
+
+const onlyPlans = new WeakMap<Deployment, OnlyPlan>();
+
+/**
+ * Returns the plan if there is exactly one candidate, which is the most frequent case; else null. A deployment always has the same plan. If it
+ * is not null, `planRoute` returns the same.
+ */
+export function planOnly(
+  deployments: RouteQuestion["deployments"],
+  { health, drains }: Pick<RouteQuestion, "health" | "drains">,
+  now: number,
+): Plan | null {
+  const ofModel = deployments[0];
+  const deployment = ofModel?.[0];
+  if (deployment === undefined || deployments.length > 1 || ofModel?.length !== 1) return null;
+  const key = deployment.keys[0];
+  if (key === undefined || deployment.keys.length > 1) return null;
+  let only = onlyPlans.get(deployment);
+  if (only === undefined) {
+    const candidate: Candidate = { ...deployment, key, why: "only" };
+    only = { target: healthTargetOf(candidate), plan: { candidates: [candidate], skipped: [] } };
+    onlyPlans.set(deployment, only);
+  }
+  if (health.cooldown(only.target, now) !== null) return null;
+  return drains.find(deployment.provider.record.slug, deployment.model.id, now) === null ? only.plan : null;
+}
+
+function planMany(question: RouteQuestion): Plan {
+  const skipped: SkippedCandidate[] = [];
+  const rated = question.deployments.map((ofModel) =>
+    keepNamed(ofModel, question, skipped).flatMap((deployment) => rate(deployment, question, skipped)),
+  );
+  const ejected = ejectOpen(rated.flat());
+  const candidates: Candidate[] = [];
+  for (const ofModel of rated) {
+    const remaining = ejected.size === 0 ? ofModel : ofModel.filter((one) => !ejected.has(one));
+    const ordered = order(remaining, question, skipped);
+    const isChoice = ordered.some((one) => !isBehind(one));
+    for (const one of ordered) candidates.push(...candidatesOf(one, { question, isChoice }));
+  }
+  for (const { deployment } of ejected)
+    skipped.push({ deployment, key: null, why: "circuit_open", waitMs: null });
+  return { candidates, skipped };
+}
+
+/** Without `allow_fallbacks`, keeps only the deployments that `order` names, even if none of them is available; all if it names none of these. */
+function keepNamed(
+  deployments: readonly Deployment[],
+  { preferences: { order: named, allowFallbacks } }: RouteQuestion,
+  skipped: SkippedCandidate[],
+): readonly Deployment[] {
+  if (allowFallbacks || named.length === 0) return deployments;
+  const isNamed = ({ provider }: Deployment) => named.includes(provider.record.slug);
+  if (!deployments.some(isNamed)) return deployments;
+  for (const deployment of deployments) if (!isNamed(deployment)) skipped.push(noFallback(deployment));
+  return deployments.filter(isNamed);
+}
+
+function noFallback(deployment: Deployment): SkippedCandidate {
+  return { deployment, key: null, why: "no_fallbacks", waitMs: null };
+}
+
+function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedCandidate[]): Rated[] {
+  const { health, drains, warm, now } = question;
+  const drain = drains.find(deployment.provider.record.slug, deployment.model.id, now);
+  if (drain !== null) {
+    skipped.push(toSkipped(deployment, drain, now));
+    return [];
+  }
+  const keys = deployment.keys.filter((key) => {
+    const provider = healthScopeOf(deployment.provider, key);
+    const cooldown = health.cooldown({ provider, model: deployment.model.id, keyLabel: key.label }, now);
+    if (cooldown !== null) skipped.push({ deployment, key, why: cooldown.why, waitMs: cooldown.ms });
+    return cooldown === null;
+  });
+  const [first] = keys;
+  if (first === undefined) return [];
+  const scope = healthScopeOf(deployment.provider, first);
+  const endpointHealth = health.endpoint(scope, deployment.model.id, now);
+  const isWarm = warm !== null && isAt(warm, deployment, keys);
+  const dollars = estimateCost(deployment.endpoint, question.promptTokens, isWarm ? warm.tokens : 0, now);
+  const costStep = stepOf(dollars, isWarm, endpointHealth.success);
+  const stays = isWarm && question.isBound === true && endpointHealth.state !== "open";
+  const group = groupOf(deployment, question) + (stays ? STAYS : 0);
+  const isLossy = question.isLossy?.(deployment) === true;
+  return [{ deployment, keys, health: endpointHealth, isWarm, isLossy, group, dollars, costStep }];
+}
+
+function toSkipped(deployment: Deployment, { until }: Drain, now: number): SkippedCandidate {
+  const skipped = { deployment, key: null, why: "drained" } as const;
+  return until === null ? { ...skipped, waitMs: null } : { ...skipped, waitMs: until - now, until };
+}
+
+function isAt(warm: CacheAffinity, { provider, model }: Deployment, keys: readonly ProviderKey[]): boolean {
+  return (
+    warm.provider === provider.record.slug &&
+    warm.modelId === model.id &&
+    keys.some(({ label }) => label === warm.keyLabel)
+  );
+}
+
+function groupOf({ keys, provider, endpoint }: Deployment, { isFim, formatOfTools }: RouteQuestion): number {
+  const isByok = keys[0]?.byokId !== null;
+  const isForTask = isFim && provider.record.isForCode === true;
+  const hasTools = formatOfTools !== null && formatsOf(provider, endpoint).includes(formatOfTools);
+  return (isByok ? 4 : 0) + (isForTask || hasTools ? 1 : 0);
+}
+
+/** The weight of bound reasoning among groups: less than a key of the caller's own, and more than what suits the request best. */
+const STAYS = 2;
+
+/** The success rate from which on failures do not raise the cost. */
+const HEALTHY = 0.98;
+/** The factor by which a warm cache, which is also faster, lowers the cost. */
+const WARM_FACTOR = 0.9;
+/** Added to each cost, so that failures also count for free deployments. US dollars. */
+const MIN_COST = 1e-7;
+const STEP = Math.log(1.02);
+
+/**
+ * Failures raise the cost more than proportionally, because they cost the caller time: a failure rate of one in ten by a third,
+ * of one in two eightfold.
+ */
+function stepOf(dollars: number, isWarm: boolean, success: number): number {
+  const reliable = success >= HEALTHY ? 1 : success ** 3;
+  const cost = ((dollars + MIN_COST) * (isWarm ? WARM_FACTOR : 1)) / Math.max(reliable, 1e-6);
+  return Math.round(Math.log(cost) / STEP);
+}
+
+/** Ejects deployments with open circuits, the worst first, but at most half of all: if all fail, the cause may be the gateway. */
+function ejectOpen(all: readonly Rated[]): ReadonlySet<Rated> {
+  const open = all.filter(({ health }) => health.state === "open");
+  if (open.length === 0) return NONE;
+  const worst = open.toSorted((a, b) => a.health.success - b.health.success || bySpread(a, b, null));
+  return new Set(worst.slice(0, Math.floor(all.length / 2)));
+}
+
+const NONE: ReadonlySet<Rated> = new Set();
+
+/** Sorts the deployments of one model in the order in which they are tried. */
+function order(
+  rated: readonly Rated[],
+  question: RouteQuestion,
+  skipped: SkippedCandidate[],
+): readonly Rated[] {
+  const { order: named, allowFallbacks } = question.preferences;
+  const [any] = rated;
+  if (any === undefined) return rated;
+  const sort = sortOf(any.deployment, question);
+  const sorted = rated.length === 1 ? rated : rated.toSorted(comparatorOf(sort, question.session));
+  const first = named.flatMap((slug) =>
+    sorted.filter(({ deployment }) => deployment.provider.record.slug === slug),
+  );
+  const ordered = first.length === 0 ? sorted : [...first, ...sorted.filter((one) => !first.includes(one))];
+  if (allowFallbacks) return ordered;
+  // `keepNamed` has left only named deployments.
+  if (first.length > 0) return ordered;
+  for (const { deployment } of ordered.slice(1)) skipped.push(noFallback(deployment));
+  return ordered.slice(0, 1);
+}
+
+/** Returns how the deployments of one model are sorted: what the request's field says precedes the suffix of a name. */
+function sortOf({ sort }: Deployment, { preferences }: RouteQuestion): ProviderSort | null {
+  return preferences.sort ?? sort ?? null;
+}
+
+type Comparator = (a: Rated, b: Rated) => number;
+
+function comparatorOf(sort: ProviderSort | null, session: string | null): Comparator {
+  // What the caller sorts by precedes a loss; a price that is only the default does not.
+  const [first, second] = sort === null ? [byLoss, byCost] : [BY_SORT[sort], byLoss];
+  return (a, b) => b.group - a.group || first(a, b) || second(a, b) || bySpread(a, b, session);
+}
+
+/** Deployments that get all of the request come first. One with the conversation's prompt in its cache counts as one of them. */
+const byLoss: Comparator = (a, b) => Number(isBehind(a)) - Number(isBehind(b));
+
+function isBehind({ isLossy, isWarm }: Rated): boolean {
+  return isLossy && !isWarm;
+}
+
+const byCost: Comparator = (a, b) => a.costStep - b.costStep || Number(b.isWarm) - Number(a.isWarm);
+
+/** The latency of deployments without measurements, which come last. */
+const UNKNOWN_MS = Number.MAX_SAFE_INTEGER;
+
+const BY_SORT: Readonly<Record<ProviderSort, Comparator>> = {
+  price: (a, b) => a.dollars - b.dollars,
+  latency: (a, b) => (a.health.ttftMs ?? UNKNOWN_MS) - (b.health.ttftMs ?? UNKNOWN_MS) || byCost(a, b),
+  throughput: (a, b) => (b.health.tokensPerS ?? 0) - (a.health.tokensPerS ?? 0) || byCost(a, b),
+};
+
+/** Spreads conversations over equal deployments: each session has its own order of them. */
+function bySpread(a: Rated, b: Rated, session: string | null): number {
+  const [one, other] = [a.deployment.provider.record.slug, b.deployment.provider.record.slug];
+  const bySlug = compareText(one, other);
+  if (session === null) return bySlug;
+  return weighSpread(session, other) - weighSpread(session, one) || bySlug;
+}
+
+interface CandidateContext {
+  readonly question: RouteQuestion;
+  /** The model has a deployment that is not behind others for what it loses. */
+  readonly isChoice: boolean;
+}
+
+/** Returns a candidate for each key: BYOK keys in their order, platform keys spread by session, the one with the warm cache first. */
+function candidatesOf(rated: Rated, { question, isChoice }: CandidateContext): Candidate[] {
+  const { deployment, keys } = rated;
+  const why = reasonOf(rated, { question, isChoice });
+  return orderKeys(rated, question).map((key) => ({ ...deployment, keys, key, why }));
+}
+
+function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): readonly ProviderKey[] {
+  if (keys.length === 1) return keys;
+  const isByok = keys[0]?.byokId !== null;
+  const shared =
+    isByok || session === null
+      ? keys
+      : keys.toSorted((a, b) => weighSpread(session, b.label) - weighSpread(session, a.label));
+  if (!isWarm) return shared;
+  return shared.toSorted((a, b) => Number(b.label === warm?.keyLabel) - Number(a.label === warm?.keyLabel));
+}
+
+function reasonOf(rated: Rated, { question, isChoice }: CandidateContext): CandidateReason {
+  const { deployment, health, isWarm } = rated;
+  const { preferences } = question;
+  if (preferences.order.includes(deployment.provider.record.slug)) return "order";
+  if (health.state === "half_open") return "probe";
+  if (health.state === "open") return "last_resort";
+  const sort = sortOf(deployment, question);
+  if (sort !== null) return sort;
+  if (isWarm) return "warm_cache";
+  if (isChoice && isBehind(rated)) return "lossy";
+  return health.success < HEALTHY ? "degraded" : "price";
+}

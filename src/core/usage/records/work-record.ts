@@ -1,0 +1,93 @@
+import type { RepairCounts } from "../../../wire/conversation/outline.ts";
+import type { Warning } from "../../../wire/conversation/warning.ts";
+import { recordText } from "./record-text.ts";
+
+/** A warning, as recorded. */
+export interface RecordedWarning {
+  /** The field in the client's terms: `logit_bias`. Without zero data retention also its position: `messages[3].content[1]`. */
+  readonly field: string;
+  /** What was done about it; null under zero data retention, because it may quote the request. */
+  readonly message: string | null;
+}
+
+/** What the gateway repaired and changed in a request or its answer, as `gateway_metadata` tells the client. */
+export interface WorkRecord {
+  readonly repairs?: RepairCounts;
+  readonly warnings?: readonly RecordedWarning[];
+  /** Where the gateway marked the prompt for the vendor's cache. */
+  readonly cacheMarks?: readonly CacheMarkName[];
+}
+
+/** What was marked of a prompt: instructions and tools, or the latest turns. */
+export type CacheMarkName = "shared" | "turns";
+
+/** Nothing was marked. */
+export const NO_MARKS: readonly CacheMarkName[] = [];
+
+/** The most warnings of a record. */
+const MAX_WARNINGS = 20;
+const MAX_CHARS = 200;
+
+/** What was done for a request. */
+export interface Work {
+  /** Repairs of its tool calls; null if there were none. */
+  readonly repairs: RepairCounts | null;
+  readonly warnings: readonly Warning[];
+  /** Absent: nothing. */
+  readonly cacheMarks?: readonly CacheMarkName[];
+}
+
+/** Returns the record of work; undefined if there is none. Under zero data retention it names only the fields. */
+export function recordWork(
+  { repairs, warnings, cacheMarks = NO_MARKS }: Work,
+  { zeroRetention }: { readonly zeroRetention: boolean },
+): WorkRecord | undefined {
+  if (repairs === null && warnings.length === 0 && cacheMarks.length === 0) return undefined;
+  const recorded = warnings
+    .slice(0, MAX_WARNINGS)
+    .map((warning) => (zeroRetention ? withoutContent(warning) : recordWarning(warning)));
+  return {
+    ...(repairs === null ? {} : { repairs }),
+    ...(recorded.length === 0 ? {} : { warnings: recorded }),
+    ...(cacheMarks.length === 0 ? {} : { cacheMarks }),
+  };
+}
+
+/** Adds a few warnings in the gateway's own words, which are known only at the end of an answer. */
+export function addOwnWarnings(work: WorkRecord | undefined, warnings: readonly Warning[]): WorkRecord {
+  const before = work?.warnings ?? [];
+  return {
+    ...work,
+    warnings: [...before.slice(0, MAX_WARNINGS - warnings.length), ...warnings.map(recordWarning)],
+  };
+}
+
+/** Adds warnings about an answer. Under zero data retention only their fields. */
+export function addRecordedWarnings(
+  work: WorkRecord | undefined,
+  warnings: readonly Warning[],
+  retention: { readonly zeroRetention: boolean },
+): WorkRecord {
+  const before = work?.warnings ?? [];
+  const added = recordWork({ repairs: null, warnings }, retention)?.warnings ?? [];
+  return { ...work, warnings: [...before.slice(0, MAX_WARNINGS - added.length), ...added] };
+}
+
+function recordWarning({ field, message }: Warning): RecordedWarning {
+  return { field: recordText(field, MAX_CHARS), message: recordText(message, MAX_CHARS) };
+}
+
+/** What follows the name of a field may be the name of a property or tool. */
+function withoutContent({ field }: Warning): RecordedWarning {
+  return { field: recordText(field.split(/[.[]/, 1)[0] ?? "", MAX_CHARS), message: null };
+}
+
+/** Makes the view of repairs. */
+export function presentRepairs(counts: RepairCounts): Record<string, number> {
+  return {
+    duplicate_calls_removed: counts.duplicateCallsRemoved,
+    orphan_results_removed: counts.orphanResultsRemoved,
+    placeholders_added: counts.placeholdersAdded,
+    ids_mapped: counts.idsMapped,
+  };
+}

@@ -1,0 +1,175 @@
+import { rejectField } from "../../../base/failures/errors.ts";
+import {
+  DAY_MS,
+  dayOf,
+  formatDay,
+  formatTime,
+  HOUR_MS,
+  HOURS_OF_DAY,
+  parseDay,
+} from "../../../base/time/time.ts";
+import type { UsageCounters } from "./usage-sums.ts";
+
+/** The dimensions by which a usage report can be grouped. */
+export const USAGE_GROUPS = [
+  "hour",
+  "day",
+  "model",
+  "provider",
+  "key",
+  "user",
+  "account",
+  "outcome",
+  "tag",
+] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+/** The most dimensions of a report. */
+export const MOST_GROUPS = 3;
+
+/** The hours that a report covers, counted from the epoch; both ends belong to it. */
+export interface HourRange {
+  readonly fromHour: number;
+  readonly toHour: number;
+}
+
+/** The usage that a report covers. */
+export interface UsageQuery extends HourRange {
+  /** One to three different dimensions: the report has a line for each combination of their values. */
+  readonly groups: readonly UsageGroup[];
+  /** Null: of every account; `userId` and `keyId` likewise. */
+  readonly accountId: string | null;
+  readonly userId: string | null;
+  readonly keyId: string | null;
+  /** Absent or null: of every model; `provider` likewise. */
+  readonly model?: string | null;
+  readonly provider?: string | null;
+  /** Absent or null: also of requests without tags. */
+  readonly tag?: string | null;
+}
+
+/** One line of a usage report. */
+export interface UsageSum extends Readonly<UsageCounters> {
+  /**
+   * The values of the dimensions: a day, a model's id and so on; null for usage without one. The hour is null for a day whose hours are
+   * no longer known, the outcome for a day that an earlier version has saved, the tag for requests without tags. A request with several
+   * tags counts for each of them.
+   */
+  readonly groups: readonly (string | null)[];
+}
+
+/** The most lines of a report. */
+const MOST_LINES = 10_000;
+/** The number of lines that a store returns at most: one more than a report may have, so that an excess is noticed. */
+export const LINES_READ = MOST_LINES + 1;
+
+type Groups = Pick<UsageQuery, "groups">;
+
+/** The lines of a report, and whether these are all. */
+export interface ReportLines {
+  readonly sums: readonly UsageSum[];
+  readonly isComplete: boolean;
+}
+
+/** Returns whether a report is about tags, for which no times are stored. */
+export function isOfTags({ groups, tag = null }: Pick<UsageQuery, "groups" | "tag">): boolean {
+  return tag !== null || groups.includes("tag");
+}
+
+/** Returns whether the lines of a report are in the order of time. Others begin with the highest cost. */
+export function isOverTime({ groups }: Groups): boolean {
+  return groups.includes("day") || groups.includes("hour");
+}
+
+/**
+ * Returns the lines of a report. Of one by a single dimension that is too long these are the ones with the highest cost.
+ * @throws GatewayError `invalid_request` if one by several dimensions is too long.
+ */
+export function takeLines(sums: readonly UsageSum[], { groups }: Groups): ReportLines {
+  if (sums.length <= MOST_LINES) return { sums, isComplete: true };
+  if (groups.length === 1) return { sums: sums.slice(0, MOST_LINES), isComplete: false };
+  return rejectField(
+    "group_by",
+    `gives more than ${MOST_LINES} lines. Choose a shorter time, a filter, or fewer dimensions`,
+  );
+}
+
+/** What is said of a report that is not complete. */
+export const INCOMPLETE = `The report has more than ${MOST_LINES} lines. These are the ones with the highest cost: choose a shorter time or a filter for the others.`;
+
+/**
+ * Parses the dimensions of a report: up to three names with commas between them.
+ * @throws GatewayError `invalid_request`.
+ */
+export function readGroups(text: string): readonly UsageGroup[] {
+  const names = text.split(",", MOST_GROUPS + 1).map((name) => name.trim());
+  const groups = names.flatMap((name) => USAGE_GROUPS.find((group) => group === name) ?? []);
+  if (groups.length < names.length || new Set(groups).size < names.length || names.length > MOST_GROUPS)
+    rejectField(
+      "group_by",
+      `must be one of ${USAGE_GROUPS.join(", ")}, or up to ${MOST_GROUPS} different ones such as hour,provider`,
+    );
+  return groups;
+}
+
+/** The number of days in a report that names none. */
+export const USUAL_DAYS = 30;
+/** The number of hours in a report by hour that names none. */
+const USUAL_HOURS = 24;
+const MOST_DAYS = 366;
+
+/** What a request says about the time of a report. */
+export interface RangeInput {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/**
+ * Parses the begin and the end of a report: days (`YYYY-MM-DD`, both included), or times on the hour (RFC 3339), of which the end is not
+ * included. Defaults to the last 30 days, or 24 hours if the report is by hour.
+ * @throws GatewayError `invalid_request` for times that are malformed, in the wrong order or too far apart.
+ */
+export function readRange({ from, to }: RangeInput, { groups }: Groups, now: number): HourRange {
+  const isByHour = groups.includes("hour");
+  const present = isByHour ? Math.floor(now / HOUR_MS) : lastHourOf(dayOf(now));
+  const toHour = to === undefined ? present : readHour("to", to).last;
+  const usualFrom = isByHour
+    ? toHour - USUAL_HOURS + 1
+    : (Math.floor(toHour / HOURS_OF_DAY) - USUAL_DAYS + 1) * HOURS_OF_DAY;
+  const fromHour = from === undefined ? usualFrom : readHour("from", from).first;
+  if (fromHour > toHour) rejectField("from", "must be before to");
+  if (toHour - fromHour >= MOST_DAYS * HOURS_OF_DAY)
+    rejectField("from", `must be at most ${MOST_DAYS - 1} days before to`);
+  return { fromHour, toHour };
+}
+
+/** Returns the hours of whole days, both included. */
+export function hoursOfDays(fromDay: number, toDay: number): HourRange {
+  return { fromHour: fromDay * HOURS_OF_DAY, toHour: lastHourOf(toDay) };
+}
+
+function lastHourOf(day: number): number {
+  return (day + 1) * HOURS_OF_DAY - 1;
+}
+
+/** Formats a range as `readRange` reads it: as days if it begins and ends with one. */
+export function formatRange({ fromHour, toHour }: HourRange): { readonly from: string; readonly to: string } {
+  const [from, end] = [fromHour * HOUR_MS, (toHour + 1) * HOUR_MS];
+  if (from % DAY_MS === 0 && end % DAY_MS === 0)
+    return { from: formatDay(dayOf(from)), to: formatDay(dayOf(end) - 1) };
+  return { from: formatTime(from), to: formatTime(end) };
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** Returns the first hour of a range that begins with a text, and the last one of a range that ends with it. */
+function readHour(field: string, text: string): { readonly first: number; readonly last: number } {
+  const day = parseDay(text);
+  if (day !== null) return { first: day * HOURS_OF_DAY, last: lastHourOf(day) };
+  const hour = TIME.test(text) ? Date.parse(text) / HOUR_MS : Number.NaN;
+  if (Number.isInteger(hour)) return { first: hour, last: hour - 1 };
+  return rejectField(
+    field,
+    "must be a day, such as 2027-01-31, or a full hour, such as 2027-01-31T13:00:00Z",
+  );
+}

@@ -1,0 +1,124 @@
+import { ERROR_STATUS, type ErrorCode } from "../../../base/failures/errors.ts";
+import { DAY_MS, dayOf, HOUR_MS } from "../../../base/time/time.ts";
+import { priceCacheSaving } from "../../catalog/prices/price-usage.ts";
+import type { AdvisorRecord, UsageRecord } from "../records/records.ts";
+import { SumMap } from "./sum-map.ts";
+import type { UsageOutcome, UsageSumKey } from "./usage-sum-key.ts";
+
+/** How far the time in a generation's id may be from that of its request, by which it is counted for a day. Milliseconds. */
+export const ID_MARGIN_MS = HOUR_MS;
+
+/** The usage and cost of generations. Costs are nanodollars. */
+export interface UsageCounters {
+  requests: number;
+  errors: number;
+  promptTokens: number;
+  completionTokens: number;
+  cachedTokens: number;
+  cacheWriteTokens: number;
+  reasoningTokens: number;
+  cost: number;
+  /** List prices. */
+  upstreamCost: number;
+  /** The part of `upstreamCost` that providers bill to the accounts themselves, because BYOK keys were used. */
+  byokUpstreamCost: number;
+  /** What vendors' prompt caches have saved of the cost; negative if writing them cost more. */
+  cacheSaved: number;
+}
+
+/** The sum of generations that have the same dimensions. */
+export interface HourSum {
+  readonly key: UsageSumKey;
+  readonly counters: UsageCounters;
+}
+
+/**
+ * Sums generations that have ended, by the hour in which their requests arrived. The usage of an advisor counts for the advisor's
+ * model, the request for the generation's own model.
+ */
+export function sumByHour(ended: readonly UsageRecord[]): readonly HourSum[] {
+  const sums: HourSum[] = [];
+  const known = new SumMap<HourSum>();
+  const countersOf = (key: UsageSumKey): UsageCounters => {
+    const found = known.get(key);
+    if (found !== undefined) return found.counters;
+    const sum = { key, counters: createCounters() };
+    known.add(sum);
+    sums.push(sum);
+    return sum.counters;
+  };
+  for (const record of ended) {
+    const key = sumKeyOf(record);
+    const own = countersOf(key);
+    count(own, record, record);
+    for (const advisor of record.advisors ?? []) {
+      count(countersOf({ ...key, model: advisor.modelId ?? advisor.model }), advisor, record);
+      // The record's cost includes the advisor's.
+      own.cost -= advisor.costNanodollars;
+      own.upstreamCost -= advisor.upstreamCostNanodollars;
+      if (record.isByok) own.byokUpstreamCost -= advisor.upstreamCostNanodollars;
+    }
+    own.requests += 1;
+    own.cacheSaved += priceCacheSaving(record.prices, record);
+    if (record.outcome === "failed" || record.outcome === "interrupted") own.errors += 1;
+  }
+  return sums;
+}
+
+/** Returns counters of 0. */
+export function createCounters(): UsageCounters {
+  return {
+    requests: 0,
+    errors: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    cost: 0,
+    upstreamCost: 0,
+    byokUpstreamCost: 0,
+    cacheSaved: 0,
+  };
+}
+
+/** Returns the dimensions of a record that has ended. Records of earlier versions may lack fields, which count as none. */
+export function sumKeyOf(record: UsageRecord): UsageSumKey {
+  return {
+    day: dayOf(record.createdAt),
+    hour: Math.floor((record.createdAt % DAY_MS) / HOUR_MS),
+    accountId: record.accountId ?? "",
+    keyId: record.keyId ?? "",
+    userId: record.userId ?? "",
+    model: record.model ?? record.requestedModel ?? "",
+    provider: record.provider ?? "",
+    outcome: outcomeOf(record),
+  };
+}
+
+/** Errors that this version does not know, as in records of another version, count as `internal`. */
+function outcomeOf({ outcome, error }: UsageRecord): UsageOutcome {
+  if (outcome === "completed" || outcome === "cancelled" || outcome === "interrupted") return outcome;
+  return error !== null && Object.hasOwn(ERROR_STATUS, error) ? (error as ErrorCode) : "internal";
+}
+
+/** Returns what is left of what accounts paid after the providers are paid, as `marginOf` a record. Nanodollars. */
+export function marginOfSum({ cost, upstreamCost, byokUpstreamCost }: UsageCounters): number {
+  return cost - (upstreamCost - byokUpstreamCost);
+}
+
+/** Adds usage to counters. `isByok`: of the generation that it belongs to. */
+function count(
+  counters: UsageCounters,
+  record: UsageRecord | AdvisorRecord,
+  { isByok }: Pick<UsageRecord, "isByok">,
+): void {
+  counters.promptTokens += record.promptTokens ?? 0;
+  counters.completionTokens += record.completionTokens ?? 0;
+  counters.cachedTokens += record.cachedTokens ?? 0;
+  counters.cacheWriteTokens += record.cacheWriteTokens ?? 0;
+  counters.reasoningTokens += ("reasoningTokens" in record ? record.reasoningTokens : null) ?? 0;
+  counters.cost += record.costNanodollars ?? 0;
+  counters.upstreamCost += record.upstreamCostNanodollars ?? 0;
+  if (isByok) counters.byokUpstreamCost += record.upstreamCostNanodollars ?? 0;
+}

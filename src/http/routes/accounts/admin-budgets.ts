@@ -1,0 +1,189 @@
+import { z } from "zod";
+import { fail } from "../../../base/failures/errors.ts";
+import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
+import { changeBudget, createBudget } from "../../../core/accounts/manage/manage-budgets.ts";
+import {
+  BudgetChangeInput,
+  BudgetInput,
+  type BudgetStatus,
+  BudgetView,
+  presentBudget,
+  readBudgetChange,
+} from "../../../core/accounts/records/budget-fields.ts";
+import type { BudgetRecord } from "../../../core/accounts/records/budget-records.ts";
+import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
+import { DEFAULT_ACCOUNT_ID } from "../../../core/accounts/records/records.ts";
+import { hashEndUser } from "../../../core/generation/identity-hash.ts";
+import { readBudgetStatuses } from "../../../core/ledger/limits/budget-status.ts";
+import {
+  ACCOUNT_MANAGERS,
+  ACCOUNT_READERS,
+  listedAccountOf,
+  managedAccountOf,
+  requireOwnAccount,
+} from "../../api/access.ts";
+import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
+import type { HttpDeps } from "../../context/context.ts";
+
+const TAG = "Budgets";
+const PATH = "/api/admin/budgets";
+const OneParams = z.object({ id: IdInput.describe("Id of the budget.") });
+
+/** `POST /api/admin/budgets`: creates a budget. */
+export const postBudget = defineEndpoint({
+  method: "POST",
+  path: PATH,
+  tag: TAG,
+  summary: "Create a budget: a limit on what an account, or a part of it, spends in each period",
+  access: ACCOUNT_MANAGERS,
+  params: NOTHING,
+  query: NOTHING,
+  body: BudgetInput,
+  response: z.object({ data: BudgetView }),
+  status: 201,
+  async handle({ principal, body, deps, audit }) {
+    const { account_id, ...budget } = body;
+    const own = managedAccountOf(principal) ?? DEFAULT_ACCOUNT_ID;
+    const accountId = requireOwnAccount(principal, account_id ?? own);
+    await deps.generation.recorder.drain();
+    const created = await createBudget(
+      { ...deps.keyStores, budgets: deps.budgets },
+      {
+        accountId,
+        budget,
+        setBy: principal.kind === "operator" ? "operator" : "account",
+        hashEndUser: (name) => hashEndUser(deps.generation.hashIdentity, accountId, name),
+      },
+    );
+    deps.accountCache.changed(accountId);
+    audit({ accountId, target: created.id, changes: { ...body, account_id: accountId } });
+    return { data: await present(deps, created) };
+  },
+});
+
+/** `GET /api/admin/budgets`: budgets in the order of their creation. */
+export const listBudgets = defineEndpoint({
+  method: "GET",
+  path: PATH,
+  tag: TAG,
+  summary: "List budgets with what is spent of each, the oldest first",
+  access: ACCOUNT_READERS,
+  params: NOTHING,
+  query: z.strictObject({
+    ...PAGE_QUERY,
+    account_id: IdInput.optional().describe("Only the budgets of this account."),
+  }),
+  body: NOTHING,
+  response: pageView(BudgetView),
+  async handle({ principal, query, deps }) {
+    const accountId = listedAccountOf(principal, query.account_id);
+    const after = query.after ?? "";
+    await deps.generation.recorder.drain();
+    const page = await makePage({
+      limit: query.limit,
+      load: async (limit) => {
+        if (accountId === null) return deps.budgets.listAllBudgets(after, limit);
+        const own = await deps.budgets.listBudgets(accountId);
+        return own.filter(({ id }) => id > after).slice(0, limit);
+      },
+      present: (budget) => budget,
+      cursorOf: ({ id }) => id,
+    });
+    return { data: await presentAll(deps, page.data as readonly BudgetRecord[]), next: page.next };
+  },
+});
+
+/** `GET /api/admin/budgets/{id}`: a budget. */
+export const getBudget = defineEndpoint({
+  method: "GET",
+  path: `${PATH}/:id`,
+  tag: TAG,
+  summary: "Retrieve a budget with what is spent of it",
+  access: ACCOUNT_READERS,
+  params: OneParams,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: BudgetView }),
+  async handle({ principal, params, deps }) {
+    const budget = await findOwn(deps, principal, params.id);
+    await deps.generation.recorder.drain();
+    return { data: await present(deps, budget) };
+  },
+});
+
+/** `PATCH /api/admin/budgets/{id}`: changes a budget. */
+export const patchBudget = defineEndpoint({
+  method: "PATCH",
+  path: `${PATH}/:id`,
+  tag: TAG,
+  summary: "Change a budget. Its subject and period stay: create another one for others",
+  access: ACCOUNT_MANAGERS,
+  params: OneParams,
+  query: NOTHING,
+  body: BudgetChangeInput,
+  response: z.object({ data: BudgetView }),
+  async handle({ principal, params, body, deps, audit }) {
+    const { id, accountId } = await findChangeable(deps, principal, params.id);
+    const budget = await changeBudget(deps, id, readBudgetChange(body));
+    deps.accountCache.changed(accountId);
+    audit({ accountId, target: id, changes: body });
+    return { data: await present(deps, budget) };
+  },
+});
+
+/** `DELETE /api/admin/budgets/{id}`: deletes a budget. */
+export const deleteBudget = defineEndpoint({
+  method: "DELETE",
+  path: `${PATH}/:id`,
+  tag: TAG,
+  summary: "Delete a budget with what it has counted",
+  access: ACCOUNT_MANAGERS,
+  params: OneParams,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+  async handle({ principal, params, deps, audit }) {
+    const budget = await findChangeable(deps, principal, params.id);
+    const { id, accountId } = budget;
+    await deps.budgets.deleteBudget(id);
+    deps.accountCache.changed(accountId);
+    audit({ accountId, target: id, changes: { before: budget, after: null } });
+    return { data: { id, deleted: true } };
+  },
+});
+
+/** @throws GatewayError `not_found`, also for a budget of an account that the principal may not manage. */
+async function findOwn(
+  { budgets }: HttpDeps,
+  principal: ManagementPrincipal,
+  id: string,
+): Promise<BudgetRecord> {
+  const budget = await budgets.findBudget(id);
+  const own = managedAccountOf(principal);
+  if (budget !== null && (own === null || budget.accountId === own)) return budget;
+  return fail("not_found", "There is no budget with that id.");
+}
+
+/** @throws GatewayError `not_found`; `permission_denied` if only the operator may change it. */
+async function findChangeable(
+  deps: HttpDeps,
+  principal: ManagementPrincipal,
+  id: string,
+): Promise<BudgetRecord> {
+  const budget = await findOwn(deps, principal, id);
+  if (budget.setBy === "account" || principal.kind === "operator") return budget;
+  return fail("permission_denied", "The operator has set this budget. Only the operator may change it.");
+}
+
+async function present(deps: HttpDeps, budget: BudgetRecord) {
+  const [view] = await presentAll(deps, [budget]);
+  return view as BudgetOf;
+}
+
+type BudgetOf = ReturnType<typeof presentBudget>;
+
+async function presentAll({ budgets, clock }: HttpDeps, listed: readonly BudgetRecord[]) {
+  const statuses = await readBudgetStatuses(budgets, listed, clock.now());
+  return listed.map((budget, at) => presentBudget(budget, statuses[at] as BudgetStatus));
+}

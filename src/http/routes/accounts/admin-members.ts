@@ -1,0 +1,107 @@
+import { z } from "zod";
+import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
+import { findAccount } from "../../../core/accounts/manage/manage-accounts.ts";
+import { putMember, removeMember } from "../../../core/accounts/manage/manage-members.ts";
+import { MEMBER_SETTINGS, MemberView, presentMember } from "../../../core/accounts/records/member-fields.ts";
+import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
+import type { MemberRecord } from "../../../core/accounts/records/records.ts";
+import type { AccountStore } from "../../../core/accounts/stores/account-store.ts";
+import { ACCOUNT_MANAGERS, ACCOUNT_READERS, requireOwnAccount, requireRank } from "../../api/access.ts";
+import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
+
+const MemberParams = z.object({ id: IdInput, user_id: IdInput });
+const { role, daily_limit } = MEMBER_SETTINGS;
+
+/** `GET /api/admin/organizations/{id}/members`: the members of an organization. */
+export const listMembers = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/organizations/:id/members",
+  tag: "Members",
+  summary: "List the members of an organization",
+  access: ACCOUNT_READERS,
+  params: z.object({ id: IdInput }),
+  query: z.strictObject(PAGE_QUERY),
+  body: NOTHING,
+  response: pageView(
+    MemberView.extend({ user_name: z.string().nullable().describe("Display name of the user.") }),
+  ),
+  async handle({ principal, params, query, deps }) {
+    const { accounts } = deps.keyStores;
+    const { id } = await findAccount(accounts, "organization", requireOwnAccount(principal, params.id));
+    const page = await makePage({
+      limit: query.limit,
+      load: (limit) => accounts.listMembers(id, query.after ?? null, limit),
+      present: (member) => member,
+      cursorOf: ({ userId }) => userId,
+    });
+    const members = page.data as readonly MemberRecord[];
+    const names = await accounts.findAccountNames(members.map(({ userId }) => userId));
+    const data = members.map((member) => ({
+      ...presentMember(member),
+      user_name: names.get(member.userId) ?? null,
+    }));
+    return { data, next: page.next };
+  },
+});
+
+/** `PUT /api/admin/organizations/{id}/members/{user_id}`: makes a user a member, or replaces their role and limit. */
+export const putOrganizationMember = defineEndpoint({
+  method: "PUT",
+  path: "/api/admin/organizations/:id/members/:user_id",
+  tag: "Members",
+  summary: "Make a user a member of an organization, or replace a member's role and daily limit",
+  access: ACCOUNT_MANAGERS,
+  params: MemberParams,
+  query: NOTHING,
+  body: z.strictObject({ role: role.input, daily_limit: daily_limit.input.default(null) }),
+  response: z.object({ data: MemberView }),
+  async handle({ principal, params, body, deps, audit }) {
+    const { id, user_id } = params;
+    requireOwnAccount(principal, id);
+    requireRank(principal, body.role);
+    await requireRankOver(deps.keyStores.accounts, principal, params);
+    const member = await putMember(deps.keyStores, {
+      organizationId: id,
+      userId: user_id,
+      role: body.role,
+      dailyLimit: daily_limit.read(body.daily_limit),
+    });
+    deps.accountCache.memberChanged(id, user_id);
+    audit({ accountId: id, target: `${id}/${user_id}`, changes: body });
+    return { data: presentMember(member) };
+  },
+});
+
+/** `DELETE /api/admin/organizations/{id}/members/{user_id}`: removes a member. */
+export const deleteMember = defineEndpoint({
+  method: "DELETE",
+  path: "/api/admin/organizations/:id/members/:user_id",
+  tag: "Members",
+  summary: "Remove a member, and revoke their keys of the organization",
+  access: ACCOUNT_MANAGERS,
+  params: MemberParams,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: z.object({ organization_id: z.string(), user_id: z.string() }) }),
+  async handle({ principal, params, deps, audit }) {
+    const { id, user_id } = params;
+    requireOwnAccount(principal, id);
+    await requireRankOver(deps.keyStores.accounts, principal, params);
+    const revoked = await removeMember(deps.keyStores, id, user_id);
+    deps.accountCache.memberChanged(id, user_id);
+    for (const key of revoked) deps.keyCache.changed(key);
+    audit({ accountId: id, target: `${id}/${user_id}`, changes: { revoked_keys: revoked.length } });
+    return { data: { organization_id: id, user_id } };
+  },
+});
+
+/** Rejects a change of a member with a higher role than the principal's. */
+async function requireRankOver(
+  accounts: AccountStore,
+  principal: ManagementPrincipal,
+  { id, user_id }: z.infer<typeof MemberParams>,
+): Promise<void> {
+  const member = await accounts.findMember(id, user_id);
+  if (member !== null) requireRank(principal, member.role);
+}

@@ -1,0 +1,199 @@
+import { z } from "zod";
+import { fail } from "../../../base/failures/errors.ts";
+import { changeShape, readFields } from "../../../core/accounts/fields/resource-fields.ts";
+import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
+import { KeyTrialView, presentTrial } from "../../../core/generation/key-trial-view.ts";
+import { listOpenedModels, tryProviderKey } from "../../../core/generation/try-provider-key.ts";
+import {
+  changeProviderKey,
+  createProviderKey,
+  openProviderKey,
+  presentProviderKey,
+  removeProviderKey,
+  requireProviderKey,
+} from "../../../core/provider-keys/manage-provider-keys.ts";
+import { PROVIDER_KEY_SETTINGS, ProviderKeyView } from "../../../core/provider-keys/provider-key-fields.ts";
+import type { ProviderKeyRecord } from "../../../core/provider-keys/records.ts";
+import { ACCOUNT_MANAGERS, requireOwnAccount } from "../../api/access.ts";
+import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { PAGE_QUERY, pageView } from "../../api/pages.ts";
+import type { HttpDeps } from "../../context/context.ts";
+
+const TAG = "Provider keys";
+const PATH = "/api/admin/accounts/:id/provider-keys";
+
+const OfAccount = z.object({ id: z.string() });
+const OfKey = z.object({ id: z.string(), key_id: z.string() });
+
+/** A secret. The longest kind is the JSON file of a service account. */
+const secret = z.string().trim().min(8).max(16_384);
+
+const SETTINGS = changeShape(PROVIDER_KEY_SETTINGS);
+
+/** `GET /api/admin/accounts/{id}/provider-keys`: the account's own provider keys, without secrets. */
+export const listProviderKeys = defineEndpoint({
+  method: "GET",
+  path: PATH,
+  tag: TAG,
+  summary: "List the account's own provider keys (BYOK) by provider and order, without secrets",
+  access: ACCOUNT_MANAGERS,
+  params: OfAccount,
+  query: z.strictObject(PAGE_QUERY),
+  body: NOTHING,
+  response: pageView(ProviderKeyView),
+  async handle({ principal, params, query, deps }) {
+    const accountId = await requireAccount(principal, params.id, deps);
+    await deps.providerKeyStores.cache.saveUses();
+    const keys = await deps.providerKeyStores.store.listProviderKeys(accountId);
+    const page = takePage(keys, query.after, query.limit);
+    const next = page.at(-1)?.id === keys.at(-1)?.id ? null : (page.at(-1)?.id ?? null);
+    return { data: page.map((key) => presentProviderKey(deps.providerKeyStores, key)), next };
+  },
+});
+
+/** `POST /api/admin/accounts/{id}/provider-keys`: stores a provider key. No response contains its secret. */
+export const postProviderKey = defineEndpoint({
+  method: "POST",
+  path: PATH,
+  tag: TAG,
+  summary: "Store a provider key (BYOK). No response contains its secret",
+  access: ACCOUNT_MANAGERS,
+  params: OfAccount,
+  query: NOTHING,
+  body: z.strictObject({
+    provider: z
+      .string()
+      .min(1)
+      .max(100)
+      .meta({ description: "Slug of the provider.", examples: ["openai"] }),
+    key: secret.meta({
+      description: "The secret of the key. No response contains it.",
+      examples: ["sk-0123456789abcdef"],
+    }),
+    ...SETTINGS,
+  }),
+  response: z.object({ data: ProviderKeyView }),
+  status: 201,
+  async handle({ principal, params, body, deps }) {
+    const accountId = await requireAccount(principal, params.id, deps);
+    const { provider, key: secret } = body;
+    const wanted = { ...readFields(PROVIDER_KEY_SETTINGS, body), accountId, provider, secret };
+    return {
+      data: presentProviderKey(
+        deps.providerKeyStores,
+        await createProviderKey(deps.providerKeyStores, deps.generation.serving(), wanted),
+      ),
+    };
+  },
+});
+
+/** `PATCH /api/admin/accounts/{id}/provider-keys/{key_id}`: changes a provider key; `key` replaces the secret. */
+export const patchProviderKey = defineEndpoint({
+  method: "PATCH",
+  path: `${PATH}/:key_id`,
+  tag: TAG,
+  summary: "Update a provider key or replace its secret. Omitted fields keep their value",
+  access: ACCOUNT_MANAGERS,
+  params: OfKey,
+  query: NOTHING,
+  body: z.strictObject({ key: secret.optional().describe("Replaces the secret of the key."), ...SETTINGS }),
+  response: z.object({ data: ProviderKeyView }),
+  async handle({ principal, params, body, deps }) {
+    const found = await findKey(principal, params, deps);
+    const change = { ...readFields(PROVIDER_KEY_SETTINGS, body), secret: body.key };
+    const changed = await changeProviderKey(deps.providerKeyStores, deps.generation.serving(), {
+      key: found,
+      change,
+    });
+    return { data: presentProviderKey(deps.providerKeyStores, changed) };
+  },
+});
+
+/** `DELETE /api/admin/accounts/{id}/provider-keys/{key_id}`: deletes a provider key and its secret. */
+export const deleteProviderKey = defineEndpoint({
+  method: "DELETE",
+  path: `${PATH}/:key_id`,
+  tag: TAG,
+  summary: "Delete a provider key. No further request is made with it",
+  access: ACCOUNT_MANAGERS,
+  params: OfKey,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+  async handle({ principal, params, deps }) {
+    const key = await findKey(principal, params, deps);
+    await removeProviderKey(deps.providerKeyStores, key);
+    const { id } = key;
+    return { data: { id, deleted: true } };
+  },
+});
+
+/** `POST /api/admin/accounts/{id}/provider-keys/{key_id}/test`: requests one token from the provider with a key. */
+export const testProviderKey = defineEndpoint({
+  method: "POST",
+  path: `${PATH}/:key_id/test`,
+  tag: TAG,
+  summary: "Test a provider key with a request for one token",
+  access: ACCOUNT_MANAGERS,
+  params: OfKey,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({
+    data: KeyTrialView.extend({
+      models: z.array(z.string()).describe("Ids of the models that the key opens."),
+    }),
+  }),
+  async handle({ principal, params, deps }) {
+    const found = await findKey(principal, params, deps);
+    const { provider, key } = openProviderKey(deps.providerKeyStores, servedModelsOf(deps), found);
+    const { generation } = deps;
+    const { models } = found;
+    const serving = generation.serving();
+    const tried = { provider, key, models };
+    const trial = await tryProviderKey(generation, serving, tried);
+    const at = deps.clock.now();
+    const error = trial.status === "ok" ? null : { message: trial.message, at };
+    deps.providerKeyStores.cache.recordUse({ id: found.id, usedAt: at, error });
+    return { data: { ...presentTrial(trial), models: listOpenedModels(serving, tried) } };
+  },
+});
+
+function servedModelsOf({ generation }: HttpDeps) {
+  return generation.serving().servedModels;
+}
+
+/** @throws GatewayError `not_found` for an account that does not exist or that the principal may not manage. */
+async function requireAccount(
+  principal: ManagementPrincipal,
+  id: string,
+  { accountCache }: HttpDeps,
+): Promise<string> {
+  const accountId = requireOwnAccount(principal, id);
+  const account = await accountCache.account(accountId);
+  return account === null ? fail("not_found", "There is no account with that id.") : accountId;
+}
+
+async function findKey(
+  principal: ManagementPrincipal,
+  { id, key_id }: z.infer<typeof OfKey>,
+  deps: HttpDeps,
+): Promise<ProviderKeyRecord> {
+  const accountId = await requireAccount(principal, id, deps);
+  return requireProviderKey(deps.providerKeyStores.store, accountId, key_id);
+}
+
+/**
+ * Returns the page after the key with the id `after`.
+ * @throws GatewayError `invalid_request` if there is no such key.
+ */
+function takePage(
+  keys: readonly ProviderKeyRecord[],
+  after: string | undefined,
+  limit: number,
+): readonly ProviderKeyRecord[] {
+  if (after === undefined) return keys.slice(0, limit);
+  const at = keys.findIndex(({ id }) => id === after);
+  if (at < 0)
+    fail("invalid_request", "after must be the `next` of a previous page.", { metadata: { field: "after" } });
+  return keys.slice(at + 1, at + 1 + limit);
+}

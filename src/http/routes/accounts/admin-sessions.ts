@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { fail } from "../../../base/failures/errors.ts";
+import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
+import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
+import { ROLES } from "../../../core/accounts/records/records.ts";
+import type { ConsoleSession } from "../../../core/console/console-session.ts";
+import { presentSession } from "../../../core/console/present-session.ts";
+import { managedAccountOf } from "../../api/access.ts";
+import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
+import type { HttpDeps } from "../../context/context.ts";
+import { roleOf } from "../../middleware/authorize.ts";
+import { SessionRole } from "./console-session.ts";
+
+const Named = z.object({ id: z.string(), name: z.string() });
+
+const ConsoleSessionView = z
+  .object({
+    id: z.string().describe("Id of the session, `sess_…`."),
+    key: Named.describe("The key that the session acts as."),
+    account: Named.describe("The account of the key."),
+    user: Named.nullable().describe("The user of the key. `null` for service keys and for the operator."),
+    role: SessionRole.nullable().describe(
+      "`null` if the key's user is not a member any more; the session is then rejected.",
+    ),
+    user_agent: z.string().nullable().describe("The browser, as it named itself at the sign-in."),
+    created_at: z.iso.datetime(),
+    last_used_at: z.iso.datetime().describe("Up to a minute late."),
+    expires_at: z.iso
+      .datetime()
+      .describe("When the session ends at the latest. It ends earlier after 12 hours without a request."),
+    is_current: z.boolean().describe("Whether the request belongs to this session."),
+  })
+  .meta({ id: "ConsoleSession", description: "A browser that is signed in to the console." });
+
+/** Every role, because each may see and end its own sessions. */
+const ANY_ROLE = { kind: "account", roles: ROLES } as const;
+
+/** `GET /api/admin/sessions`: the console sessions that the principal may end. */
+export const listSessions = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/sessions",
+  tag: "Console",
+  summary:
+    "List console sessions, newest first: all for the operator, the account's for owners and admins, else your own",
+  access: ANY_ROLE,
+  params: NOTHING,
+  query: z.strictObject(PAGE_QUERY),
+  body: NOTHING,
+  response: pageView(ConsoleSessionView),
+  async handle({ principal, query, deps, context }) {
+    const page = await makePage({
+      limit: query.limit,
+      load: (limit) =>
+        deps.consoleSessions.listSessions({
+          accountId: managedAccountOf(principal),
+          userId: sessionUserOf(principal),
+          afterId: query.after ?? null,
+          limit,
+          now: deps.clock.now(),
+        }),
+      present: (session) => session,
+      cursorOf: ({ id }) => id,
+    });
+    const views = (page.data as readonly ConsoleSession[]).map(async (session) => ({
+      ...(await presentSession(session, deps.keyStores)),
+      is_current: session.id === context.session?.id,
+    }));
+    return { data: await Promise.all(views), next: page.next };
+  },
+});
+
+/** `DELETE /api/admin/sessions/{id}`: ends a session. */
+export const deleteAdminSession = defineEndpoint({
+  method: "DELETE",
+  path: "/api/admin/sessions/:id",
+  tag: "Console",
+  summary: "End a console session. Its browser is signed out at its next request",
+  access: ANY_ROLE,
+  params: z.object({ id: IdInput }),
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: z.object({ id: z.string(), ended: z.literal(true) }) }),
+  async handle({ principal, params: { id }, deps, audit }) {
+    const session = await findOwnSession(deps, principal, id);
+    if (!(await deps.consoleSessions.deleteSession(id))) rejectUnknownSession();
+    audit({ accountId: session.accountId, target: id, changes: { ended: true } });
+    return { data: { id, ended: true } };
+  },
+});
+
+/** Returns the user whose sessions alone a principal may see; null for all of the account. */
+function sessionUserOf(principal: ManagementPrincipal): string | null {
+  const role = roleOf(principal);
+  return principal.kind === "operator" || role === "owner" || role === "admin" ? null : principal.key.userId;
+}
+
+/** @throws GatewayError `not_found`, which does not tell whether the session exists. */
+async function findOwnSession(
+  deps: HttpDeps,
+  principal: ManagementPrincipal,
+  id: string,
+): Promise<ConsoleSession> {
+  const session = await deps.consoleSessions.findSession(id);
+  if (session === null) return rejectUnknownSession();
+  if (principal.kind === "operator") return session;
+  const userId = sessionUserOf(principal);
+  const isOwn = session.accountId === principal.account.id && (userId === null || session.userId === userId);
+  return isOwn ? session : rejectUnknownSession();
+}
+
+function rejectUnknownSession(): never {
+  return fail("not_found", "There is no session with that id. GET /api/admin/sessions lists the sessions.");
+}

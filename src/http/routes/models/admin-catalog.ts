@@ -1,0 +1,198 @@
+import { z } from "zod";
+import { fail } from "../../../base/failures/errors.ts";
+import type { Verdict } from "../../../core/catalog/refresh/catalog-manager.ts";
+import type { HeldChange } from "../../../core/catalog/refresh/merge-refresh.ts";
+import { presentHeldChange } from "../../../core/catalog/refresh/present-held-change.ts";
+import { presentStatus } from "../../../core/catalog/refresh/present-status.ts";
+import { OPERATOR } from "../../api/access.ts";
+import { type ApiInput, defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+
+const TAG = "Catalog";
+const PATH = "/api/admin/catalog";
+const CHANGE_PATH = `${PATH}/changes/:id`;
+
+const day = z.iso.date();
+const time = z.iso.datetime().nullable();
+const PricesView = z.record(z.string(), z.string());
+const TierView = z.looseObject({ min_prompt_tokens: z.int() });
+const TermsView = z
+  .object({
+    prices: PricesView.nullable().describe(
+      "US dollars as decimal strings. `null` means the price is unknown.",
+    ),
+    price_tiers: z.array(TierView).describe("Prices that apply from a prompt length on."),
+    price_changes: z
+      .array(z.object({ from: day, prices: PricesView, price_tiers: z.array(TierView) }))
+      .describe("Announced price changes by date."),
+  })
+  .meta({ id: "PriceTerms", description: "Prices of a model at a provider." });
+
+const ChangeView = z
+  .object({
+    id: z.string(),
+    model: z.string(),
+    provider: z.string(),
+    model_name: z.string().describe("Name of the model at the provider."),
+    jumps: z
+      .array(
+        z.object({
+          kind: z.string(),
+          before: z.string().nullable().describe("US dollars. `null` means the price is unknown."),
+          after: z.string().nullable(),
+          min_prompt_tokens: z
+            .int()
+            .nullable()
+            .describe("Prompt length from which the price applies, for a tiered price."),
+          from: day.nullable().describe("Date of the change, for an announced price."),
+        }),
+      )
+      .describe("The prices that change by more than `price_factor`."),
+    before: TermsView.describe("The prices in force."),
+    after: TermsView.describe("The prices at the source."),
+    seen_at: z.iso.datetime().describe("Time at which the source first had the new prices (RFC 3339)."),
+  })
+  .meta({
+    id: "CatalogChange",
+    description: "A price change that is not in force: it awaits approval or was rejected.",
+  });
+
+const StatusView = z
+  .object({
+    source: z.string().describe("Source of models and prices."),
+    models: z.int().describe("Number of models in the catalog."),
+    refresh_hours: z.number().describe("Hours between refreshes."),
+    price_factor: z.number().describe("A price that changes by more than this factor awaits approval."),
+    grace_days: z
+      .int()
+      .describe("Days for which a model is still served after the source no longer lists it."),
+    attempted_at: time,
+    refreshed_at: time,
+    problem: z.string().nullable().describe("Why the last refresh failed. `null` means it did not."),
+    waiting: z.int().describe("Number of price changes that await approval."),
+    rejected: z.int().describe("Number of rejected price changes."),
+    missing: z
+      .array(z.object({ model: z.string(), since: day, expiration_date: day.nullable() }))
+      .describe("Models that the source no longer lists."),
+    difference: z.array(z.string()).describe("The changes of the last refresh, one line each."),
+  })
+  .meta({ id: "CatalogStatus", description: "State of the catalog and of its refreshes." });
+
+const OfChange = z.object({
+  id: z.string().describe('Id of a price change, or "all" for all that await approval.'),
+});
+
+/** `GET /api/admin/catalog`: the state of the catalog and of its refreshes. */
+export const getCatalog = defineEndpoint({
+  method: "GET",
+  path: PATH,
+  tag: TAG,
+  summary: "Retrieve the state of the catalog and of its refreshes",
+  access: OPERATOR,
+  params: NOTHING,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: StatusView }),
+  async handle({ deps }) {
+    const { models } = deps.generation.serving().catalog;
+    return { data: presentStatus(await deps.catalogManager.status(), models) };
+  },
+});
+
+/** `POST /api/admin/catalog/refresh`: refreshes the catalog from its source now. */
+export const postCatalogRefresh = defineEndpoint({
+  method: "POST",
+  path: `${PATH}/refresh`,
+  tag: TAG,
+  summary: "Refresh the catalog from its source now, or preview the refresh with `dry_run`",
+  access: OPERATOR,
+  params: NOTHING,
+  query: NOTHING,
+  body: z.strictObject({
+    dry_run: z
+      .boolean()
+      .default(false)
+      .describe("`true` returns what the refresh would change, without changing it."),
+  }),
+  response: z.object({
+    data: z.object({
+      written: z.boolean().describe("Whether the catalog was changed."),
+      added: z.int().describe("Number of new models."),
+      changed: z.int().describe("Number of changed models."),
+      difference: z.array(z.string()).describe("The changes, one line each."),
+      waiting: z.array(ChangeView).describe("Price changes that await approval."),
+    }),
+  }),
+  errors: ["upstream_error"],
+  async handle({ body, deps, audit }) {
+    const report = await deps.catalogManager.refresh({ dryRun: body.dry_run });
+    if (!report.ok) return fail("upstream_error", `The catalog was not refreshed: ${report.problem}.`);
+    const { written, added, changed, lines: difference } = report;
+    audit({ target: "catalog", changes: { dry_run: body.dry_run, added, changed } });
+    return { data: { written, added, changed, difference, waiting: report.waiting.map(presentHeldChange) } };
+  },
+});
+
+/** `GET /api/admin/catalog/changes`: price changes that are not in force. */
+export const listCatalogChanges = defineEndpoint({
+  method: "GET",
+  path: `${PATH}/changes`,
+  tag: TAG,
+  summary: "List the price changes that await approval, or with status=rejected those that were rejected",
+  access: OPERATOR,
+  params: NOTHING,
+  query: z.strictObject({
+    status: z.enum(["waiting", "rejected"]).default("waiting").describe("Which price changes to list."),
+  }),
+  body: NOTHING,
+  response: z.object({ data: z.array(ChangeView) }),
+  async handle({ query, deps }) {
+    const held = await deps.catalogManager.listHeld();
+    return { data: held[query.status].map(presentHeldChange) };
+  },
+});
+
+/** `POST /api/admin/catalog/changes/{id}/approve`: puts price changes in force. */
+export const approveCatalogChange = defineEndpoint({
+  method: "POST",
+  path: `${CHANGE_PATH}/approve`,
+  tag: TAG,
+  summary: 'Approve a price change, or all with the id "all"',
+  access: OPERATOR,
+  params: OfChange,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: z.array(ChangeView) }),
+  handle: (input) => decide(input, "approve"),
+});
+
+/** `POST /api/admin/catalog/changes/{id}/reject`: keeps the prices in force until the source has different ones. */
+export const rejectCatalogChange = defineEndpoint({
+  method: "POST",
+  path: `${CHANGE_PATH}/reject`,
+  tag: TAG,
+  summary:
+    'Reject a price change, or all with the id "all". The prices in force remain until the source has different ones',
+  access: OPERATOR,
+  params: OfChange,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: z.array(ChangeView) }),
+  handle: (input) => decide(input, "reject"),
+});
+
+type DecisionInput = Pick<
+  ApiInput<unknown, z.infer<typeof OfChange>, unknown, unknown>,
+  "params" | "deps" | "audit"
+>;
+
+async function decide({ params, deps, audit }: DecisionInput, verdict: Verdict) {
+  const decided = await deps.catalogManager.decide(params.id, verdict);
+  for (const change of decided) audit({ target: change.id, changes: summarize(change) });
+  return { data: decided.map(presentHeldChange) };
+}
+
+/** Returns what the audit log records of a decision. */
+function summarize(change: HeldChange): Record<string, unknown> {
+  const { model, provider, before, after } = presentHeldChange(change);
+  return { model, provider, before, after };
+}

@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { fail } from "../../../base/failures/errors.ts";
+import { OPERATOR } from "../../api/access.ts";
+import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+
+const TAG = "Webhooks";
+const Index = z.int().min(0).describe("Position of the webhook in the configuration, from 0.");
+const Origin = z.string().describe("Origin of its URL. The path is left out, because it may be a secret.");
+
+/** `GET /api/admin/webhooks`: the configured webhooks and what waits for them. */
+export const listWebhooks = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/webhooks",
+  tag: TAG,
+  summary: "List the webhooks of events, with what the process that answers has delivered",
+  access: OPERATOR,
+  params: NOTHING,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({
+    data: z.array(
+      z.object({
+        index: Index,
+        origin: Origin,
+        format: z.enum(["json", "slack"]),
+        events: z.array(z.string()).describe("Types of events that it receives."),
+        waiting: z.int().describe("Events that wait, the one in delivery included."),
+        delivered: z.int(),
+        dropped: z
+          .int()
+          .describe("Events that were given up: the queue was full, or the receiver did not take them."),
+        last_error: z
+          .string()
+          .nullable()
+          .describe("Why the last try failed. `null` if it succeeded, and before the first."),
+      }),
+    ),
+  }),
+  handle: ({ deps }) => ({
+    data: deps.webhooks.list().map(({ events, lastError, ...webhook }) => ({
+      ...webhook,
+      events: [...events],
+      last_error: lastError,
+    })),
+  }),
+});
+
+/** `POST /api/admin/webhooks/test`: sends a test event. */
+export const testWebhooks = defineEndpoint({
+  method: "POST",
+  path: "/api/admin/webhooks/test",
+  tag: TAG,
+  summary: "Send an event of the type webhook.test once, to all webhooks or to one",
+  access: OPERATOR,
+  params: NOTHING,
+  query: NOTHING,
+  body: z.strictObject({ index: Index.optional() }),
+  response: z.object({
+    data: z.array(
+      z.object({
+        index: Index,
+        origin: Origin,
+        event_id: z.string(),
+        status: z.int().nullable().describe("Status of the response. `null` means there was none."),
+        error: z.string().nullable().describe("Why the event was not taken. `null` means it was."),
+      }),
+    ),
+  }),
+  async handle({ body, deps }) {
+    const tried = await deps.webhooks.test(body.index ?? null);
+    if (tried.length === 0)
+      fail(
+        "not_found",
+        body.index === undefined
+          ? "No webhook is configured. Add one to `webhooks` of the configuration."
+          : `There is no webhook ${body.index}. GET /api/admin/webhooks lists them.`,
+      );
+    return {
+      data: tried.map(({ index, origin, eventId, status, error }) => ({
+        index,
+        origin,
+        event_id: eventId,
+        status,
+        error,
+      })),
+    };
+  },
+});

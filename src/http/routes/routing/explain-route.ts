@@ -1,0 +1,36 @@
+import { fail } from "../../../base/failures/errors.ts";
+import { explainRoute } from "../../../core/generation/explain-route.ts";
+import type { ClientApi } from "../../../wire/client-apis/inference-request.ts";
+import { REQUEST_PARSERS } from "../../../wire/client-apis/request-parsers.ts";
+import type { Handler } from "../../context/context.ts";
+import { urlOf } from "../../context/url-of.ts";
+import { reserveExtraMemory } from "../../inference/inference-handler.ts";
+import { parseWithPreset } from "../../inference/parse-with-preset.ts";
+import { admit } from "../../middleware/admit.ts";
+
+/** The client APIs with JSON bodies, as this endpoint has. */
+const EXPLAINED = Object.keys(REQUEST_PARSERS).filter((api) => api !== "transcriptions");
+
+/** `POST route/explain?api=`: explains how the request in the body would be routed, without calling a provider (docs/routing.md). */
+export const postExplainRoute: Handler = async (request, context) => {
+  const { deps } = context;
+  const { principal, body } = await admit(request, context, { kind: "inference" });
+  const api = (urlOf(request).searchParams.get("api") ?? "chat.completions") as ClientApi;
+  if (!EXPLAINED.includes(api)) {
+    fail("invalid_request", `api must be one of ${EXPLAINED.join(", ")}.`, {
+      metadata: { field: "api" },
+    });
+  }
+  const {
+    request: parsed,
+    preset,
+    bodyBytes,
+  } = await parseWithPreset(
+    deps.generation,
+    { api, parse: (bytes) => REQUEST_PARSERS[api](bytes, deps.renameModel, request.headers) },
+    { body, principal },
+  );
+  reserveExtraMemory(context, principal, parsed.heldBytes + bodyBytes);
+  const call = { principal, request: parsed, preset, headers: request.headers };
+  return Response.json({ data: await explainRoute(deps.generation, call) });
+};

@@ -1,0 +1,258 @@
+import { z } from "zod";
+import type { ProviderRecord } from "../../../core/catalog/records/records.ts";
+import type { GenerationDeps, Serving } from "../../../core/generation/call.ts";
+import type { LearnedRefusal } from "../../../core/generation/learned-refusals.ts";
+import type { RecentFailure } from "../../../core/generation/recent-failures.ts";
+import type { Drain } from "../../../core/routing/health/drain-store.ts";
+import { type PublicHealth, presentHealth } from "./present-health.ts";
+
+const Circuit = z
+  .enum(["closed", "open", "half_open"])
+  .describe("`open`: not called. `half_open`: the next request is a probe.");
+const Spread = z
+  .object({ p50: z.number(), p90: z.number(), p99: z.number() })
+  .nullable()
+  .describe("`null` below the minimum sample size.");
+const time = z.iso.datetime();
+
+const KeyView = z.object({
+  id: z.string().describe("Identifies the platform key within its provider: `openai#0` is the first."),
+  state: z
+    .enum(["ok", "key_refused", "out_of_credit", "rate_limited"])
+    .describe("Why the key is not used at the moment, if it is not."),
+  until: time.nullable().describe("End of the cooldown of the whole key."),
+  models: z
+    .array(
+      z.object({
+        model: z.string(),
+        state: z.enum(["key_refused", "out_of_credit", "rate_limited"]),
+        until: time,
+      }),
+    )
+    .describe("Models that the key is not used for at the moment."),
+});
+
+const DrainView = z
+  .object({
+    since: time,
+    until: time
+      .nullable()
+      .describe("When it ends by itself. `null` means it lasts until an operator ends it."),
+    note: z.string().nullable(),
+  })
+  .nullable();
+
+const EndpointView = z.object({
+  model: z.string(),
+  upstream_model: z.string().nullable().describe("Name of the model at the provider."),
+  state: z.enum(["ok", "degraded", "down", "unknown"]),
+  requests: z.int().describe("Attempts in the last minute."),
+  uptime: z
+    .number()
+    .nullable()
+    .describe("Share of attempts that succeeded, 0 to 1. `null` means there were none."),
+  latency_ms: Spread,
+  throughput: Spread,
+  circuit: Circuit,
+  overloaded_until: time.nullable().describe("Until when the endpoint is avoided because it was overloaded."),
+  drain: DrainView.describe(
+    "The drain of this endpoint alone. `null` means it is routed to as its provider is.",
+  ),
+});
+
+const RefusalView = z.object({
+  model: z.string(),
+  upstream_model: z.string(),
+  format: z.string().describe("The format in which the endpoint refused the parameter."),
+  parameter: z.string().describe("Name of the parameter in the chat completions API."),
+  byok_key_id: z
+    .string()
+    .nullable()
+    .describe("The BYOK key whose requests it is left out of. `null` means those with platform keys."),
+  is_applied: z
+    .boolean()
+    .describe(
+      "Whether requests are sent without the parameter. `false` means that one account saw the refusal so far. They are sent without it once a second one does.",
+    ),
+  since: time.describe("When it was refused first."),
+  until: time.describe("Until when it is remembered. Then requests are sent with the parameter again."),
+});
+
+const FailureView = z.object({
+  at: time,
+  model: z.string(),
+  upstream_model: z.string(),
+  error_type: z.string().describe("Error code of the gateway."),
+  status: z.int().nullable().describe("HTTP status of the provider. `null` means none was received."),
+  message: z
+    .string()
+    .describe("What the provider said, or what happened to the connection, without secrets."),
+  generation_id: z.string(),
+  is_byok: z.boolean().describe("The attempt used a BYOK key."),
+});
+
+/** The health of a provider in a response. */
+export const ProviderHealthView = z
+  .object({
+    provider: z.string().describe("Slug of the provider."),
+    name: z.string(),
+    state: z
+      .enum(["ok", "degraded", "down", "unknown", "no_key"])
+      .describe(
+        "`down`: its circuit is open, or it rejects all platform keys. `unknown`: no attempts in the last minute. `no_key`: there is no platform key; it may be called with the BYOK keys of accounts.",
+      ),
+    requests: z.int().describe("Attempts in the last minute."),
+    errors: z.int().describe("Attempts in the last minute that failed."),
+    latency_ms: Spread.describe("Time to first token in milliseconds. `null` below the minimum sample size."),
+    throughput: Spread.describe(
+      "Tokens per second after the first one. `null` below the minimum sample size.",
+    ),
+    circuit: Circuit,
+    drain: DrainView.describe(
+      "Set while an operator has taken the provider out of routing, on all gateways that share the stores. `null` means it is routed to.",
+    ),
+    keys: z.array(KeyView).describe("The platform keys."),
+    warm: z
+      .int()
+      .describe("Conversations that are routed to this provider because it has their prompts cached."),
+    endpoints: z
+      .array(EndpointView)
+      .describe("The models that have had an attempt since the start or have a drain."),
+    refused_parameters: z
+      .array(RefusalView)
+      .describe(
+        "Parameters that the provider refused in the last hour, and without which it took the request. The catalog does not know them. At most 200.",
+      ),
+    last_failures: z.array(FailureView).describe("The last 20 failures that were not the request's fault."),
+  })
+  .meta({
+    id: "ProviderHealth",
+    description: "The recent health of a provider, as one gateway measures it.",
+  });
+
+type ProviderState = z.infer<typeof ProviderHealthView>["state"];
+type KeyState = z.infer<typeof KeyView>;
+
+/** What the health of providers is presented from. */
+export interface HealthSources {
+  readonly deps: Pick<GenerationDeps, "health" | "recentFailures" | "drains" | "learnedRefusals">;
+  readonly serving: Serving;
+  /** Conversations with a warm prompt cache, by provider. */
+  readonly warm: ReadonlyMap<string, number>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Returns the health of a provider. That of BYOK keys with an address of their own is not part of it. */
+export function presentProviderHealth(
+  { slug, name }: ProviderRecord,
+  sources: HealthSources,
+): z.infer<typeof ProviderHealthView> {
+  const { deps, serving, warm, now } = sources;
+  const report = deps.health.describeProvider(slug, now);
+  const keys = serving.servedModels.provider(slug)?.keys ?? [];
+  const shownKeys = keys.map(({ label }) => presentKey(label, sources));
+  const models = new Set([...report.models, ...deps.drains.listModels(slug, now)]);
+  const endpoints = [...models].map((model) => presentEndpoint(slug, model, sources));
+  const { status, latency_ms, throughput, requests } = presentHealth(report);
+  return {
+    provider: slug,
+    name,
+    state: keys.length === 0 ? "no_key" : stateOf(status, shownKeys, endpoints),
+    requests,
+    errors: report.failures,
+    latency_ms,
+    throughput,
+    circuit: report.state,
+    drain: presentDrain(deps.drains.exact({ provider: slug, model: null }, now)),
+    keys: shownKeys,
+    warm: warm.get(slug) ?? 0,
+    endpoints,
+    refused_parameters: deps.learnedRefusals.list(now, slug).slice(0, MAX_REFUSALS).map(presentRefusal),
+    last_failures: deps.recentFailures.list(slug).map(presentFailure),
+  };
+}
+
+function stateOf(
+  status: PublicHealth["status"],
+  keys: readonly KeyState[],
+  endpoints: readonly z.infer<typeof EndpointView>[],
+): ProviderState {
+  const isRejected = ({ state }: KeyState) => state === "key_refused" || state === "out_of_credit";
+  if (status === "down" || keys.every(isRejected)) return "down";
+  const hasTrouble =
+    keys.some(({ state, models }) => state !== "ok" || models.length > 0) ||
+    endpoints.some(({ state }) => state === "down" || state === "degraded");
+  return hasTrouble ? "degraded" : status;
+}
+
+function presentKey(label: string, { deps, now }: HealthSources): KeyState {
+  const cooldowns = deps.health.listKeyCooldowns(label, now);
+  const whole = cooldowns.find(({ model }) => model === null);
+  return {
+    id: label,
+    state: whole?.why ?? "ok",
+    until: whole === undefined ? null : toTime(whole.until),
+    models: cooldowns.flatMap(({ model, why, until }) =>
+      model === null ? [] : [{ model, state: why, until: toTime(until) }],
+    ),
+  };
+}
+
+function presentEndpoint(slug: string, model: string, { deps, serving, now }: HealthSources) {
+  const report = deps.health.describe(slug, model, now);
+  const { status: state, ...measured } = presentHealth(report);
+  const endpoint = serving.catalog.find(model)?.endpoints.find(({ provider }) => provider === slug);
+  // No key has this label, so that only a cooldown of the endpoint itself is found.
+  const overload = deps.health.cooldown({ provider: slug, model, keyLabel: "" }, now);
+  return {
+    model,
+    upstream_model: endpoint?.name ?? null,
+    state: overload !== null && state === "ok" ? ("degraded" as const) : state,
+    ...measured,
+    circuit: report.state,
+    overloaded_until: overload?.why === "overloaded" ? toTime(now + overload.ms) : null,
+    drain: presentDrain(deps.drains.exact({ provider: slug, model }, now)),
+  };
+}
+
+function presentDrain(drain: Drain | null): z.infer<typeof DrainView> {
+  if (drain === null) return null;
+  const { since, until, note } = drain;
+  return { since: toTime(since), until: until === null ? null : toTime(until), note };
+}
+
+/** The most refused parameters of a provider that are listed. */
+const MAX_REFUSALS = 200;
+
+function presentRefusal(refusal: LearnedRefusal): z.infer<typeof RefusalView> {
+  const { model, upstreamModel, format, parameter, byokId, isApplied, since, until } = refusal;
+  return {
+    model,
+    upstream_model: upstreamModel,
+    format,
+    parameter,
+    byok_key_id: byokId,
+    is_applied: isApplied,
+    since: toTime(since),
+    until: toTime(until),
+  };
+}
+
+function presentFailure(failure: RecentFailure): z.infer<typeof FailureView> {
+  const { at, model, upstreamModel, errorType, status, message, generationId, isByok } = failure;
+  return {
+    at: toTime(at),
+    model,
+    upstream_model: upstreamModel,
+    error_type: errorType,
+    status,
+    message,
+    generation_id: generationId,
+    is_byok: isByok,
+  };
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

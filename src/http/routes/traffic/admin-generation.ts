@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { fail } from "../../../base/failures/errors.ts";
+import { findNames } from "../../../core/accounts/stores/find-names.ts";
+import {
+  findTransfersOf,
+  presentGenerationDetails,
+} from "../../../core/ledger/records/present-generation-details.ts";
+import { ACCOUNT_MEMBERS, mayRead } from "../../api/access.ts";
+import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { findGeneration } from "../../api/find-generation.ts";
+import { GenerationId } from "../../api/generation-filter.ts";
+import { GenerationDetails } from "../../api/generation-view.ts";
+
+/** `GET /api/admin/generations/{id}`: one generation with its caller and ledger entries. */
+export const getGenerationDetails = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/generations/:id",
+  tag: "Usage",
+  summary: "Retrieve a generation: route, attempts, cost, caller and ledger entries",
+  access: ACCOUNT_MEMBERS,
+  params: z.object({
+    id: GenerationId.describe("Id of the generation (`gen_…`) or of its request (`req_…`)."),
+  }),
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: GenerationDetails }),
+  async handle({ params, principal, deps }) {
+    const record = await findGeneration(deps, params.id);
+    if (record === null || !mayRead(principal, record))
+      return fail("not_found", "There is no generation with that id.");
+    await deps.generation.recorder.drain();
+    const facts = {
+      names: await findNames(deps.keyStores, [record]),
+      transfers: await findTransfersOf(deps.credits.store, record.id),
+      hasBodies: await deps.promptLog.has(record.id),
+      isForOperator: principal.kind === "operator",
+    };
+    return { data: presentGenerationDetails(record, facts) };
+  },
+});

@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
+import { canonicalModel } from "../../../core/catalog/served/catalog.ts";
+import { addPercentiles } from "../../../core/usage/reports/add-percentiles.ts";
+import {
+  findUsageNames,
+  hideListPrices,
+  presentUsageLines,
+  printUsageCsv,
+} from "../../../core/usage/reports/present-usage.ts";
+import {
+  formatRange,
+  INCOMPLETE,
+  MOST_GROUPS,
+  readGroups,
+  readRange,
+  takeLines,
+  USAGE_GROUPS,
+} from "../../../core/usage/reports/report.ts";
+import { ACCOUNT_MEMBERS, listedAccountOf, listedUserOf } from "../../api/access.ts";
+import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { UsageLine } from "../../api/usage-view.ts";
+
+const name = z.string().min(1).max(200).optional();
+const time = z.string().max(40).optional();
+
+/** `GET /api/admin/usage`: usage and cost over time, by model, provider, key, user, account or outcome. */
+export const getUsage = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/usage",
+  tag: "Usage",
+  summary:
+    "Retrieve usage and cost as JSON or CSV: of all accounts for the operator, otherwise of the key's account",
+  access: ACCOUNT_MEMBERS,
+  params: NOTHING,
+  query: z.strictObject({
+    from: time.describe(
+      "First day (UTC), or a full hour (RFC 3339). Default: 29 days before `to`, or 24 hours if grouped by `hour`.",
+    ),
+    to: time.describe(
+      "Last day (UTC), or a full hour (RFC 3339), which is not included. The range has at most 366 days. Default: now.",
+    ),
+    group_by: z
+      .string()
+      .max(60)
+      .default("day")
+      .describe(
+        `What to group by: ${USAGE_GROUPS.map((group) => `\`${group}\``).join(", ")}, or up to ${MOST_GROUPS} of them with commas, such as \`hour,provider\`. The report has one line per combination, at most 10,000: by one dimension those with the highest cost; by several, a longer one is rejected.`,
+      ),
+    account_id: z.string().optional().describe("Only the usage of this account."),
+    key_id: IdInput.optional().describe("Only the usage of this API key."),
+    user_id: IdInput.optional().describe("Only the usage of this user's keys."),
+    model: name.describe("Only the usage of the model with this id."),
+    provider: name.describe("Only the usage of the provider with this slug."),
+    tag: name.describe(
+      "Only the usage of requests with this tag. `(other)` are the tags of an hour that are not counted one by one.",
+    ),
+    format: z
+      .enum(["json", "csv"])
+      .optional()
+      .describe(
+        "Format of the report. Default: `csv` if the Accept header asks for `text/csv`, otherwise `json`.",
+      ),
+  }),
+  body: NOTHING,
+  response: z.object({
+    data: z.array(UsageLine),
+    from: z.string(),
+    to: z.string(),
+    is_complete: z
+      .boolean()
+      .describe("Whether these are all lines. A report has at most 10,000: those with the highest cost."),
+  }),
+  csv: true,
+  async handle({ query, principal, headers, deps }) {
+    const groups = readGroups(query.group_by);
+    const range = readRange(query, { groups }, deps.clock.now());
+    const report = {
+      groups,
+      ...range,
+      accountId: listedAccountOf(principal, query.account_id),
+      userId: listedUserOf(principal, query.user_id),
+      keyId: query.key_id ?? null,
+      model:
+        query.model === undefined ? null : canonicalModel(deps.generation.serving().catalog, query.model),
+      provider: query.provider?.toLowerCase() ?? null,
+      tag: query.tag ?? null,
+    };
+    await deps.generation.recorder.drain();
+    await deps.usageTimes.flush();
+    const { sums, isComplete } = takeLines(await deps.usage.sumUsage(report), report);
+    const isForOperator = principal.kind === "operator";
+    const view = { groups, names: await findUsageNames(deps.keyStores, report, sums), isForOperator };
+    const shown = isForOperator ? sums : hideListPrices(sums, deps.generation.pricing);
+    const lines = await addPercentiles(deps.usage, report, { sums: shown, isComplete });
+    const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
+    const { from, to } = formatRange(range);
+    if (format === "json")
+      return { data: await presentUsageLines(lines, view), from, to, is_complete: isComplete };
+    const name = `usage-by-${groups.join("-and-")}-${from}-${to}.csv`.replaceAll(":", "");
+    return new Response(printUsageCsv(lines, view), {
+      headers: {
+        "content-type": "text/csv; charset=utf-8",
+        "content-disposition": `attachment; filename="${name}"`,
+        "x-content-type-options": "nosniff",
+        ...(isComplete ? {} : { "x-gateway-warning": INCOMPLETE }),
+      },
+    });
+  },
+});
+
+function wantsCsv(headers: Headers): boolean {
+  return /(^|[\s,])text\/csv\b/i.test(headers.get("accept") ?? "");
+}

@@ -1,0 +1,93 @@
+import { z } from "zod";
+import { fail } from "../../../base/failures/errors.ts";
+import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
+import { FEED_PLACES, type FeedOwner } from "../../../core/usage/generations/feed-places.ts";
+import type { FeedBatch, FeedRejection } from "../../../core/usage/generations/generation-feed.ts";
+import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
+import { ACCOUNT_MEMBERS } from "../../api/access.ts";
+import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { EventStream } from "../../api/event-stream.ts";
+import { GENERATION_FILTER, readGenerationFilter } from "../../api/generation-filter.ts";
+
+const { from: _from, to: _to, ...FILTER } = GENERATION_FILTER;
+
+/** How long a client waits before it connects again. Milliseconds. */
+const RETRY_MS = 2_000;
+
+/** `GET /api/admin/generations/stream`: generations that are new or have changed, as they come. */
+export const streamGenerations = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/generations/stream",
+  tag: "Usage",
+  summary: "Stream generations as they begin and end, as server-sent events",
+  access: ACCOUNT_MEMBERS,
+  params: NOTHING,
+  query: z.strictObject(FILTER),
+  body: NOTHING,
+  response: NOTHING,
+  events:
+    "Events `generations` with `{data: [GenerationLine …], dropped}`: generations that have begun or changed their outcome, at most 250 an event and two events a second. `dropped` is the number of changes that were left out because the client did not keep up. After a reconnection with `Last-Event-ID` what was missed is sent again, or an event `reset` says that the list must be read again.",
+  async handle({ query, principal, headers, deps, currentPrincipal }) {
+    const filter = readGenerationFilter(query, principal, deps.generation);
+    let close = (): void => {};
+    const stream = new EventStream({
+      clock: deps.clock,
+      unread: deps.generation.unread,
+      async mayContinue() {
+        const current = await currentPrincipal();
+        // What the principal may see may have changed, too.
+        return current !== null && isSame(readGenerationFilter(query, current, deps.generation), filter);
+      },
+      onEnd: () => close(),
+    });
+    try {
+      const subscriber = {
+        filter,
+        owner: ownerOf(principal),
+        onBatch: (batch: FeedBatch) => stream.send(printBatch(batch)),
+        onClose: () => stream.end(),
+      };
+      const seen = headers.get("last-event-id");
+      const subscription = await deps.generationFeed.subscribe(subscriber, readSeen(seen));
+      if ("full" in subscription) return rejectExcess(subscription);
+      close = subscription.close;
+      const reset = seen !== null && !subscription.isResumed ? "event: reset\ndata: {}\n\n" : "";
+      // A block without data only sets the id from which the client continues.
+      stream.send(`retry: ${RETRY_MS}\nid: ${subscription.since}\n: connected\n\n${reset}`);
+      return stream.respond();
+    } catch (error) {
+      stream.end();
+      throw error;
+    }
+  },
+});
+
+function ownerOf(principal: ManagementPrincipal): FeedOwner | null {
+  if (principal.kind === "operator") return null;
+  return { accountId: principal.account.id, callerId: principal.key.userId ?? principal.key.id };
+}
+
+const BOUNDS = {
+  operator: `The operator can have ${FEED_PLACES.operator} streams of generations open at a gateway. Close one.`,
+  accounts: `All accounts together can have ${FEED_PLACES.accounts} streams of generations open at a gateway. Close one, or try again later.`,
+  caller: `You can have ${FEED_PLACES.caller} streams of generations open at a gateway. Close one.`,
+  closed: "The gateway stops, and begins no streams of generations. Try again later.",
+} as const;
+
+function rejectExcess({ full }: FeedRejection): never {
+  return fail("unavailable", BOUNDS[full], { metadata: { limit_source: full } });
+}
+
+/** Returns the time of the batch that a client has seen last; null for none, and for an id that no batch has. */
+function readSeen(id: string | null): number | null {
+  return id !== null && /^\d{1,15}$/.test(id) ? Number(id) : null;
+}
+
+function isSame(a: GenerationFilter, b: GenerationFilter): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function printBatch({ at, entries, dropped }: FeedBatch): string {
+  const lines = entries.map(({ json }) => json).join(",");
+  return `event: generations\nid: ${at}\ndata: {"data":[${lines}],"dropped":${dropped}}\n\n`;
+}

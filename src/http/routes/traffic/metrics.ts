@@ -1,0 +1,33 @@
+import { timingSafeEqual } from "node:crypto";
+import { fail } from "../../../base/failures/errors.ts";
+import { hashSecret } from "../../../core/accounts/records/secrets.ts";
+import type { RequestContext } from "../../context/context.ts";
+import type { MetricsDeps } from "../../context/metrics-deps.ts";
+import { admit } from "../../middleware/admit.ts";
+
+/**
+ * `GET /metrics`: the metrics in Prometheus' text format. For a management key of the operator, the token of the configuration, and the
+ * addresses that it allows. Costs of each provider are business data, so that no other caller gets them.
+ */
+export async function getMetrics(request: Request, context: RequestContext): Promise<Response> {
+  const { metrics } = context.deps;
+  if (metrics === null) return fail("not_found", "Metrics are disabled (metrics.enabled).");
+  if (!hasToken(request.headers, metrics) && !isAllowed(request.headers, context, metrics))
+    await admit(request, context, { kind: "operator" });
+  const { text, mediaType } = await metrics.print();
+  return new Response(text, { headers: { "content-type": mediaType, "cache-control": "no-store" } });
+}
+
+function hasToken(headers: Headers, { tokenHash }: MetricsDeps): boolean {
+  const [, token] = /^bearer\s+(\S+)\s*$/i.exec(headers.get("authorization") ?? "") ?? [];
+  if (tokenHash === null || token === undefined) return false;
+  return timingSafeEqual(Buffer.from(hashSecret(token)), Buffer.from(tokenHash));
+}
+
+/** The headers by which a proxy says that it sends the request for another client. */
+const FORWARDED = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
+
+/** The address of a proxy says nothing about its client, so that a request that names one is not allowed by its address. */
+function isAllowed(headers: Headers, context: RequestContext, { allowed }: MetricsDeps): boolean {
+  return !FORWARDED.some((name) => headers.has(name)) && allowed.has(context.peer());
+}
