@@ -53,6 +53,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["routing"],
     ["named-routes"],
     ["generation"],
+    ["questions"],
     ["extensions"],
   ],
   http: [

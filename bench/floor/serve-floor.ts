@@ -3,7 +3,7 @@ import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import type { Clock } from "../../src/base/time/clock.ts";
 import type { Transport, UpstreamResponse } from "../../src/core/deployments/transport.ts";
 import { describeRecord, writeRequestLine } from "../../src/core/extensions/request-log.ts";
-import { readBody } from "../../src/core/generation/read-body.ts";
+import { readBody } from "../../src/core/generation/attempt/read-body.ts";
 import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
 import { type BufferedLog, createLog } from "../../src/telemetry/log.ts";

@@ -10,7 +10,7 @@ import {
 } from "../core/accounts/records/budget-fields.ts";
 import type { BudgetRecord } from "../core/accounts/records/budget-records.ts";
 import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records/records.ts";
-import { createIdentityHash, hashEndUser } from "../core/generation/identity-hash.ts";
+import { createIdentityHash, hashEndUser } from "../core/generation/memory/identity-hash.ts";
 import { readBudgetStatus } from "../core/ledger/limits/budget-status.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";

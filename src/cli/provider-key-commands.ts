@@ -4,8 +4,6 @@ import { openProviderKeys, type ProviderKeyServices } from "../app/start/open-pr
 import { createSystemRandom } from "../base/secrets/random.ts";
 import { systemClock } from "../base/time/clock.ts";
 import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records/records.ts";
-import { presentTrial } from "../core/generation/key-trial-view.ts";
-import { listOpenedModels, tryProviderKey } from "../core/generation/try-provider-key.ts";
 import {
   changeProviderKey,
   createProviderKey,
@@ -16,6 +14,8 @@ import {
 } from "../core/provider-keys/manage-provider-keys.ts";
 import { PROVIDER_KEY_SETTINGS } from "../core/provider-keys/provider-key-fields.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
+import { presentTrial } from "../core/questions/key-trial-view.ts";
+import { listOpenedModels, tryProviderKey } from "../core/questions/try-provider-key.ts";
 import { auditCommand } from "./audit-command.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { addFieldOptions, type GivenOptions, readFieldOptions } from "./field-options.ts";

@@ -1,6 +1,6 @@
 import { type StartThread, ThreadClient } from "../base/threads/thread-client.ts";
 import type { Clock } from "../base/time/clock.ts";
-import type { TokenCounter } from "../core/generation/token-counter.ts";
+import type { TokenCounter } from "../core/generation/memory/token-counter.ts";
 import { type CountingAnswer, type CountingJob, startCountingThread } from "./counting-thread.ts";
 
 /** The bytes of waiting jobs are those of the requests, without a copy. */

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/time/clock.ts";
 import type { Exchange, Transport, UpstreamResponse } from "../../src/core/deployments/transport.ts";
-import type { Extension } from "../../src/core/generation/extension.ts";
-import type { TokenCounter } from "../../src/core/generation/token-counter.ts";
+import type { Extension } from "../../src/core/generation/call/extension.ts";
+import type { TokenCounter } from "../../src/core/generation/memory/token-counter.ts";
 import { createHealth, type Health } from "../../src/core/routing/health/health.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
 import { turnEventLoop } from "../support/event-loop.ts";

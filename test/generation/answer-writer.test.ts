@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { AnswerWriter, WHOLE_ANSWER } from "../../src/core/generation/answer-writer.ts";
-import { createUnreadAnswers } from "../../src/core/generation/unread-answers.ts";
+import { createUnreadAnswers } from "../../src/core/generation/memory/unread-answers.ts";
+import { AnswerWriter, WHOLE_ANSWER } from "../../src/core/generation/relay/answer-writer.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createTestClock } from "../support/test-clock.ts";
 

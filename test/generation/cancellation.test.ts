@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { HOUR_MS } from "../../src/base/time/time.ts";
-import { Cancellation } from "../../src/core/generation/cancellation.ts";
+import { Cancellation } from "../../src/core/generation/call/cancellation.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
 const TOTAL_MS = 900_000;

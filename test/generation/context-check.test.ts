@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { TokenCounter } from "../../src/core/generation/token-counter.ts";
+import type { TokenCounter } from "../../src/core/generation/memory/token-counter.ts";
 import { createTokenCounter } from "../../src/tokenizer/token-counter.ts";
 import { answerAnyFormat } from "../support/answer-any-format.ts";
 import { CLIENT_APIS } from "../support/client-apis.ts";

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../src/base/failures/errors.ts";
-import { Cancellation } from "../../src/core/generation/cancellation.ts";
-import { type EncodeContext, encodeForCandidate } from "../../src/core/generation/encode-for-candidate.ts";
-import { NO_TURNS } from "../../src/core/generation/request-turns.ts";
+import {
+  type EncodeContext,
+  encodeForCandidate,
+} from "../../src/core/generation/attempt/encode-for-candidate.ts";
+import { NO_TURNS } from "../../src/core/generation/attempt/request-turns.ts";
+import { Cancellation } from "../../src/core/generation/call/cancellation.ts";
 import type { Candidate } from "../../src/core/routing/plan/plan.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import type { InferenceRequest } from "../../src/wire/client-apis/inference-request.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { ExtensionPoints } from "../../src/core/generation/extension.ts";
+import type { ExtensionPoints } from "../../src/core/generation/call/extension.ts";
 import type { AttemptRecord, UsageRecord } from "../../src/core/usage/records/records.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 

@@ -8,11 +8,11 @@ import type { CatalogData, ModelRecord, ProviderRecord } from "../../src/core/ca
 import { createCatalog } from "../../src/core/catalog/served/catalog.ts";
 import { createTiers } from "../../src/core/catalog/tiers/tiers.ts";
 import { createServedModels, type ServedProvider } from "../../src/core/deployments/served-models.ts";
-import type { Consideration } from "../../src/core/generation/admission.ts";
-import { consider, considerAnew } from "../../src/core/generation/admit.ts";
-import { tariffsOf } from "../../src/core/generation/apply-tariffs.ts";
-import type { GenerationDeps, Serving } from "../../src/core/generation/call.ts";
-import type { RoutableCall } from "../../src/core/generation/find-deployments.ts";
+import { consider, considerAnew } from "../../src/core/generation/admit/admit.ts";
+import type { GenerationDeps, Serving } from "../../src/core/generation/call/call.ts";
+import type { Consideration } from "../../src/core/generation/prepare/admission.ts";
+import { tariffsOf } from "../../src/core/generation/prepare/apply-tariffs.ts";
+import type { RoutableCall } from "../../src/core/generation/prepare/find-deployments.ts";
 import { createNamedRoutes } from "../../src/core/named-routes/named-routes.ts";
 import type { ByokKeys } from "../../src/core/provider-keys/byok-keys.ts";
 import { NO_HEADERS } from "../../src/wire/client-apis/session-hints.ts";

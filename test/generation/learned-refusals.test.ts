@@ -3,7 +3,7 @@ import {
   createLearnedRefusals,
   type LearnedRefusals,
   type RefusalScope,
-} from "../../src/core/generation/learned-refusals.ts";
+} from "../../src/core/generation/memory/learned-refusals.ts";
 
 const SEED = new Set(["seed"]);
 

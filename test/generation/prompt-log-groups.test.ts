@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { PromptLog } from "../../src/core/extensions/prompt-log/prompt-log.ts";
 import type { PromptLogEntry } from "../../src/core/extensions/prompt-log/prompt-log-store.ts";
-import type { AdmittedGeneration } from "../../src/core/generation/extension.ts";
+import type { AdmittedGeneration } from "../../src/core/generation/call/extension.ts";
 import { createVault, readMasterKey } from "../../src/core/provider-keys/vault.ts";
 import type { UsageRecord } from "../../src/core/usage/records/records.ts";
 import { createTestClock } from "../support/test-clock.ts";

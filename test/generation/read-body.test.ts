@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { TransportError, type UpstreamResponse } from "../../src/core/deployments/transport.ts";
-import { readBody } from "../../src/core/generation/read-body.ts";
+import { readBody } from "../../src/core/generation/attempt/read-body.ts";
 
 /** Returns a response whose body comes in these pieces, and which of them were not read. */
 function respond(...texts: readonly string[]) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { ConversationStore } from "../../src/core/generation/conversation-store.ts";
-import { StoredTurns } from "../../src/core/generation/request-turns.ts";
+import { StoredTurns } from "../../src/core/generation/attempt/request-turns.ts";
+import type { ConversationStore } from "../../src/core/generation/memory/conversation-store.ts";
 
 const failingStore: ConversationStore = {
   keepsTurns: true,

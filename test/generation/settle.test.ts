@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type OpenRecord, openRecord } from "../../src/core/generation/open-record.ts";
-import { type Ending, type Settling, writeFinal } from "../../src/core/generation/settle.ts";
+import { type OpenRecord, openRecord } from "../../src/core/generation/records/open-record.ts";
+import { type Ending, type Settling, writeFinal } from "../../src/core/generation/settle/settle.ts";
 import type { AdvisorRecord } from "../../src/core/usage/records/records.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 

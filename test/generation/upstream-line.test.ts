@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ProviderKey } from "../../src/core/deployments/served-models.ts";
-import { findLine } from "../../src/core/generation/upstream-line.ts";
+import { findLine } from "../../src/core/deployments/upstream-line.ts";
 import type { Candidate } from "../../src/core/routing/plan/plan.ts";
 import type { ProviderFormat } from "../../src/wire/conversation/format-name.ts";
 

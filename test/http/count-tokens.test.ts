@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { TokenCounter } from "../../src/core/generation/token-counter.ts";
+import type { TokenCounter } from "../../src/core/generation/memory/token-counter.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 

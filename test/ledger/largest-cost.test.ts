@@ -3,7 +3,7 @@ import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
 import { roundToNanodollars } from "../../src/base/numbers/money.ts";
 import { findPrices } from "../../src/core/catalog/prices/price-usage.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
-import { checkUsage } from "../../src/core/generation/check-usage.ts";
+import { checkUsage } from "../../src/core/generation/settle/check-usage.ts";
 import { NO_CHARGES } from "../../src/wire/conversation/charges.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { priceAt } from "../support/price-usage.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { MINUTE_MS } from "../../src/base/time/time.ts";
-import type { Admission } from "../../src/core/generation/admission.ts";
-import type { GenerationCall, GenerationDeps } from "../../src/core/generation/call.ts";
-import { takeLimits } from "../../src/core/generation/take-limits.ts";
+import { takeLimits } from "../../src/core/generation/admit/take-limits.ts";
+import type { GenerationCall, GenerationDeps } from "../../src/core/generation/call/call.ts";
+import type { Admission } from "../../src/core/generation/prepare/admission.ts";
 import { MemoryRateLimiter } from "../../src/core/limits/memory-rate-limiter.ts";
 import { type LimitScope, NO_LIMIT, type RateLimiter } from "../../src/core/limits/rate-limiter.ts";
 import { makeDeployment } from "../routing/make-deployment.ts";

@@ -67,13 +67,13 @@ export const EXPLAINED: readonly Explained[] = [
     why: "A schema of that length has no more values than the bound, so that counting them changes nothing.",
   },
   {
-    file: "src/core/generation/measure-prompt.ts",
+    file: "src/core/generation/prepare/measure-prompt.ts",
     kind: "shifted bound",
     line: "request.countPromptChars() >= (1 - PLAIN_SHARE) * request.windowTextBytes",
     why: "The share is an estimate of what plain text is: a text that has exactly it may be taken for either.",
   },
   {
-    file: "src/core/generation/read-body.ts",
+    file: "src/core/generation/attempt/read-body.ts",
     kind: "shifted bound",
     line: "body.length > maxBytes ? body.subarray(0, maxBytes) : body",
     why: "A body that just fits is the same after it was cut off at its end.",
@@ -85,7 +85,7 @@ export const EXPLAINED: readonly Explained[] = [
     why: "Sorting as many keys as are wanted drops none, and they are sorted again at the end.",
   },
   {
-    file: "src/core/generation/take-limits.ts",
+    file: "src/core/generation/admit/take-limits.ts",
     kind: "changed constant",
     line: "let expectedTokens = 0;",
     why: "Only answers without tokens are expected to have none. Their bound, 0, counts then.",
@@ -184,7 +184,7 @@ export const EXPLAINED: readonly Explained[] = [
     why: "How much of an unknown host an error shows is not promised.",
   },
   {
-    file: "src/core/generation/attempt.ts",
+    file: "src/core/generation/attempt/attempt.ts",
     kind: "changed constant",
     line: "return isDocumentStart(readLatin1(start, at, at + 1))",
     why: "Only the first character decides, and one more does not change it.",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { nextTurn } from "../../src/base/time/next-turn.ts";
 import { ShadowTraffic } from "../../src/core/extensions/shadow/shadow-traffic.ts";
-import type { GenerationCall } from "../../src/core/generation/call.ts";
-import type { AdmittedGeneration, ExtensionPoints } from "../../src/core/generation/extension.ts";
+import type { GenerationCall } from "../../src/core/generation/call/call.ts";
+import type { AdmittedGeneration, ExtensionPoints } from "../../src/core/generation/call/extension.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createTestClock } from "../support/test-clock.ts";
 

@@ -7,7 +7,7 @@ import { findFamilies, listTaken } from "../../src/core/catalog/profile/resolve-
 import { actionOf } from "../../src/core/catalog/records/action-of.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records/records.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
-import { listProviderTargets } from "../../src/core/generation/upstream-target.ts";
+import { listProviderTargets } from "../../src/core/deployments/upstream-target.ts";
 import { chooseTarget } from "../../src/wire/client-apis/choose-target.ts";
 import type { UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
 import { openRequest } from "../fidelity/open-request.ts";

@@ -1,4 +1,4 @@
-import type { TokenCounter } from "../../src/core/generation/token-counter.ts";
+import type { TokenCounter } from "../../src/core/generation/memory/token-counter.ts";
 import { createTokenCounter } from "../../src/tokenizer/token-counter.ts";
 import { createTestClock } from "./test-clock.ts";
 

@@ -15,7 +15,7 @@ import {
   type GenerationResult,
   type Serving,
   UNCOUNTED,
-} from "../../src/core/generation/call.ts";
+} from "../../src/core/generation/call/call.ts";
 import { generate } from "../../src/core/generation/generate.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";

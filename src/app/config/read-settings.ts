@@ -1,7 +1,7 @@
 /** The configuration in the terms of the domain. */
 import type { RateLimit } from "../../core/accounts/fields/rate-limit.ts";
 import type { Policy } from "../../core/accounts/records/records.ts";
-import type { GenerationTimers } from "../../core/generation/cancellation.ts";
+import type { GenerationTimers } from "../../core/generation/call/cancellation.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../core/limits/client-address.ts";
 import { createLimitList, type ListLimits } from "../../core/limits/list-limits.ts";
 import { OtlpSettingError, type OtlpSettings, readOtlpSettings } from "../../telemetry/otlp/otlp-settings.ts";

@@ -13,7 +13,7 @@ import type { TierRecord } from "../../core/catalog/tiers/tier-records.ts";
 import { createServedModels, type ServedProvider } from "../../core/deployments/served-models.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import type { UpstreamAddress, UpstreamCall } from "../../core/deployments/upstream-address.ts";
-import type { Serving } from "../../core/generation/call.ts";
+import type { Serving } from "../../core/generation/call/call.ts";
 import type { NamedRoute } from "../../core/named-routes/route-records.ts";
 import { loadTiers } from "../catalog/load-tiers.ts";
 import { SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "../catalog/sandbox-catalog.ts";

@@ -5,7 +5,7 @@ import { findNextChange } from "../../core/catalog/records/expiry.ts";
 import type { CatalogWithFamilies } from "../../core/catalog/records/records.ts";
 import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
 import type { TierStore } from "../../core/catalog/tiers/tier-store.ts";
-import type { Serving } from "../../core/generation/call.ts";
+import type { Serving } from "../../core/generation/call/call.ts";
 import type { NamedRouteStore } from "../../core/named-routes/named-route-store.ts";
 import { loadCatalog } from "../catalog/load-catalog.ts";
 import { type ConfigProblem, formatProblem } from "../config/config-error.ts";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { WaitList } from "../../base/collections/wait-list.ts";
 import type { Clock } from "../../base/time/clock.ts";
-import type { GenerationDeps } from "../../core/generation/call.ts";
-import { createUnreadAnswers } from "../../core/generation/unread-answers.ts";
+import type { GenerationDeps } from "../../core/generation/call/call.ts";
+import { createUnreadAnswers } from "../../core/generation/memory/unread-answers.ts";
 import { createByteBudget } from "../../core/limits/byte-budget.ts";
 import { FreeLimit } from "../../core/limits/free-limit.ts";
 import type { RateLimiter } from "../../core/limits/rate-limiter.ts";

@@ -7,7 +7,7 @@ import type { EventSink, EventType } from "../../core/events/event.ts";
 import { Incidents } from "../../core/events/incidents.ts";
 import type { BudgetWatch } from "../../core/extensions/budgets/budget-watch.ts";
 import { createErrorRate, type ErrorRateCounter } from "../../core/extensions/error-rate.ts";
-import type { Extension } from "../../core/generation/extension.ts";
+import type { Extension } from "../../core/generation/call/extension.ts";
 import type { RequestObserver } from "../../core/telemetry/request-observer.ts";
 import type { HttpDeps } from "../../http/context/context.ts";
 import { WebhookSender } from "../../telemetry/webhooks/webhook-sender.ts";

@@ -1,9 +1,9 @@
 import { StoreHealth } from "../../base/failures/store-health.ts";
-import type { Serving } from "../../core/generation/call.ts";
-import type { TryDeps } from "../../core/generation/try-provider-key.ts";
+import type { Serving } from "../../core/generation/call/call.ts";
 import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
 import { createProviderKeyCache } from "../../core/provider-keys/provider-key-cache.ts";
 import { createVault } from "../../core/provider-keys/vault.ts";
+import type { TryDeps } from "../../core/questions/try-provider-key.ts";
 import type { Config } from "../config/config-schema.ts";
 import { readTimers } from "../config/read-settings.ts";
 import { SILENT } from "../serving/load-known-names.ts";

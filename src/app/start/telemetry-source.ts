@@ -1,7 +1,7 @@
 import type { Log } from "../../base/failures/log.ts";
 import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
-import type { Serving } from "../../core/generation/call.ts";
+import type { Serving } from "../../core/generation/call/call.ts";
 import type { Config } from "../config/config-schema.ts";
 import type { ProcessGroup } from "../watch/process-group.ts";
 

@@ -3,7 +3,7 @@ import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { AnswerStore } from "../../core/extensions/answers/answer-store.ts";
 import type { LiveGateways } from "../../core/gateways/gateway-registry.ts";
-import type { ConversationStore } from "../../core/generation/conversation-store.ts";
+import type { ConversationStore } from "../../core/generation/memory/conversation-store.ts";
 import { LearningRateLimiter } from "../../core/limits/learning-rate-limiter.ts";
 import { shareOf } from "../../core/limits/limit-share.ts";
 import { MemoryRateLimiter } from "../../core/limits/memory-rate-limiter.ts";

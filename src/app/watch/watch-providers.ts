@@ -2,7 +2,7 @@ import type { Clock } from "../../base/time/clock.ts";
 import { type EventSink, eventId } from "../../core/events/event.ts";
 import type { Incidents } from "../../core/events/incidents.ts";
 import type { ErrorRateCounter } from "../../core/extensions/error-rate.ts";
-import type { GenerationDeps } from "../../core/generation/call.ts";
+import type { GenerationDeps } from "../../core/generation/call/call.ts";
 import type { AlertsConfig } from "../config/config-schema.ts";
 
 interface Watch {

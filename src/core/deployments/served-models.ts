@@ -85,6 +85,11 @@ export interface Deployment {
   readonly sort?: ProviderSort;
 }
 
+/** A deployment and the key that it is called with. */
+export type KeyedDeployment = Pick<Deployment, "endpoint" | "model" | "provider"> & {
+  readonly key: ProviderKey;
+};
+
 /** The deployments of this gateway by model, for one state of catalog and configuration. */
 export interface ServedModels {
   /** Returns a model's deployments with platform keys, the cheapest first; none if the model is not served. */

@@ -1,4 +1,4 @@
-import type { AdmittedCall } from "../generation/extension.ts";
+import type { AdmittedCall } from "../generation/call/extension.ts";
 
 /** The beginning of a text, as far as its bound and the memory allow. */
 export class BoundedText {

@@ -1,6 +1,6 @@
 import { SlicedCounter } from "../../base/numbers/sliced-counter.ts";
 import type { Clock } from "../../base/time/clock.ts";
-import type { Extension, ExtensionPoints } from "../generation/extension.ts";
+import type { Extension, ExtensionPoints } from "../generation/call/extension.ts";
 import type { RequestObserver } from "../telemetry/request-observer.ts";
 import { outcomeOf, outcomeOfFailure } from "./metrics.ts";
 

@@ -1,6 +1,11 @@
 import { type Failure, statusOf } from "../../base/failures/errors.ts";
 import type { RepairCounts } from "../../wire/conversation/outline.ts";
-import type { AdmittedCall, BeginningAttempt, Extension, ExtensionPoints } from "../generation/extension.ts";
+import type {
+  AdmittedCall,
+  BeginningAttempt,
+  Extension,
+  ExtensionPoints,
+} from "../generation/call/extension.ts";
 import { METRICS } from "../telemetry/metric-declarations.ts";
 import type { Counter, MetricRegistry } from "../telemetry/metric-registry.ts";
 import type { RequestObserver } from "../telemetry/request-observer.ts";

@@ -1,7 +1,7 @@
 import type { Failure } from "../../base/failures/errors.ts";
 import type { Log } from "../../base/failures/log.ts";
 import type { Clock } from "../../base/time/clock.ts";
-import type { AdmittedCall, Extension, ExtensionPoints } from "../generation/extension.ts";
+import type { AdmittedCall, Extension, ExtensionPoints } from "../generation/call/extension.ts";
 import type { UsageRecord } from "../usage/records/records.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

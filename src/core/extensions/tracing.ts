@@ -1,5 +1,10 @@
 import type { Failure } from "../../base/failures/errors.ts";
-import type { AdmittedCall, BeginningAttempt, Extension, ExtensionPoints } from "../generation/extension.ts";
+import type {
+  AdmittedCall,
+  BeginningAttempt,
+  Extension,
+  ExtensionPoints,
+} from "../generation/call/extension.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
 

@@ -2,16 +2,16 @@ import { type Failure, failureOf, GatewayError } from "../../base/failures/error
 import { chainWith, type MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { Candidate } from "../routing/plan/plan.ts";
-import type { Admission, AdmittedRequest } from "./admission.ts";
-import { admit } from "./admit.ts";
-import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
-import { classifyFreeLimit, classifyNoCandidates } from "./classify-no-candidates.ts";
-import type { GatedRequest, JointDecision } from "./extension.ts";
-import { findByokKeys } from "./find-byok-keys.ts";
+import { admit } from "./admit/admit.ts";
+import { type TakenLimits, takeLimits } from "./admit/take-limits.ts";
+import type { GenerationCall, GenerationDeps, GenerationResult } from "./call/call.ts";
+import type { GatedRequest, JointDecision } from "./call/extension.ts";
 import { Generation } from "./generation.ts";
-import { type Route, routeRequest } from "./route-request.ts";
-import { type Held, takeHold } from "./take-hold.ts";
-import { type TakenLimits, takeLimits } from "./take-limits.ts";
+import { type Held, takeHold } from "./hold/take-hold.ts";
+import type { Admission, AdmittedRequest } from "./prepare/admission.ts";
+import { findByokKeys } from "./prepare/find-byok-keys.ts";
+import { classifyFreeLimit, classifyNoCandidates } from "./route/classify-no-candidates.ts";
+import { type Route, routeRequest } from "./route/route-request.ts";
 import { CandidateLoop } from "./try-candidates.ts";
 
 /**

@@ -5,6 +5,7 @@ import { nextTurn } from "../../base/time/next-turn.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { Tiers } from "../catalog/tiers/tiers.ts";
+import { listProviderTargets } from "../deployments/upstream-target.ts";
 import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
 import type { LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { Candidate } from "../routing/plan/plan.ts";
@@ -12,22 +13,21 @@ import { recordFormat, toPlanEntries } from "../routing/plan/plan-entries.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
 import { recordSteps } from "../usage/records/route-step.ts";
 import { NO_MARKS, recordWork } from "../usage/records/work-record.ts";
-import type { Admission, AdmittedRequest } from "./admission.ts";
-import { CANNOT_RECORD } from "./admit.ts";
-import { type Allowance, NO_HOLD } from "./allowance.ts";
-import type { AttemptContext, AttemptOutcome } from "./attempt.ts";
-import { type BegunAttempt, endAttempt, withWords } from "./attempt-record.ts";
-import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
-import { Cancellation } from "./cancellation.ts";
-import { reportUsage } from "./charge.ts";
-import { chargeComplete, countUsage } from "./charge-answer.ts";
-import type { SeenAnswer } from "./check-usage.ts";
-import { classifyCancellation } from "./classify-failure.ts";
-import { ClientWatch, WATCH_MS } from "./client-watch.ts";
-import { addWarnings } from "./describe-work.ts";
-import type { EncodedForCandidate } from "./encode-for-candidate.ts";
-import { type AdmittedGeneration, AttachedExtensions, type Replacement } from "./extension.ts";
-import { countsAsFree } from "./free-models.ts";
+import { CANNOT_RECORD } from "./admit/admit.ts";
+import { countsAsFree } from "./admit/free-models.ts";
+import { countFallback, type TakenLimits } from "./admit/take-limits.ts";
+import type { AttemptContext, AttemptOutcome } from "./attempt/attempt.ts";
+import type { EncodedForCandidate } from "./attempt/encode-for-candidate.ts";
+import { type PromptMarking, recordMarking } from "./attempt/plan-cache-marks.ts";
+import type { GenerationCall, GenerationDeps, GenerationResult } from "./call/call.ts";
+import { Cancellation } from "./call/cancellation.ts";
+import { ClientWatch, WATCH_MS } from "./call/client-watch.ts";
+import { type AdmittedGeneration, AttachedExtensions, type Replacement } from "./call/extension.ts";
+import { classifyCancellation } from "./failures/classify-failure.ts";
+import { type Allowance, NO_HOLD } from "./hold/allowance.ts";
+import type { Admission, AdmittedRequest } from "./prepare/admission.ts";
+import { type BegunAttempt, endAttempt, withWords } from "./records/attempt-record.ts";
+import { addWarnings } from "./records/describe-work.ts";
 import {
   NO_ATTEMPTS,
   type OpenRecord,
@@ -36,15 +36,15 @@ import {
   setHeld,
   withFilterWarnings,
   withWarnings,
-} from "./open-record.ts";
-import { type PromptMarking, recordMarking } from "./plan-cache-marks.ts";
-import { relayStream } from "./relay.ts";
-import { type Route, recordAffinity } from "./route-request.ts";
-import { type Ending, type Settling, settle, settleWritten, writeFinal } from "./settle.ts";
-import type { RelayContext } from "./stream-accounting.ts";
-import { countFallback, type TakenLimits } from "./take-limits.ts";
-import { listProviderTargets } from "./upstream-target.ts";
-import { warnOfBound } from "./warn-of-bound.ts";
+} from "./records/open-record.ts";
+import { relayStream } from "./relay/relay.ts";
+import type { RelayContext } from "./relay/stream-accounting.ts";
+import { type Route, recordAffinity } from "./route/route-request.ts";
+import { reportUsage } from "./settle/charge.ts";
+import { chargeComplete, countUsage } from "./settle/charge-answer.ts";
+import type { SeenAnswer } from "./settle/check-usage.ts";
+import { type Ending, type Settling, settle, settleWritten, writeFinal } from "./settle/settle.ts";
+import { warnOfBound } from "./settle/warn-of-bound.ts";
 
 /** The answer of a candidate, before it is passed on. */
 export interface CandidateAnswer {

@@ -4,27 +4,31 @@ import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { ModelEndpoint } from "../catalog/records/records.ts";
+import { listUsableTargets } from "../deployments/upstream-target.ts";
 import { backoffMs } from "../routing/health/backoff.ts";
 import { healthTargetOf } from "../routing/health/health-target.ts";
 import type { Candidate } from "../routing/plan/plan.ts";
 import { windowOf } from "../routing/plan/window.ts";
 import type { AttemptRecord } from "../usage/records/records.ts";
-import { CANNOT_RECORD } from "./admit.ts";
-import { type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt.ts";
-import { beginAttempt } from "./attempt-record.ts";
-import type { GenerationResult } from "./call.ts";
-import { CandidateAttempt } from "./candidate-attempt.ts";
-import { chooseFailure } from "./classify-failure.ts";
-import { describeWork, warnOfNoPrice } from "./describe-work.ts";
-import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
-import type { FailureClassification } from "./failure-classification.ts";
+import { CANNOT_RECORD } from "./admit/admit.ts";
+import { type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt/attempt.ts";
+import { CandidateAttempt } from "./attempt/candidate-attempt.ts";
+import {
+  type EncodedForCandidate,
+  type Encoding,
+  encodeForCandidate,
+} from "./attempt/encode-for-candidate.ts";
+import { planMarking } from "./attempt/plan-cache-marks.ts";
+import { RequestRefusals } from "./attempt/request-refusals.ts";
+import { NO_TURNS, openTurns, type RequestTurns } from "./attempt/request-turns.ts";
+import type { GenerationResult } from "./call/call.ts";
+import { chooseFailure } from "./failures/classify-failure.ts";
+import type { FailureClassification } from "./failures/failure-classification.ts";
 import type { CandidateAnswer, Generation } from "./generation.ts";
-import { planMarking } from "./plan-cache-marks.ts";
-import { recordHealth, reportOf } from "./record-attempt.ts";
-import { recordKeyUse } from "./record-key-use.ts";
-import { RequestRefusals } from "./request-refusals.ts";
-import { NO_TURNS, openTurns, type RequestTurns } from "./request-turns.ts";
-import { listUsableTargets } from "./upstream-target.ts";
+import { beginAttempt } from "./records/attempt-record.ts";
+import { describeWork, warnOfNoPrice } from "./records/describe-work.ts";
+import { recordHealth, reportOf } from "./records/record-attempt.ts";
+import { recordKeyUse } from "./records/record-key-use.ts";
 
 /** The encoding to send, and whether another candidate may still follow. */
 interface Sending {

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../base/time/clock.ts";
-import { AnswerWriter } from "../../core/generation/answer-writer.ts";
-import type { UnreadAnswers } from "../../core/generation/unread-answers.ts";
+import type { UnreadAnswers } from "../../core/generation/memory/unread-answers.ts";
+import { AnswerWriter } from "../../core/generation/relay/answer-writer.ts";
 
 /** How often a comment is sent, so that nothing between here and the client takes the connection for dead. Milliseconds. */
 const PING_MS = 15_000;

@@ -4,7 +4,7 @@ import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { IdInput } from "../../core/accounts/fields/resource-fields.ts";
 import type { ManagementPrincipal } from "../../core/accounts/records/principal.ts";
 import { canonicalModel } from "../../core/catalog/served/catalog.ts";
-import type { IdentityHash } from "../../core/generation/identity-hash.ts";
+import type { IdentityHash } from "../../core/generation/memory/identity-hash.ts";
 import type { GenerationFilter } from "../../core/usage/generations/generation-list.ts";
 import { OUTCOMES } from "../../core/usage/records/records.ts";
 import type { HttpDeps } from "../context/context.ts";

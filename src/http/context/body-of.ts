@@ -1,5 +1,5 @@
-import { AnswerWriter, WHOLE_ANSWER } from "../../core/generation/answer-writer.ts";
-import type { UnreadAnswers } from "../../core/generation/unread-answers.ts";
+import type { UnreadAnswers } from "../../core/generation/memory/unread-answers.ts";
+import { AnswerWriter, WHOLE_ANSWER } from "../../core/generation/relay/answer-writer.ts";
 
 /** The largest body in bytes that the runtime sends together with the head in one packet. A head takes at most 2,000 more. */
 const AS_ONE_BYTES = 14_000;

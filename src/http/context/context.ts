@@ -19,7 +19,7 @@ import type { RepeatableAnswers } from "../../core/extensions/answers/repeatable
 import type { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
 import type { ShadowTraffic } from "../../core/extensions/shadow/shadow-traffic.ts";
 import type { GatewayRegistry } from "../../core/gateways/gateway-registry.ts";
-import type { GenerationDeps } from "../../core/generation/call.ts";
+import type { GenerationDeps } from "../../core/generation/call/call.ts";
 import type { StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
 import type { Credits } from "../../core/ledger/credits/credits.ts";
 import type { ByteBudget, ByteShare } from "../../core/limits/byte-budget.ts";

@@ -1,4 +1,4 @@
-import type { RequestMemory } from "../../core/generation/call.ts";
+import type { RequestMemory } from "../../core/generation/call/call.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
 
 /** Holds the body of an inference request until it is released, and counts the memory of the request. */

@@ -1,6 +1,6 @@
 import type { Stopwatch } from "../../base/time/stopwatch.ts";
 import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
-import type { AppliedPreset, GenerationCall } from "../../core/generation/call.ts";
+import type { AppliedPreset, GenerationCall } from "../../core/generation/call/call.ts";
 import type { RequestTrace } from "../../core/telemetry/request-trace.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { RequestContext } from "../context/context.ts";

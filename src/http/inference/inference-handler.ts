@@ -3,7 +3,7 @@ import { toHeaderText } from "../../base/text/header-text.ts";
 import { endOfTurn } from "../../base/time/turn-end.ts";
 import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
 import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
-import type { GenerationResult } from "../../core/generation/call.ts";
+import type { GenerationResult } from "../../core/generation/call/call.ts";
 import { generate } from "../../core/generation/generate.ts";
 import {
   collectHeaders,

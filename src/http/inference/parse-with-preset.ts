@@ -1,7 +1,7 @@
 import { fail, rejectField } from "../../base/failures/errors.ts";
 import { chainWith, type MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
-import type { AppliedPreset, GenerationDeps } from "../../core/generation/call.ts";
+import type { AppliedPreset, GenerationDeps } from "../../core/generation/call/call.ts";
 import { type NamedPreset, namePreset } from "../../core/named-routes/name-preset.ts";
 import type { NamedRoutes } from "../../core/named-routes/named-routes.ts";
 import { applyPreset } from "../../wire/client-apis/apply-preset.ts";

@@ -3,7 +3,7 @@ import { BoundedMap } from "../../base/collections/bounded-map.ts";
 import type { Random } from "../../base/secrets/random.ts";
 import { NONCE_BYTES, openSealed, sealBytes } from "../../base/secrets/seal.ts";
 import type { Clock } from "../../base/time/clock.ts";
-import type { ConversationStore } from "../../core/generation/conversation-store.ts";
+import type { ConversationStore } from "../../core/generation/memory/conversation-store.ts";
 import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 
 const TTL_MS = 3_600_000;

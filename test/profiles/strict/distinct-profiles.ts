@@ -8,7 +8,7 @@ import type {
   ProviderRecord,
 } from "../../../src/core/catalog/records/records.ts";
 import type { Deployment } from "../../../src/core/deployments/served-models.ts";
-import { listProviderTargets } from "../../../src/core/generation/upstream-target.ts";
+import { listProviderTargets } from "../../../src/core/deployments/upstream-target.ts";
 import type { ProviderTarget } from "../../../src/wire/client-apis/inference-request.ts";
 
 /** What one or more endpoints of a host take, and one of the models behind them. */

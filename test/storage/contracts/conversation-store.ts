@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ConversationStore } from "../../../src/core/generation/conversation-store.ts";
+import type { ConversationStore } from "../../../src/core/generation/memory/conversation-store.ts";
 import type { CalledTurn } from "../../../src/wire/canonical/called-turn.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 

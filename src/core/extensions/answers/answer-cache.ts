@@ -7,7 +7,7 @@ import type {
   ExtensionPoints,
   GateDecision,
   GatedRequest,
-} from "../../generation/extension.ts";
+} from "../../generation/call/extension.ts";
 import type { UsageRecord } from "../../usage/records/records.ts";
 import { BoundedText } from "../bounded-text.ts";
 import type { AnswerStore, StoredAnswer } from "./answer-store.ts";

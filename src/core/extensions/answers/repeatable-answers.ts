@@ -9,7 +9,7 @@ import type {
   ExtensionPoints,
   GateDecision,
   GatedRequest,
-} from "../../generation/extension.ts";
+} from "../../generation/call/extension.ts";
 import {
   describeBadName,
   describeTooManyNames,

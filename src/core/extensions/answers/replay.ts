@@ -1,5 +1,5 @@
 import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
-import type { GateDecision } from "../../generation/extension.ts";
+import type { GateDecision } from "../../generation/call/extension.ts";
 import type { StoredAnswer } from "./answer-store.ts";
 
 /** The response header that names the generation whose answer is given again. */

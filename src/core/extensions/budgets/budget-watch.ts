@@ -12,7 +12,7 @@ import {
   type BudgetStore,
 } from "../../accounts/stores/budget-store.ts";
 import { type EventSink, eventId, type GatewayEvent } from "../../events/event.ts";
-import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
+import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/call/extension.ts";
 import type { Spender } from "../../ledger/holds/hold-book.ts";
 import { daysOfBudget, meterOfBudget, nameDay, valuesOf } from "../../ledger/limits/budget-limits.ts";
 

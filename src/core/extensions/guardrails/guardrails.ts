@@ -7,7 +7,7 @@ import type {
   ExtensionPoints,
   GateDecision,
   GatedRequest,
-} from "../../generation/extension.ts";
+} from "../../generation/call/extension.ts";
 import { AnswerChecks } from "./answer-checks.ts";
 import { checkTexts } from "./check-texts.ts";
 import { describeRequestBlock, type Finding, isBlocking, isMatch, warnOf } from "./describe-findings.ts";

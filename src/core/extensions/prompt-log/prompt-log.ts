@@ -3,7 +3,7 @@ import type { Random } from "../../../base/secrets/random.ts";
 import type { Clock, Timer } from "../../../base/time/clock.ts";
 import { nextTurn } from "../../../base/time/next-turn.ts";
 import type { AccountPrincipal } from "../../accounts/records/principal.ts";
-import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
+import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/call/extension.ts";
 import type { Vault } from "../../provider-keys/vault.ts";
 import { BoundedText } from "../bounded-text.ts";
 import { PendingWrites } from "../pending-writes.ts";

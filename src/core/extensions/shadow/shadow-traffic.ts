@@ -9,8 +9,8 @@ import { REQUEST_PARSERS } from "../../../wire/client-apis/request-parsers.ts";
 import { NO_HEADERS } from "../../../wire/client-apis/session-hints.ts";
 import { printShadowBody } from "../../../wire/client-apis/shadow-body.ts";
 import type { AccountPrincipal } from "../../accounts/records/principal.ts";
-import { type GenerationCall, type GenerationResult, UNCOUNTED } from "../../generation/call.ts";
-import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
+import { type GenerationCall, type GenerationResult, UNCOUNTED } from "../../generation/call/call.ts";
+import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/call/extension.ts";
 
 /** Copies that run at the same time. Further ones are dropped. */
 const MAX_RUNNING = 32;

@@ -13,7 +13,7 @@ import {
 import type { BudgetRecord } from "../../../core/accounts/records/budget-records.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../../core/accounts/records/records.ts";
-import { hashEndUser } from "../../../core/generation/identity-hash.ts";
+import { hashEndUser } from "../../../core/generation/memory/identity-hash.ts";
 import { readBudgetStatuses } from "../../../core/ledger/limits/budget-status.ts";
 import {
   ACCOUNT_MANAGERS,

@@ -12,7 +12,7 @@ import {
 } from "../../../core/accounts/records/records.ts";
 import { findNames } from "../../../core/accounts/stores/find-names.ts";
 import { requireKnownNames } from "../../../core/catalog/served/known-names.ts";
-import { dryRunPolicy } from "../../../core/generation/dry-run-policy.ts";
+import { dryRunPolicy } from "../../../core/questions/dry-run-policy.ts";
 import { ANY_GENERATION } from "../../../core/usage/generations/generation-list.ts";
 import { presentGenerationLine } from "../../../core/usage/generations/present-generation.ts";
 import type { UsageRecord } from "../../../core/usage/records/records.ts";

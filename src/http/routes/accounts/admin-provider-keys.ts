@@ -2,8 +2,6 @@ import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
 import { changeShape, readFields } from "../../../core/accounts/fields/resource-fields.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
-import { KeyTrialView, presentTrial } from "../../../core/generation/key-trial-view.ts";
-import { listOpenedModels, tryProviderKey } from "../../../core/generation/try-provider-key.ts";
 import {
   changeProviderKey,
   createProviderKey,
@@ -14,6 +12,8 @@ import {
 } from "../../../core/provider-keys/manage-provider-keys.ts";
 import { PROVIDER_KEY_SETTINGS, ProviderKeyView } from "../../../core/provider-keys/provider-key-fields.ts";
 import type { ProviderKeyRecord } from "../../../core/provider-keys/records.ts";
+import { KeyTrialView, presentTrial } from "../../../core/questions/key-trial-view.ts";
+import { listOpenedModels, tryProviderKey } from "../../../core/questions/try-provider-key.ts";
 import { ACCOUNT_MANAGERS, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 import { PAGE_QUERY, pageView } from "../../api/pages.ts";

@@ -1,5 +1,5 @@
-import { countTokens } from "../../../core/generation/count-tokens.ts";
 import { limitHeaders } from "../../../core/limits/limit-headers.ts";
+import { countTokens } from "../../../core/questions/count-tokens.ts";
 import { parseCountRequest } from "../../../wire/client-apis/count-request.ts";
 import type { Handler } from "../../context/context.ts";
 import { renderMessagesError } from "../../errors/client-api-errors.ts";

@@ -7,7 +7,7 @@ import type { ManagementPrincipal } from "../../../core/accounts/records/princip
 import { ROLES } from "../../../core/accounts/records/records.ts";
 import type { ModelRecord } from "../../../core/catalog/records/records.ts";
 import { presentTier } from "../../../core/catalog/tiers/present-tier.ts";
-import type { Serving } from "../../../core/generation/call.ts";
+import type { Serving } from "../../../core/generation/call/call.ts";
 import { createPolicyFilter } from "../../../core/routing/plan/select-deployments.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 import type { HttpDeps } from "../../context/context.ts";

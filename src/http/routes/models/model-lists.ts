@@ -7,8 +7,8 @@ import type { ModelEndpoint, ModelRecord } from "../../../core/catalog/records/r
 import { presentTier, type TierView } from "../../../core/catalog/tiers/present-tier.ts";
 import type { TierRecord } from "../../../core/catalog/tiers/tier-records.ts";
 import type { Deployment } from "../../../core/deployments/served-models.ts";
-import type { Serving } from "../../../core/generation/call.ts";
-import { findForbidding } from "../../../core/generation/find-tier-deployments.ts";
+import type { Serving } from "../../../core/generation/call/call.ts";
+import { findForbidding } from "../../../core/generation/prepare/find-tier-deployments.ts";
 import type { NamedRoutes } from "../../../core/named-routes/named-routes.ts";
 import { presentNamedRoute, type RouteView } from "../../../core/named-routes/present-named-route.ts";
 import { createPolicyFilter } from "../../../core/routing/plan/select-deployments.ts";

@@ -10,8 +10,8 @@ import { findFamilies, resolveTurns } from "../../../core/catalog/profile/resolv
 import type { ModelEndpoint, ModelRecord } from "../../../core/catalog/records/records.ts";
 import { listTierModels, presentTier } from "../../../core/catalog/tiers/present-tier.ts";
 import type { TierRecord } from "../../../core/catalog/tiers/tier-records.ts";
-import { tariffsOf } from "../../../core/generation/apply-tariffs.ts";
-import type { GenerationDeps, Serving } from "../../../core/generation/call.ts";
+import type { GenerationDeps, Serving } from "../../../core/generation/call/call.ts";
+import { tariffsOf } from "../../../core/generation/prepare/apply-tariffs.ts";
 import { type PublicNamedRoute, presentNamedRoute } from "../../../core/named-routes/present-named-route.ts";
 import type { HttpDeps, RequestContext } from "../../context/context.ts";
 import { jsonPart, type PreparedList } from "../../context/prepared-response.ts";

@@ -7,7 +7,7 @@ import type { ModelEndpoint, ModelRecord } from "../../../core/catalog/records/r
 import type { TierView } from "../../../core/catalog/tiers/present-tier.ts";
 import { listTierModels } from "../../../core/catalog/tiers/present-tier.ts";
 import type { Deployment } from "../../../core/deployments/served-models.ts";
-import type { Serving } from "../../../core/generation/call.ts";
+import type { Serving } from "../../../core/generation/call/call.ts";
 import { viewCatalog } from "../routing/tier-views.ts";
 
 const price = z.string().describe("US dollars per token, as a decimal string.");

@@ -1,6 +1,6 @@
 import { presentProvider } from "../../../core/catalog/present/present-provider.ts";
 import type { ModelRecord, ProviderRecord } from "../../../core/catalog/records/records.ts";
-import type { Serving } from "../../../core/generation/call.ts";
+import type { Serving } from "../../../core/generation/call/call.ts";
 import type { RequestContext } from "../../context/context.ts";
 import { jsonList, type PreparedResponse, prepareList } from "../../context/prepared-response.ts";
 import { urlOf } from "../../context/url-of.ts";

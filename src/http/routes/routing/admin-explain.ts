@@ -8,10 +8,10 @@ import type { AccountPrincipal, ManagementPrincipal } from "../../../core/accoun
 import { DEFAULT_ACCOUNT_ID } from "../../../core/accounts/records/records.ts";
 import type { TierRecord } from "../../../core/catalog/tiers/tier-records.ts";
 import { tierSchema } from "../../../core/catalog/tiers/tier-schema.ts";
-import type { GenerationDeps } from "../../../core/generation/call.ts";
-import { explainRoute } from "../../../core/generation/explain-route.ts";
+import type { GenerationDeps } from "../../../core/generation/call/call.ts";
 import { createNamedRoutes } from "../../../core/named-routes/named-routes.ts";
 import { definitionSchema, findNameFault } from "../../../core/named-routes/route-schema.ts";
+import { explainRoute } from "../../../core/questions/explain-route.ts";
 import type { ClientApi } from "../../../wire/client-apis/inference-request.ts";
 import { REQUEST_PARSERS } from "../../../wire/client-apis/request-parsers.ts";
 import { ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../../api/access.ts";

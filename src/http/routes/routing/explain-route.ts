@@ -1,5 +1,5 @@
 import { fail } from "../../../base/failures/errors.ts";
-import { explainRoute } from "../../../core/generation/explain-route.ts";
+import { explainRoute } from "../../../core/questions/explain-route.ts";
 import type { ClientApi } from "../../../wire/client-apis/inference-request.ts";
 import { REQUEST_PARSERS } from "../../../wire/client-apis/request-parsers.ts";
 import type { Handler } from "../../context/context.ts";

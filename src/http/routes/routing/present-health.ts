@@ -1,5 +1,5 @@
 import type { Percentiles } from "../../../base/numbers/percentiles.ts";
-import type { GenerationDeps } from "../../../core/generation/call.ts";
+import type { GenerationDeps } from "../../../core/generation/call/call.ts";
 import type { EndpointHealthReport } from "../../../core/routing/health/health.ts";
 
 /** The recent health of an endpoint, as `GET models/{author}/{model}/endpoints` shows it. */

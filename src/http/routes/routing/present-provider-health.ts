@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ProviderRecord } from "../../../core/catalog/records/records.ts";
-import type { GenerationDeps, Serving } from "../../../core/generation/call.ts";
-import type { LearnedRefusal } from "../../../core/generation/learned-refusals.ts";
-import type { RecentFailure } from "../../../core/generation/recent-failures.ts";
+import type { GenerationDeps, Serving } from "../../../core/generation/call/call.ts";
+import type { LearnedRefusal } from "../../../core/generation/memory/learned-refusals.ts";
+import type { RecentFailure } from "../../../core/generation/memory/recent-failures.ts";
 import type { Drain } from "../../../core/routing/health/drain-store.ts";
 import { type PublicHealth, presentHealth } from "./present-health.ts";
 

@@ -1,6 +1,6 @@
 import type { TierView } from "../../../core/catalog/tiers/present-tier.ts";
 import type { Deployment } from "../../../core/deployments/served-models.ts";
-import type { Serving } from "../../../core/generation/call.ts";
+import type { Serving } from "../../../core/generation/call/call.ts";
 
 /** Returns the served models with the deployments that are allowed. */
 export function viewServed(

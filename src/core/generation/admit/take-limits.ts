@@ -1,0 +1,223 @@
+import { type Failure, GatewayError } from "../../../base/failures/errors.ts";
+import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import { estimateTokens } from "../../../wire/conversation/usage.ts";
+import type { InferencePrincipal } from "../../accounts/records/principal.ts";
+import { boundAnswers } from "../../ledger/holds/worst-case.ts";
+import { limitHeaders } from "../../limits/limit-headers.ts";
+import type {
+  LimitDecision,
+  LimitRejection,
+  LimitScope,
+  LimitVerdict,
+  RateLimitStatus,
+} from "../../limits/rate-limiter.ts";
+import { rejectAnonymous } from "../../limits/reject-anonymous.ts";
+import type { GenerationCall, GenerationDeps } from "../call/call.ts";
+import type { Admission } from "../prepare/admission.ts";
+import { namesFreeModel } from "./free-models.ts";
+
+/** The caller's limits after a request was counted. */
+export interface TakenLimits {
+  /** Null if no limit applies. */
+  readonly limitStatus: RateLimitStatus | null;
+  /** The account's limit on free models; null if the request names none, or if it is not limited. */
+  readonly freeLimit: LimitVerdict | null;
+  /** The model whose limit the request was counted for. Absent: the first one. */
+  readonly modelId?: string;
+  /** Models whose limits are used up, with the milliseconds until they may be asked again. Absent: none. */
+  readonly limited?: ReadonlyMap<string, number>;
+}
+
+/**
+ * Counts a generation for the rate limits of its key and account or client address, and of its model (docs/api/limits.md, "Rate
+ * limits"). `id` is the generation's. A promise only if a limiter must ask elsewhere.
+ * @throws GatewayError `rate_limit_exceeded`; `authentication` if anonymous requests are not allowed.
+ */
+export function takeLimits(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  admitted: AdmittedId,
+): MaybePromise<TakenLimits> {
+  if (call.shadowOf !== undefined) return { limitStatus: null, freeLimit: null };
+  const freeLimit = peekFreeLimit(deps, call.principal, admitted.admission.deployments);
+  return freeLimit instanceof Promise
+    ? countLater(deps, call, admitted, freeLimit)
+    : countAfter(deps, call, admitted, freeLimit);
+}
+
+async function countLater(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  admitted: AdmittedId,
+  freeLimit: Promise<LimitVerdict | null>,
+): Promise<TakenLimits> {
+  return countAfter(deps, call, admitted, await freeLimit);
+}
+
+/** Counts a generation once it is known how many free requests its account has left. */
+function countAfter(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  admitted: AdmittedId,
+  freeLimit: LimitVerdict | null,
+): MaybePromise<TakenLimits> {
+  const { modelId } = admitted.admission;
+  const scopes = deps.listLimits(call.principal, modelId);
+  if (scopes.length === 0) return { limitStatus: null, freeLimit };
+  const decision = countGeneration(deps, call.request, admitted, scopes);
+  if (decision instanceof Promise) return takeLater(deps, call, admitted, { decision, freeLimit });
+  return decision.kind === "rejected" && hasOtherModel(admitted, decision)
+    ? takeLater(deps, call, admitted, { decision, freeLimit })
+    : { limitStatus: requireAdmitted(decision, modelId), freeLimit };
+}
+
+/** Whether a request was rejected only by the limit of a model, and names another one. */
+function hasOtherModel({ admission: { deployments } }: AdmittedId, decision: LimitDecision): boolean {
+  return decision.kind === "rejected" && decision.rejection.source === "gateway" && deployments.length > 1;
+}
+
+/** The decision about the first model, and the account's limit on free models. */
+interface FirstCount {
+  readonly decision: MaybePromise<LimitDecision>;
+  readonly freeLimit: TakenLimits["freeLimit"];
+}
+
+/** Counts a generation for the first of its models whose limit is not used up. */
+async function takeLater(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  admitted: AdmittedId,
+  { decision: counting, freeLimit }: FirstCount,
+): Promise<TakenLimits> {
+  const { modelId, deployments } = admitted.admission;
+  const first = await counting;
+  if (!hasOtherModel(admitted, first)) return { limitStatus: requireAdmitted(first, modelId), freeLimit };
+  const limited = new Map([[modelId, waitOf(first)]]);
+  for (const [deployment] of deployments) {
+    const id = deployment?.model.id ?? modelId;
+    if (limited.has(id)) continue;
+    const decision = await countGeneration(deps, call.request, admitted, deps.listLimits(call.principal, id));
+    if (decision.kind === "admitted")
+      return { limitStatus: decision.limitStatus, freeLimit, modelId: id, limited };
+    // The limits of the caller count for all models.
+    if (decision.rejection.source !== "gateway")
+      return { limitStatus: requireAdmitted(decision, id), freeLimit };
+    limited.set(id, waitOf(decision));
+  }
+  return { limitStatus: requireAdmitted(first, modelId), freeLimit };
+}
+
+function waitOf(decision: LimitDecision): number {
+  return decision.kind === "rejected" ? decision.rejection.retryAfterMs : 0;
+}
+
+/**
+ * Counts a request that falls back to another model for the requests a minute of that model. Returns the failure if they are used up,
+ * else null. A promise only if the model has a limit.
+ */
+export function countFallback(
+  deps: Pick<GenerationDeps, "rateLimiter" | "clock" | "listLimits">,
+  principal: InferencePrincipal,
+  modelId: string,
+): MaybePromise<Failure | null> {
+  const scopes = deps.listLimits(principal, modelId).filter(({ source }) => source === "gateway");
+  return scopes.length === 0 ? null : countForModel(deps, scopes, modelId);
+}
+
+async function countForModel(
+  { rateLimiter, clock }: Pick<GenerationDeps, "rateLimiter" | "clock">,
+  scopes: readonly LimitScope[],
+  modelId: string,
+): Promise<Failure | null> {
+  const decision = await rateLimiter.count(scopes, clock.now());
+  return decision.kind === "admitted" ? null : describeRejection(decision, modelId);
+}
+
+/** A request that was admitted, and the id of its generation. */
+interface AdmittedId {
+  readonly id: string;
+  readonly admission: Admission;
+}
+
+function countGeneration(
+  { rateLimiter, clock, holdBounds }: GenerationDeps,
+  request: GenerationCall["request"],
+  { id, admission }: AdmittedId,
+  scopes: readonly LimitScope[],
+): MaybePromise<LimitDecision> {
+  const isBounded = request.maxTokens !== null;
+  let expectedTokens = 0;
+  let most = 0;
+  for (const ofModel of admission.deployments)
+    for (const { endpoint } of ofModel) {
+      const answers = boundAnswers(request, endpoint, holdBounds.tokens);
+      expectedTokens = Math.max(expectedTokens, answers.expected);
+      most = Math.max(most, answers.most);
+    }
+  const completionTokens = isBounded ? most : expectedTokens;
+  const promptTokens = estimateTokens(request.promptTextBytes);
+  return rateLimiter.admit(
+    { id, scopes, promptTokens, completionTokens, expectedTokens, isBounded },
+    clock.now(),
+  );
+}
+
+/** Returns the account's limit on free models without counting a request; null if no deployment is free, or no limit applies. */
+export function peekFreeLimit(
+  { freeLimit, clock }: Pick<GenerationDeps, "freeLimit" | "clock">,
+  principal: InferencePrincipal,
+  deployments: Admission["deployments"],
+): MaybePromise<LimitVerdict | null> {
+  return namesFreeModel(deployments) ? freeLimit.peek(principal, clock.now()) : null;
+}
+
+/**
+ * Counts a request that calls no model, for the requests a minute of its key and account or client address. Returns null if no
+ * limit applies.
+ * @throws GatewayError `rate_limit_exceeded`; `authentication` if anonymous requests are not allowed.
+ */
+export async function countRequest(
+  deps: GenerationDeps,
+  principal: InferencePrincipal,
+): Promise<RateLimitStatus | null> {
+  const scopes = deps.listLimits(principal, null);
+  if (scopes.length === 0) return null;
+  return requireAdmitted(await deps.rateLimiter.count(scopes, deps.clock.now()), null);
+}
+
+function requireAdmitted(decision: LimitDecision, modelId: string | null): RateLimitStatus {
+  if (decision.kind === "admitted") return decision.limitStatus;
+  const { rejection, limitStatus } = decision;
+  if (rejection.source === "anonymous") rejectAnonymous(rejection, limitStatus.requests);
+  throw new GatewayError(describeRejection(decision, modelId));
+}
+
+function describeRejection(
+  { rejection, limitStatus }: Extract<LimitDecision, { kind: "rejected" }>,
+  modelId: string | null,
+): Failure {
+  const { source, kind, limit } = rejection;
+  const retryAfterS = Math.max(1, Math.ceil(rejection.retryAfterMs / 1000));
+  const owner =
+    source === "gateway" ? JSON.stringify(modelId) : source === "key" ? "This key" : "This account";
+  return {
+    code: "rate_limit_exceeded",
+    message: `${owner} ${explain(rejection, retryAfterS)}`,
+    retryAfterS,
+    metadata: { limit_source: source, limit_kind: kind, limit },
+    headers: limitHeaders(limitStatus),
+  };
+}
+
+function explain({ kind, limit, isTooLarge }: LimitRejection, retryAfterS: number): string {
+  return isTooLarge
+    ? `may use ${limit} tokens a minute, and this prompt alone has more. Shorten it.`
+    : `${EXCEEDED[kind](limit)}. Wait ${retryAfterS} s, or ask the operator for more.`;
+}
+
+const EXCEEDED: Readonly<Record<LimitRejection["kind"], (limit: number) => string>> = {
+  requests_per_minute: (limit) => `has used its ${limit} requests a minute`,
+  requests_per_hour: (limit) => `has used its ${limit} requests an hour`,
+  tokens_per_minute: (limit) => `has too little left of its ${limit} tokens a minute for this request`,
+  concurrent: (limit) => `has ${limit} requests under way, which is as many as it may`,
+};

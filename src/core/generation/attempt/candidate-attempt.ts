@@ -1,0 +1,127 @@
+import type { AnswerFilter } from "../../../wire/canonical/filter-answer.ts";
+import type { RelayIdentity } from "../../../wire/canonical/relay.ts";
+import { healthTargetOf } from "../../routing/health/health-target.ts";
+import type { Candidate } from "../../routing/plan/plan.ts";
+import { listedWindow, windowOf } from "../../routing/plan/window.ts";
+import type { GenerationCall, GenerationDeps } from "../call/call.ts";
+import type { Cancellation } from "../call/cancellation.ts";
+import type { AttachedExtensions } from "../call/extension.ts";
+import type { PromptSize } from "../failures/classify-vendor-error.ts";
+import type { AttemptContext } from "./attempt.ts";
+import type { EncodedForCandidate } from "./encode-for-candidate.ts";
+import type { RequestTurns } from "./request-turns.ts";
+import { silenceOf } from "./silence-of.ts";
+
+/** The generation that makes an attempt. */
+interface AttemptingGeneration {
+  readonly id: string;
+  readonly deps: GenerationDeps;
+  readonly call: GenerationCall;
+  readonly cancellation: Cancellation;
+  readonly record: { readonly createdAt: number };
+  readonly extensions: Pick<AttachedExtensions, "filterAnswer">;
+}
+
+/** Which candidates may still follow. */
+export interface FollowingCandidates {
+  readonly hasNext: boolean;
+  /** One of them is of another endpoint, and the answer is not streamed. */
+  readonly hasOther: boolean;
+}
+
+/**
+ * What one attempt of a generation needs. What only failures and tool calls need is made when it is asked for: an ordinary answer needs none
+ * of it.
+ */
+export class CandidateAttempt implements AttemptContext {
+  readonly identity: RelayIdentity;
+  readonly deps: GenerationDeps;
+  readonly call: GenerationCall;
+  readonly cancellation: Cancellation;
+
+  constructor(
+    generation: AttemptingGeneration,
+    readonly candidate: Candidate,
+    readonly encoded: EncodedForCandidate,
+    turns: RequestTurns,
+    private readonly next: FollowingCandidates,
+  ) {
+    this.deps = generation.deps;
+    this.call = generation.call;
+    this.cancellation = generation.cancellation;
+    this.identity = new AttemptIdentity(generation, candidate, encoded.repair?.originalIds, turns);
+  }
+
+  get size(): PromptSize {
+    return new CandidateSize(this.deps, this.candidate);
+  }
+
+  get silentMs(): number | null {
+    const { deps, call, candidate } = this;
+    return this.next.hasOther ? silenceOf(call.request, candidate, deps.timers.firstTokenMs) : null;
+  }
+
+  get isOut(): AttemptContext["isOut"] {
+    if (!this.next.hasNext) return null;
+    const { health, clock } = this.deps;
+    const { provider, model } = healthTargetOf(this.candidate);
+    return () => health.endpoint(provider, model, clock.now()).state !== "closed";
+  }
+}
+
+/** The identity of an answer. It outlives the request's body, so it must not refer to that. */
+class AttemptIdentity implements RelayIdentity {
+  readonly id: string;
+  readonly deployment: object;
+  readonly model: string;
+  readonly created: number;
+  readonly originalIds: RelayIdentity["originalIds"];
+  readonly filter: AnswerFilter | null;
+  private readonly deps: GenerationDeps;
+
+  constructor(
+    { id, deps, record, extensions }: AttemptingGeneration,
+    candidate: Candidate,
+    originalIds: ReadonlyMap<string, string> | undefined,
+    private readonly turns: RequestTurns,
+  ) {
+    this.id = id;
+    this.deployment = candidate.endpoint;
+    this.deps = deps;
+    this.model = candidate.model.id;
+    this.created = Math.floor(record.createdAt / 1000);
+    this.originalIds = originalIds?.size ? originalIds : null;
+    this.filter = extensions.filterAnswer();
+  }
+
+  get makeCallId(): RelayIdentity["makeCallId"] {
+    const { ids } = this.deps;
+    return () => ids.next("call");
+  }
+
+  get remembersTurns(): boolean {
+    return this.turns.remembers;
+  }
+
+  get onTurn(): RelayIdentity["onTurn"] {
+    const { turns } = this;
+    return (turn) => turns.remember(turn);
+  }
+}
+
+class CandidateSize implements PromptSize {
+  constructor(
+    private readonly deps: GenerationDeps,
+    private readonly candidate: Candidate,
+  ) {}
+
+  get promptLimit(): number {
+    return windowOf(this.candidate.endpoint);
+  }
+
+  /** A BYOK key may serve deployments that the gateway's keys do not, and that lists leave out. */
+  listedWindow(): number {
+    const { deps, candidate } = this;
+    return listedWindow([candidate, ...deps.serving().servedModels.deploymentsOf(candidate.model.id)]);
+  }
+}

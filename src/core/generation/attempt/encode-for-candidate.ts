@@ -1,0 +1,257 @@
+import { type Failure, GatewayError } from "../../../base/failures/errors.ts";
+import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import type { CalledTurn } from "../../../wire/canonical/called-turn.ts";
+import { chooseTarget } from "../../../wire/client-apis/choose-target.ts";
+import type {
+  EncodedForUpstream,
+  OffloadedEncoding,
+  ProviderTarget,
+  UpstreamTarget,
+} from "../../../wire/client-apis/inference-request.ts";
+import { withoutParameters } from "../../../wire/client-apis/learnable-parameters.ts";
+import { type CacheMarking, MARKED_FORMATS } from "../../../wire/conversation/cache-marking.ts";
+import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import type { Warning } from "../../../wire/conversation/warning.ts";
+import { listUsableTargets, withoutStorage } from "../../deployments/upstream-target.ts";
+import { scopeOf } from "../../routing/affinity/session-key.ts";
+import type { Candidate } from "../../routing/plan/plan.ts";
+import type { CacheMarkName } from "../../usage/records/work-record.ts";
+import type { GenerationCall, GenerationDeps } from "../call/call.ts";
+import type { Cancellation } from "../call/cancellation.ts";
+import { NO_TURNS, type RequestTurns } from "./request-turns.ts";
+
+/** Returns the parameters that are left out of a request in a format, because the provider refused them; null for none. */
+export type RefusedByFormat = (format: ProviderFormat) => ReadonlySet<string> | null;
+
+/** The variant in which a request is encoded for a candidate. */
+export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTokens" | "cacheMarking"> {
+  /** The remembered turns, which complete what this request lacks. */
+  readonly turns: RequestTurns;
+  /** The vendor is asked to store nothing. */
+  readonly zeroRetention: boolean;
+  /** The formats to choose from; null: all of the candidate's. */
+  readonly formats: readonly ProviderFormat[] | null;
+  /** Null if the provider refused nothing. */
+  readonly refused: RefusedByFormat | null;
+}
+
+/** A request, encoded for a candidate. */
+export interface EncodedForCandidate extends EncodedForUpstream {
+  /** The formats that it was chosen from; absent: all of the candidate's. */
+  readonly formats?: readonly ProviderFormat[];
+  /** The bound of its answer, if it was lowered to fit the context window. */
+  readonly maxTokens?: number;
+  /** What the gateway marked of the prompt for the vendor's cache; absent: nothing. */
+  readonly cacheMarks?: readonly CacheMarkName[];
+  /** Reasoning of earlier turns was left out, because the vendor rejected it. */
+  readonly isWithoutReasoning?: boolean;
+  /** It repeats the last call without what its vendor refused, so that both are one attempt. */
+  readonly isRepetition?: true;
+}
+
+type Call = Pick<GenerationCall, "principal" | "request">;
+type Deps = Pick<GenerationDeps, "hashIdentity" | "requestEncoder">;
+
+/** A request that is encoded for a candidate, and how. */
+export interface EncodeContext extends Encoding {
+  readonly deps: Deps;
+  readonly call: Call;
+  readonly candidate: Candidate;
+  readonly cancellation: Cancellation;
+}
+
+/**
+ * Encodes a request for a candidate, in the best of its formats. The vendor sees its user and session only as keyed hashes.
+ * A promise if earlier turns are loaded, or if a large request is encoded in another thread; it resolves to null if the generation is
+ * cancelled meanwhile.
+ * @throws GatewayError as `InferenceRequest.encode` or `RequestEncoder.encode`.
+ */
+export function encodeForCandidate(context: EncodeContext): MaybePromise<EncodedForCandidate | null> {
+  const providers = listTargets(context);
+  return encodeForwarded(context, providers) ?? encodeBest(context, providers);
+}
+
+/** Encodes a request whose bytes are forwarded, which needs no other target; null for one that may be translated. */
+function encodeForwarded(
+  context: EncodeContext,
+  providers: readonly ProviderTarget[],
+): EncodedForCandidate | null {
+  const { request } = context.call;
+  if (request.isBestForwarded === undefined) return null;
+  for (const provider of providers) {
+    if (provider.format !== request.format) continue;
+    const target = new CandidateTarget(provider, context);
+    if (request.isBestForwarded(target, providers.length === 1))
+      return complete(context, request.encode(target));
+  }
+  return null;
+}
+
+function encodeBest(
+  context: EncodeContext,
+  providers: readonly ProviderTarget[],
+): MaybePromise<EncodedForCandidate | null> {
+  const targets = providers.map((provider) => new CandidateTarget(provider, context));
+  const names = context.turns === NO_TURNS ? null : context.call.request.listTurnNames(targets);
+  const loading = names === null ? null : context.turns.load(names);
+  return loading === null ? encodeForTargets(context, targets) : encodeWithTurns(context, targets, loading);
+}
+
+async function encodeWithTurns(
+  context: EncodeContext,
+  targets: readonly UpstreamTarget[],
+  loaded: Promise<void>,
+): Promise<EncodedForCandidate | null> {
+  const { cancellation } = context;
+  await cancellation.until(loaded);
+  return cancellation.isCancelled() ? null : encodeForTargets(context, targets);
+}
+
+function encodeForTargets(
+  context: EncodeContext,
+  targets: readonly UpstreamTarget[],
+): MaybePromise<EncodedForCandidate | null> {
+  const { request } = context.call;
+  const apart = request.offload(targets);
+  if (apart !== null) return encodeApart(context, apart);
+  return complete(context, request.encode(chooseTarget(request, targets)));
+}
+
+/** Encodes a large request in another thread. */
+async function encodeApart(
+  context: EncodeContext,
+  { describe, adopt }: OffloadedEncoding,
+): Promise<EncodedForCandidate | null> {
+  const { deps, call, cancellation } = context;
+  const isWanted = () => !cancellation.isCancelled();
+  const order = { scope: scopeOf(call.principal), isWanted, describe };
+  const encoded = await cancellation.until(deps.requestEncoder.encode(order));
+  return encoded === null ? null : complete(context, adopt(encoded));
+}
+
+/** Completes an encoded request for its candidate. */
+function complete(context: EncodeContext, encoded: EncodedForUpstream): EncodedForCandidate {
+  const { cacheMarking = null } = context;
+  const sent = withAffinityHeader(context, encoded);
+  if (cacheMarking === null || !MARKED_FORMATS.has(encoded.format)) return sent;
+  return { ...sent, cacheMarks: MARK_NAMES.filter((name) => cacheMarking[name]) };
+}
+
+const MARK_NAMES: readonly CacheMarkName[] = ["shared", "turns"];
+
+/** Adds the session's hash in the header that the vendor uses for cache affinity, if it has one. */
+function withAffinityHeader(
+  { deps, call: { principal, request }, candidate }: EncodeContext,
+  encoded: EncodedForUpstream,
+): EncodedForCandidate {
+  const { affinityHeader } = candidate.provider.record;
+  if (affinityHeader === undefined || request.session === null) return encoded;
+  const session = deps.hashIdentity("session", scopeOf(principal), request.session);
+  return { ...encoded, headers: { ...encoded.headers, [affinityHeader]: session } };
+}
+
+/** How a request would be sent to a candidate. */
+export interface EncodingPreview {
+  readonly format: ProviderFormat;
+  /** What would be left out or changed. */
+  readonly warnings: readonly Warning[];
+  /** Why it cannot be sent so; null if it can. */
+  readonly rejection: Failure | null;
+}
+
+/**
+ * Returns how a request would be sent to a candidate. Nothing of it is stored. Rejects with a GatewayError `unavailable` as
+ * `RequestEncoder.encode`.
+ */
+export async function previewEncoding(
+  { deps, call, zeroRetention }: Pick<EncodeContext, "deps" | "call" | "zeroRetention">,
+  candidate: Candidate,
+): Promise<EncodingPreview> {
+  const context = { deps, call, candidate, ...ANY_ATTEMPT, zeroRetention };
+  const targets = listTargets(context).map((provider) => new CandidateTarget(provider, context));
+  try {
+    const { format, warnings } = await encodeAnywhere(context, targets);
+    return { format, warnings, rejection: null };
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.failure.code !== "invalid_request") throw error;
+    const { format } = (targets[0] as CandidateTarget).provider;
+    return { format, warnings: [], rejection: error.failure };
+  }
+}
+
+async function encodeAnywhere(
+  { deps, call }: Pick<EncodeContext, "deps" | "call">,
+  targets: readonly UpstreamTarget[],
+): Promise<EncodedForUpstream> {
+  const { request } = call;
+  const apart = request.offload(targets);
+  if (apart === null) return request.encode(chooseTarget(request, targets));
+  const order = { scope: scopeOf(call.principal), isWanted: () => true, describe: apart.describe };
+  return (await deps.requestEncoder.encode(order)).encoded;
+}
+
+/** Remembered turns are not loaded for a preview. */
+const ANY_ATTEMPT: Omit<Encoding, "zeroRetention"> = {
+  withReasoning: true,
+  turns: NO_TURNS,
+  formats: null,
+  refused: null,
+};
+
+function listTargets({
+  call: { request },
+  candidate,
+  formats,
+  zeroRetention,
+  refused,
+}: Pick<
+  EncodeContext,
+  "call" | "candidate" | "formats" | "zeroRetention" | "refused"
+>): readonly ProviderTarget[] {
+  const usable = listUsableTargets(candidate, request);
+  const storing = zeroRetention ? withoutStorage(usable, request) : usable;
+  const targets = formats === null ? storing : selectFormats(storing, formats);
+  return refused === null ? targets : targets.map((target) => leaveOut(target, refused(target.format)));
+}
+
+function leaveOut(target: ProviderTarget, refused: ReadonlySet<string> | null): ProviderTarget {
+  return refused === null ? target : withoutParameters(target, refused);
+}
+
+function selectFormats(
+  targets: readonly ProviderTarget[],
+  formats: readonly ProviderFormat[],
+): readonly ProviderTarget[] {
+  return targets.filter(({ format }) => formats.includes(format));
+}
+
+/** A provider, and how the request of a principal is sent to it. */
+class CandidateTarget implements UpstreamTarget {
+  readonly withReasoning: boolean;
+  readonly maxTokens: number | null;
+  readonly overrides: UpstreamTarget["overrides"];
+  readonly cacheMarking: CacheMarking | null;
+
+  constructor(
+    readonly provider: ProviderTarget,
+    private readonly context: Omit<EncodeContext, "cancellation">,
+  ) {
+    this.withReasoning = context.withReasoning;
+    this.maxTokens = context.maxTokens ?? null;
+    this.overrides = context.candidate.overrides ?? null;
+    this.cacheMarking = context.cacheMarking ?? null;
+  }
+
+  recallTurn(name: string): CalledTurn | null {
+    return this.context.turns.recall(name);
+  }
+
+  get hasTurns(): boolean {
+    return this.context.turns.hasAny;
+  }
+
+  hashUser(user: string): string {
+    const { deps, call } = this.context;
+    return deps.hashIdentity("user", scopeOf(call.principal), user);
+  }
+}

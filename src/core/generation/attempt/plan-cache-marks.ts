@@ -1,0 +1,102 @@
+import { sha256 } from "../../../base/secrets/hash.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { CacheableShape, CacheMarking, MarkedCache } from "../../../wire/conversation/cache-marking.ts";
+import { estimateTokens, type TokenUsage } from "../../../wire/conversation/usage.ts";
+import { policyOf } from "../../accounts/records/merge-policies.ts";
+import { listUsableTargets } from "../../deployments/upstream-target.ts";
+import { cacheLifeMs } from "../../routing/affinity/cache-memory.ts";
+import { scopeOf, sessionKeyOf } from "../../routing/affinity/session-key.ts";
+import type { Candidate } from "../../routing/plan/plan.ts";
+import type { GenerationCall, GenerationDeps } from "../call/call.ts";
+
+/** Where a prompt is marked for a candidate's cache, and the keys under which the use of that cache is remembered. */
+export interface PromptMarking extends CacheMarking {
+  /** The key of what requests of one kind share; null if that is too short to be cached. */
+  readonly sharedKey: string | null;
+  /** The key of the conversation. */
+  readonly sessionKey: string;
+  /** The keys of all that the caller sends to this model: what requests share, and turns. */
+  readonly callerKeys: { readonly shared: string; readonly turns: string };
+}
+
+type Deps = Pick<GenerationDeps, "cacheMemory" | "clock" | "policy">;
+type Call = Pick<GenerationCall, "principal" | "request">;
+
+/**
+ * Decides where to mark a prompt for a vendor that caches by marks (docs/routing.md, "Prompt caches"): the turns of a conversation that the
+ * model has answered, and what requests of one kind share if the same account sent it so recently that it is still cached. Where what was
+ * written for the caller was mostly not read, turns are marked from the third answer on, and what is shared not at all. A single request
+ * is not marked, because a write costs more than a plain prompt. Null if the prompt cannot be cached, has marks of the client, or must not
+ * be marked.
+ */
+export function planMarking(
+  deps: Deps,
+  call: Call,
+  { candidate, zeroRetention }: { readonly candidate: Candidate; readonly zeroRetention: boolean },
+): PromptMarking | null {
+  const { request } = call;
+  const cache = findCache(candidate, request);
+  if (cache === null || request.readCacheableShape === undefined) return null;
+  if (zeroRetention && !cache.keepsZeroRetention) return null;
+  if (estimateTokens(request.promptTextBytes) < cache.minTokens || !mayMark(deps, call)) return null;
+  const shape = request.readCacheableShape();
+  return shape.hasMarks ? null : decide(deps, call, { candidate, cache, ...shape });
+}
+
+function findCache(candidate: Candidate, request: InferenceRequest): MarkedCache | null {
+  for (const { markedCache } of listUsableTargets(candidate, request)) if (markedCache) return markedCache;
+  return null;
+}
+
+/** Whether neither the policies nor the request switch marks off. */
+function mayMark({ policy }: Deps, { principal, request }: Call): boolean {
+  return policyOf(policy, principal).promptCaching && request.preferences.promptCaching !== "off";
+}
+
+/** A conversation with this many answers is marked even if the caller's other conversations were mostly not continued. */
+const LONG_ANSWERS = 3;
+
+function decide(
+  { cacheMemory, clock }: Deps,
+  { principal, request }: Call,
+  {
+    candidate,
+    cache,
+    answers,
+    sharedBytes,
+    newBytes,
+  }: CacheableShape & { readonly candidate: Candidate; readonly cache: MarkedCache },
+): PromptMarking {
+  const now = clock.now();
+  // Each account at a vendor has a cache of its own.
+  const place = [scopeOf(principal), candidate.provider.record.slug, candidate.key.label, candidate.model.id];
+  const keyOf = (hash: string) => sha256([...place, hash].join("\0"), "base64url");
+  const isCached = estimateTokens(sharedBytes) >= cache.minTokens;
+  const sharedKey = isCached ? keyOf(request.hashShared?.() ?? "") : null;
+  const sessionKey = keyOf(sessionKeyOf(request, principal) ?? "");
+  const callerKeys = { shared: keyOf("shared"), turns: keyOf("turns") };
+  // Earlier requests show that their part is sent again; of a larger part behind the last answer nothing shows that yet.
+  const isMostlyNew = 2 * newBytes > request.promptTextBytes;
+  const mayGoOn = answers > 0 && !isMostlyNew && cacheMemory.pays(callerKeys.turns);
+  const goesOn = answers >= LONG_ANSWERS || mayGoOn;
+  const turns = goesOn && !cacheMemory.isUnread(sessionKey, now);
+  const isRepeated =
+    sharedKey !== null &&
+    cacheMemory.wasSent(sharedKey, now) &&
+    cacheMemory.pays(callerKeys.shared) &&
+    !cacheMemory.isUnread(sharedKey, now);
+  return { shared: isCached && (turns || isRepeated), turns, sharedKey, sessionKey, callerKeys };
+}
+
+/** Records, after a candidate has answered, that the prompt was sent and what its cache read and wrote. */
+export function recordMarking(
+  { cacheMemory, clock }: Deps,
+  { shared, turns, sharedKey, sessionKey, callerKeys }: PromptMarking,
+  { candidate, usage }: { readonly candidate: Candidate; readonly usage: TokenUsage },
+): void {
+  const now = clock.now();
+  if (sharedKey !== null) cacheMemory.recordSent(sharedKey, now + cacheLifeMs(candidate.provider.record));
+  if (turns) cacheMemory.recordUse({ key: sessionKey, caller: callerKeys.turns }, usage, now);
+  else if (shared && sharedKey !== null)
+    cacheMemory.recordUse({ key: sharedKey, caller: callerKeys.shared }, usage, now);
+}

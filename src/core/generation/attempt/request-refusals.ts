@@ -1,0 +1,103 @@
+import { listLearnable } from "../../../wire/client-apis/learnable-parameters.ts";
+import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import type { ModelEndpoint } from "../../catalog/records/records.ts";
+import { listUsableTargets } from "../../deployments/upstream-target.ts";
+import type { Candidate } from "../../routing/plan/plan.ts";
+import type { GenerationCall, GenerationDeps } from "../call/call.ts";
+import { refusalScopeOf, sightingAccountOf } from "../memory/learned-refusals.ts";
+import type { AttemptOutcome } from "./attempt.ts";
+import type { EncodedForCandidate, RefusedByFormat } from "./encode-for-candidate.ts";
+
+/** What an endpoint refused in this request, with platform keys or with one BYOK key. */
+interface RefusedHere {
+  readonly format: ProviderFormat;
+  readonly byokId: string | null;
+  readonly parameters: ReadonlySet<string>;
+  /** The vendor does not complain of them any more. */
+  isConfirmed: boolean;
+}
+
+type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }>;
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** The parameters that one request is sent without, because vendors refused them in it or before (docs/routing.md, "Refused parameters"). */
+export class RequestRefusals {
+  /** Null if nothing was refused, as usual. */
+  private here: Map<ModelEndpoint, RefusedHere> | null = null;
+
+  constructor(
+    private readonly generation: { readonly deps: GenerationDeps; readonly call: GenerationCall },
+  ) {}
+
+  /** Returns the parameters that are left out for a candidate, by format; null for none, as usual. */
+  recall(candidate: Candidate): RefusedByFormat | null {
+    const { learnedRefusals, clock } = this.generation.deps;
+    if (this.here === null && (learnedRefusals.isEmpty || !this.mayLeaveOut())) return null;
+    return (format) => {
+      const before = learnedRefusals.recall(refusalScopeOf(candidate, format), clock.now());
+      const here = this.find(candidate, format)?.parameters ?? null;
+      return here === null || before === null ? (here ?? before) : before.union(here);
+    };
+  }
+
+  /**
+   * Keeps what a vendor refused. Returns whether the request may be sent once more without it: not after such a repetition, and not for
+   * callers who require all of their parameters.
+   */
+  keep(candidate: Candidate, { refusedFields }: FailedAttempt, { format }: EncodedForCandidate): boolean {
+    if (refusedFields.length === 0 || !this.mayLeaveOut()) return false;
+    if (this.find(candidate, format) !== null) return false;
+    const parameters = this.nameRefused(candidate, refusedFields, format);
+    if (parameters.size === 0) return false;
+    const { endpoint, key } = candidate;
+    this.here ??= new Map();
+    this.here.set(endpoint, { format, byokId: key.byokId, parameters, isConfirmed: false });
+    return true;
+  }
+
+  /** Forgets what a candidate refused: the request does not have it. */
+  drop({ endpoint }: Candidate): void {
+    this.here?.delete(endpoint);
+  }
+
+  /** Remembers for other requests what a vendor refused, once it does not complain of that any more. */
+  learn(candidate: Candidate, { format }: EncodedForCandidate, outcome: AttemptOutcome): void {
+    const refused = this.find(candidate, format);
+    if (refused === null || refused.isConfirmed || outcome.kind === "client_left") return;
+    if (outcome.kind === "failed") {
+      const next = this.nameRefused(candidate, outcome.refusedFields, format);
+      if (next.size === 0 || !next.isDisjointFrom(refused.parameters)) return;
+    }
+    refused.isConfirmed = true;
+    const { deps, call } = this.generation;
+    deps.learnedRefusals.record({
+      scope: refusalScopeOf(candidate, format),
+      parameters: refused.parameters,
+      accountId: sightingAccountOf(call.principal),
+      at: deps.clock.now(),
+    });
+  }
+
+  private find({ endpoint, key }: Candidate, format: ProviderFormat): RefusedHere | null {
+    const refused = this.here?.get(endpoint);
+    return refused?.format === format && refused.byokId === key.byokId ? refused : null;
+  }
+
+  private mayLeaveOut(): boolean {
+    const { deps, call } = this.generation;
+    return deps.learnsRefusals && !call.request.preferences.requireParameters;
+  }
+
+  /** Names what a vendor refused as the chat API does; nothing if it may not be left out. */
+  private nameRefused(
+    candidate: Candidate,
+    refusedFields: readonly string[],
+    format: ProviderFormat,
+  ): ReadonlySet<string> {
+    const target = listUsableTargets(candidate, this.generation.call.request).find(
+      (one) => one.format === format,
+    );
+    return target === undefined ? NOTHING : listLearnable(refusedFields, target);
+  }
+}

@@ -1,0 +1,167 @@
+import { Linked } from "../../../base/collections/linked-set.ts";
+import type { Clock, Timer } from "../../../base/time/clock.ts";
+import type { Exchange } from "../../deployments/transport.ts";
+
+/** Why the gateway ended a generation early. */
+export type CancelReason =
+  | "client_left"
+  | "client_stalled"
+  | "first_token"
+  | "silence"
+  | "total"
+  | "shutdown";
+
+/** The reasons that lie with the client, which are no failures of a provider. */
+export type ClientCancelReason = "client_left" | "client_stalled";
+
+/** How long the phases of a generation may take. Milliseconds. */
+export interface GenerationTimers {
+  readonly connectMs: number;
+  readonly firstTokenMs: number;
+  readonly silenceMs: number;
+  readonly totalMs: number;
+  /** Time after which no further candidate is tried. */
+  readonly failoverMs: number;
+  /** Silence after which a keep-alive is sent to the client. */
+  readonly keepAliveMs: number;
+}
+
+/**
+ * The longest time between two checks. A system's clock that is set forward is noticed by then, and before the money of the generation's
+ * hold, which ends by the same clock, can be spent by others. Milliseconds.
+ */
+const CHECK_MS = 30_000;
+
+/**
+ * Everything that can end a generation early: its timers, the client's leaving, a shutdown. The first reason wins: it cancels
+ * the current exchange and notifies the listener. One timer serves all waits.
+ */
+export class Cancellation extends Linked {
+  /** Null while the generation may continue. */
+  reason: CancelReason | null = null;
+  /** Called once, when the generation is cancelled. */
+  onCancel: (() => void) | null = null;
+  private exchange: Exchange | null = null;
+  private timer: Timer | null = null;
+  private readonly endsAt: number;
+  private phase: { readonly reason: "first_token" | "silence"; readonly limitMs: number } | null = null;
+  private since = 0;
+  private isHeld = false;
+  /** Whether a timer is to be set by `setTimer`. */
+  private isDeferred = false;
+
+  /**
+   * With `quickMs`, the caller calls `setTimer` by then if the generation still runs: until then no timer is set that would fire later, so
+   * that a quick generation needs none.
+   */
+  constructor(
+    private readonly clock: Clock,
+    totalMs: number,
+    private quickMs = 0,
+  ) {
+    super();
+    this.endsAt = clock.now() + totalMs;
+  }
+
+  /** Sets the timer that was deferred. */
+  setTimer(): void {
+    this.quickMs = 0;
+    if (this.isDeferred && this.reason === null) this.arm();
+  }
+
+  /** Sets the exchange to cancel when the generation is cancelled. */
+  guard(exchange: Exchange): void {
+    this.exchange = exchange;
+    if (this.reason !== null) exchange.cancel();
+  }
+
+  /**
+   * Starts a wait of at most `limitMs`, in place of the one before. A first token that did not come in time ends one attempt
+   * and not the generation, so that another attempt may begin.
+   */
+  startPhase(reason: "first_token" | "silence", limitMs: number): void {
+    if (this.reason === "first_token") this.reason = null;
+    this.phase = { reason, limitMs };
+    this.touch();
+    this.arm();
+  }
+
+  /** Ends the current wait: only the total time is limited from now on. */
+  endPhase(): void {
+    if (this.reason === "first_token") this.reason = null;
+    this.phase = null;
+    this.arm();
+  }
+
+  /** Restarts the current wait. Sets no timer: the running one checks again when it fires. */
+  touch(): void {
+    this.since = this.clock.now();
+    this.isHeld = false;
+  }
+
+  /** Suspends the current wait until the next `touch`; only the total time runs on. */
+  hold(): void {
+    this.isHeld = true;
+  }
+
+  /** Resolves after `ms`, or when the generation is cancelled. */
+  async pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = this.clock.after(ms, resolve);
+    this.onCancel = resolve;
+    await promise;
+    timer.cancel();
+    this.onCancel = null;
+  }
+
+  /** Returns whether the generation was cancelled, and not only one attempt. */
+  isCancelled(): boolean {
+    return this.reason !== null && this.reason !== "first_token";
+  }
+
+  /** Resolves to the result of `work`, or to null if the generation is cancelled before. */
+  async until<T>(work: Promise<T>): Promise<T | null> {
+    const { promise, resolve } = Promise.withResolvers<null>();
+    this.onCancel = () => resolve(null);
+    // A rejection after the cancellation must not be reported as unhandled.
+    work.catch(() => {});
+    try {
+      return this.isCancelled() ? null : await Promise.race([work, promise]);
+    } finally {
+      this.onCancel = null;
+    }
+  }
+
+  cancel(reason: CancelReason): void {
+    if (this.reason !== null) return;
+    this.reason = reason;
+    this.stop();
+    this.exchange?.cancel();
+    this.onCancel?.();
+  }
+
+  /** Cancels the timer, once the generation is over. */
+  stop(): void {
+    this.timer?.cancel();
+    this.timer = null;
+  }
+
+  private arm(): void {
+    this.timer?.cancel();
+    const now = this.clock.now();
+    const since = this.isHeld ? now : this.since;
+    const phaseEnd = this.phase === null ? Number.POSITIVE_INFINITY : since + this.phase.limitMs;
+    const waitMs = Math.min(this.endsAt - now, phaseEnd - now, CHECK_MS);
+    this.isDeferred = this.quickMs > 0 && waitMs >= this.quickMs;
+    if (this.isDeferred) this.timer = null;
+    else this.timer = this.clock.after(Math.max(0, waitMs), () => this.check());
+  }
+
+  private check(): void {
+    const now = this.clock.now();
+    if (now >= this.endsAt) this.cancel("total");
+    else if (this.phase !== null && !this.isHeld && now - this.since >= this.phase.limitMs) {
+      this.cancel(this.phase.reason);
+    } else this.arm();
+  }
+}

@@ -1,0 +1,72 @@
+import type { Failure } from "../../../base/failures/errors.ts";
+import type { AttemptReport } from "../../routing/health/health.ts";
+import type { Candidate } from "../../routing/plan/plan.ts";
+
+/** What a failed attempt means for the request. */
+export interface FailureClassification {
+  /** What the client receives if no other candidate answers. */
+  readonly failure: Failure;
+  /**
+   * Whether another candidate may be tried; `larger`: only one with a larger context window, `elsewhere`: only one of another endpoint.
+   * False if the request itself is at fault.
+   */
+  readonly mayTryNext: boolean | "larger" | "elsewhere";
+  /** What it means for the health of the provider and its key. */
+  readonly health: AttemptReport;
+  /** Whether the provider has accepted the key, as far as the failure shows it. */
+  readonly keyIs: "accepted" | "rejected" | "unknown";
+}
+
+/** The `Retry-After` of failures for which the upstream names none. Seconds. */
+export const RETRY_AFTER_S = 5;
+
+export const FAILED: AttemptReport = { kind: "failed" };
+export const NEUTRAL: AttemptReport = { kind: "neutral" };
+
+/** Classifies a failure that another candidate may not have. */
+export function tryNext(failure: Failure, health: AttemptReport = FAILED): FailureClassification {
+  return { failure, mayTryNext: true, health, keyIs: "unknown" };
+}
+
+/** Classifies a failure whose cause is the request: every candidate would have it. */
+export function requestAtFault(failure: Failure): FailureClassification {
+  return { failure, mayTryNext: false, health: NEUTRAL, keyIs: "accepted" };
+}
+
+/** Classifies the rejection of a provider key; `scope`: for everything, or for this model. */
+export function keyRejected(
+  candidate: Candidate,
+  { status, internal, scope }: KeyRejection,
+): FailureClassification {
+  const { name } = candidate.provider.record;
+  const message = isByok(candidate)
+    ? `${name} rejected the account's BYOK key. A manager of the account can replace or disable that key; or name another model.`
+    : `${name} rejected the gateway's key. Tell the operator of this gateway, or name another model.`;
+  const metadata = describeUpstream(candidate, status, "the key was refused");
+  const failure: Failure = { code: "upstream_error", message, metadata, internal };
+  return { ...tryNext(failure, { kind: "key_refused", scope }), keyIs: "rejected" };
+}
+
+interface KeyRejection {
+  /** The HTTP status; null if the provider itself was not asked. */
+  readonly status: number | null;
+  /** The upstream's message, for the log only. */
+  readonly internal: string;
+  readonly scope: "key" | "model";
+}
+
+/** Returns whether a candidate is called with a BYOK key, whose problems the caller can solve. */
+export function isByok({ key }: Candidate): boolean {
+  return key.byokId !== null;
+}
+
+/** Returns the metadata of every failure of an upstream. `raw` is the upstream's message, or a description of what happened. */
+export function describeUpstream(
+  candidate: Candidate,
+  upstreamStatus: number | null,
+  raw: string,
+): Readonly<Record<string, unknown>> {
+  const { slug } = candidate.provider.record;
+  const facts = { provider: slug, upstream_status: upstreamStatus, raw };
+  return isByok(candidate) ? { ...facts, is_byok: true } : facts;
+}

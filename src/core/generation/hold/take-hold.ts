@@ -1,0 +1,104 @@
+import { fail } from "../../../base/failures/errors.ts";
+import { toDollars } from "../../../base/numbers/money.ts";
+import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
+import type { HoldBound, HoldVerdict } from "../../ledger/holds/hold-book.ts";
+import { boundCost, type DeploymentCost, joinCosts } from "../../ledger/holds/worst-case.ts";
+import type { Candidate } from "../../routing/plan/plan.ts";
+import type { UsageRecord } from "../../usage/records/records.ts";
+import type { GenerationCall, GenerationDeps } from "../call/call.ts";
+import { type Allowance, HeldAllowance, type HeldRequest, NO_HOLD, nameBound } from "./allowance.ts";
+
+/** A request for money for a generation. */
+interface HoldOrder {
+  /** The open record of the generation. */
+  readonly record: UsageRecord;
+  readonly candidates: readonly Candidate[];
+}
+
+/** The candidates that may be called, and what they may cost. */
+export interface Held {
+  readonly candidates: readonly Candidate[];
+  readonly allowance: Allowance;
+}
+
+/**
+ * Holds money for a request before an upstream is called (docs/api/money.md, "Holds"), and returns the candidates that
+ * it is held for. Free models, and BYOK keys without a fee, need no hold. If the money does not suffice for the others, only candidates with a
+ * BYOK key remain. A promise unless the balance is in memory.
+ * @throws GatewayError `insufficient_credits` if no candidate remains.
+ */
+export function takeHold(deps: GenerationDeps, call: GenerationCall, order: HoldOrder): MaybePromise<Held> {
+  const { record, candidates } = order;
+  const { principal, request } = call;
+  if (principal.kind === "anonymous") return { candidates, allowance: NO_HOLD };
+  const costs = boundCosts(deps, request, order);
+  if (costs.every(isFree)) return { candidates, allowance: NO_HOLD };
+  const target = { id: record.id, request, candidates, costs };
+  const hold = deps.ledger.hold(principal, record, joinCosts(costs));
+  return hold instanceof Promise ? holdLater(hold, deps, target) : toHeld(hold, deps, target);
+}
+
+function isFree(cost: DeploymentCost | null): boolean {
+  return cost === null;
+}
+
+async function holdLater(
+  hold: Promise<HoldVerdict>,
+  deps: GenerationDeps,
+  target: HeldRequest,
+): Promise<Held> {
+  return toHeld(await hold, deps, target);
+}
+
+function toHeld(verdict: HoldVerdict, deps: GenerationDeps, target: HeldRequest): Held {
+  const { candidates, costs } = target;
+  if (verdict.kind === "held")
+    return { candidates, allowance: new HeldAllowance(deps.ledger, target, verdict) };
+  const byok = candidates.filter(({ key }, at) => costs[at] === null && key.byokId !== null);
+  return byok.length > 0
+    ? { candidates: byok, allowance: NO_HOLD }
+    : rejectUnaffordable(verdict, deps.buyCreditsUrl);
+}
+
+/** Returns what each candidate may cost, in their order; null for those that cost nothing. */
+function boundCosts(
+  { holdBounds, serving }: GenerationDeps,
+  request: GenerationCall["request"],
+  { candidates, record }: HoldOrder,
+): readonly (DeploymentCost | null)[] {
+  const prices = { bounds: holdBounds, catalog: serving().catalog, now: record.createdAt };
+  const costs: (DeploymentCost | null)[] = [];
+  for (const candidate of candidates) {
+    const isCharged = candidate.key.byokId === null || candidate.tariff !== undefined;
+    costs.push(isCharged ? boundCost(request, candidate, prices) : null);
+  }
+  return costs;
+}
+
+function rejectUnaffordable(
+  { by, budget, available, required }: Extract<HoldVerdict, { kind: "refused" }>,
+  buyCreditsUrl: string | null,
+): never {
+  const [balance, needed] = [toDollars(available), toDollars(required)];
+  return fail(
+    "insufficient_credits",
+    `This request needs at least $${needed.toFixed(6)}, and ${budget === undefined ? nameBound(by) : `what is left of the budget ${JSON.stringify(budget.name)}`}, less what is held for requests under way, is $${balance.toFixed(6)}. ${REMEDY[by]} or shorten the prompt.`,
+    {
+      metadata: {
+        balance,
+        required: needed,
+        limit_source: by,
+        ...(budget === undefined ? {} : { budget: budget.id }),
+        ...(by === "account" && buyCreditsUrl !== null ? { buyCreditsUrl } : {}),
+      },
+    },
+  );
+}
+
+const REMEDY: Readonly<Record<HoldBound, string>> = {
+  account: "Add credits,",
+  key: "Use another key, raise the limit,",
+  member: "Ask an owner to raise it,",
+  organization: "Ask an owner to raise it,",
+  budget: "Wait for its next period, ask for a higher limit,",
+};

@@ -1,0 +1,79 @@
+import { BoundedMap } from "../../../base/collections/bounded-map.ts";
+import type { Failure } from "../../../base/failures/errors.ts";
+import type { AttemptReport } from "../../routing/health/health.ts";
+import type { Candidate } from "../../routing/plan/plan.ts";
+import { redact } from "./redact.ts";
+
+/** A failed attempt at a provider, for its operator. */
+export interface RecentFailure {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly model: string;
+  readonly upstreamModel: string;
+  /** Error code of the gateway, such as `upstream_error`. */
+  readonly errorType: string;
+  /** HTTP status of the provider; null if none was received. */
+  readonly status: number | null;
+  /** What the provider said, or what happened to the connection, without secrets. */
+  readonly message: string;
+  readonly generationId: string;
+  readonly isByok: boolean;
+}
+
+/** A failure, and the attempt that had it. */
+export interface FailedCall {
+  readonly generationId: string;
+  readonly candidate: Candidate;
+  readonly failure: Failure;
+  /** What it means for the health of the provider. A fault of the request is not listed. */
+  readonly health: AttemptReport;
+  /** HTTP status; null if none was received. */
+  readonly status: number | null;
+  readonly at: number;
+}
+
+/** The last failures of each provider, in memory. Successful attempts never come here. */
+export interface RecentFailures {
+  record(call: FailedCall): void;
+  /** Lists the last failures of a provider, newest first. */
+  list(provider: string): readonly RecentFailure[];
+}
+
+const PER_PROVIDER = 20;
+const MAX_PROVIDERS = 1_000;
+const MESSAGE_CHARS = 1_000;
+
+/** Creates an empty list of failures: at most 20 for each of 1,000 providers. */
+export function createRecentFailures(): RecentFailures {
+  const byProvider = new BoundedMap<string, readonly RecentFailure[]>({ max: MAX_PROVIDERS });
+  return {
+    record(call) {
+      const { slug, failsOnDemand } = call.candidate.provider.record;
+      if (call.health.kind === "neutral" || failsOnDemand) return;
+      const earlier = byProvider.get(slug) ?? [];
+      byProvider.set(slug, [toRecentFailure(call), ...earlier.slice(0, PER_PROVIDER - 1)]);
+    },
+    list: (provider) => byProvider.get(provider) ?? [],
+  };
+}
+
+function toRecentFailure({ generationId, candidate, failure, status, at }: FailedCall): RecentFailure {
+  return {
+    at,
+    model: candidate.model.id,
+    upstreamModel: candidate.endpoint.name,
+    errorType: failure.code,
+    status,
+    message: redact(wordsOf(failure).slice(0, MESSAGE_CHARS), candidate.key.secret),
+    generationId,
+    isByok: candidate.key.byokId !== null,
+  };
+}
+
+/** Returns what the provider said, which is internal if it is about the gateway's account there, or else the message for clients. */
+export function wordsOf({ internal, metadata, message }: Failure): string {
+  const raw = metadata?.["raw"];
+  // After the first line of a thrown error follows its stack.
+  const [cause] = internal?.split("\n", 1) ?? [];
+  return cause ?? (typeof raw === "string" ? raw : message);
+}

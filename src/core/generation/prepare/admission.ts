@@ -1,0 +1,47 @@
+import type { Failure } from "../../../base/failures/errors.ts";
+import type { Warning } from "../../../wire/conversation/warning.ts";
+import type { Deployment } from "../../deployments/served-models.ts";
+import type { ShadowRoute } from "../../named-routes/resolve-names.ts";
+import type { FilteredOut } from "../../routing/plan/select-deployments.ts";
+import type { RouteStep } from "../../usage/records/route-step.ts";
+
+/** A request that may run, and the deployments that may answer it. */
+export interface Admission {
+  /** The deployments that policy and preferences allow, by model: the requested one first, then its fallbacks. */
+  readonly deployments: readonly (readonly Deployment[])[];
+  /** Those that answer if the account's balance does not cover the others, by model; absent if there are none. */
+  readonly reserve?: readonly (readonly Deployment[])[];
+  /** Deployments that may not answer, and why. */
+  readonly filteredOut: readonly FilteredOut[];
+  /** The requested name, if it is a named route or has a suffix; else the requested model's or tier's id as the catalog spells it. */
+  readonly requestedId: string;
+  /** The named routes that led to the first model; empty if the request names a model or tier. */
+  readonly namedRoutes: readonly RouteStep[];
+  /** The first model or tier that named routes led to, as it is written there. */
+  readonly firstId: string;
+  /** The requested model, or the first one that the tier or named route resolves to: limits count against it. */
+  readonly modelId: string;
+  /** What gets a copy of the request; null for none. */
+  readonly shadow: ShadowRoute | null;
+  /** Nothing of the request may be stored, and no turn remembered. */
+  readonly zeroRetention: boolean;
+  /** For `gateway_metadata.warnings`. */
+  readonly warnings: readonly Warning[];
+}
+
+/** A request that was admitted. */
+export interface AdmittedRequest {
+  /** The id of its generation. */
+  readonly id: string;
+  readonly admission: Admission;
+  /** The one time that limits, prices and the record use. Milliseconds since the epoch. */
+  readonly requestedAt: number;
+}
+
+/** What an admission would be, and why it is rejected. */
+export interface Consideration extends Admission {
+  /** Null if a deployment may answer. */
+  readonly rejection: Failure | null;
+  /** Whether the request names a tier or named route, or several models, instead of the id of one model. */
+  readonly isNamed: boolean;
+}

@@ -1,0 +1,282 @@
+import { type Failure, fail, GatewayError } from "../../../base/failures/errors.ts";
+import type { InferenceAction, InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { ProviderSort } from "../../../wire/conversation/preferences.ts";
+import { allowsChoice, type EffectivePolicy } from "../../accounts/records/merge-policies.ts";
+import { actionOf, type ModelAction } from "../../catalog/records/action-of.ts";
+import { isWithdrawn, missingSince } from "../../catalog/records/expiry.ts";
+import { isFreeId } from "../../catalog/records/is-free-id.ts";
+import type { ModelRecord } from "../../catalog/records/records.ts";
+import { type Deployment, isReachable } from "../../deployments/served-models.ts";
+import type { ByokKeys } from "../../provider-keys/byok-keys.ts";
+import { chooseDeployments, chooseKeys, type KeyChoice } from "../../routing/plan/choose-deployments.ts";
+import type { RouteStep } from "../../usage/records/route-step.ts";
+import type { GenerationCall, GenerationDeps, Serving } from "../call/call.ts";
+import {
+  denyByPolicy,
+  describeFacts,
+  findForbidding,
+  findTierDeployments,
+  rejectTierHere,
+  type TierCall,
+  type TierContext,
+  type TierDeployments,
+} from "./find-tier-deployments.ts";
+import { missingByokKey } from "./missing-byok-key.ts";
+import type { RequestedModels, RequestedName } from "./resolve-request.ts";
+
+/** The part of a call on which its deployments depend. */
+export type RoutableCall = Pick<GenerationCall, "principal" | "request" | "headers" | "preset">;
+
+/** The part of a call on which the deployments of resolved names depend. */
+interface ResolvedCall extends TierCall {
+  readonly request: TierCall["request"] & Pick<InferenceRequest, "preferences">;
+}
+
+/** What restricts the deployments of a request. */
+export interface DeploymentRules extends Pick<TierContext, "policy" | "listNeeds"> {
+  /** The account's BYOK keys; null if it has none. */
+  readonly byokKeys: ByokKeys | null;
+  readonly requested: RequestedModels;
+}
+
+/**
+ * Finds the deployments of all models and tiers that a request names, by model. A tier or named route adds no model that is in the
+ * list already.
+ * @throws GatewayError as `findDeployments`, or if only tiers are named and none has a deployment; `model_not_allowed` if all named
+ * routes are denied.
+ */
+export function findAllDeployments(
+  deps: GenerationDeps,
+  call: ResolvedCall,
+  { byokKeys, requested: { names }, policy, listNeeds }: DeploymentRules,
+): readonly (readonly Deployment[])[] {
+  const { principal, request } = call;
+  const { action } = request;
+  const serving = deps.serving();
+  const isAnonymous = principal.kind === "anonymous";
+  if (isAnonymous) requireFree(names.flatMap(({ id }) => (serving.tiers.find(id) === undefined ? id : [])));
+  const choice = chooseKeys(principal, byokKeys, request.preferences.ownKeysOnly);
+  // Most requests name one model and no tier.
+  const [first] = names;
+  if (names.length === 1 && first !== undefined && isPlainModel(first, serving))
+    return [findDeployments(serving, choice, { ...first, action })];
+  const facts = describeFacts(deps, call);
+  const context: TierContext = { serving, choice, policy, isAnonymous, facts, listNeeds };
+  const all: (readonly Deployment[])[] = [];
+  const known = new Set<string>();
+  let failure: Failure | null = null;
+  for (const name of names) {
+    const found = findNamed(name, action, context);
+    failure ??= found.failure;
+    for (const deployments of found.deployments) {
+      const isRequested = isPlainModel(name, serving);
+      if (isRequested || !known.has(modelIdOf(deployments)))
+        all.push(withSort(withChoices(deployments, listChoices(name, context)), name.sort));
+      known.add(modelIdOf(deployments));
+    }
+  }
+  if (all.length === 0 && failure !== null) throw new GatewayError(failure);
+  return all;
+}
+
+/**
+ * Finds the deployments of one name, by model.
+ * @throws GatewayError as `findDeployments`, unless the name is optional.
+ */
+function findNamed(name: RequestedName, action: InferenceAction, context: TierContext): TierDeployments {
+  const { serving, choice, policy } = context;
+  const denied = findDeniedRoute(policy, name.steps);
+  if (denied !== null) return { deployments: [], failure: denied };
+  const tier = serving.tiers.find(name.id);
+  try {
+    if (tier === undefined)
+      return { deployments: [findDeployments(serving, choice, { ...name, action })], failure: null };
+    if (action !== "chat" && action !== "completions") rejectTierHere(tier, action);
+    return findTierDeployments(tier, context);
+  } catch (error) {
+    if (!name.isOptional || !(error instanceof GatewayError)) throw error;
+    return { deployments: [], failure: error.failure };
+  }
+}
+
+/** Whether a name is the id of a model, without steps and suffix. */
+function isPlainModel({ id, steps, sort }: RequestedName, { tiers }: Serving): boolean {
+  return steps.length === 0 && sort === null && tiers.find(id) === undefined;
+}
+
+/** Lists the tier and the operator's named routes that led to a name, if a list of allowed models names one of them. */
+function listChoices(
+  { id, steps }: RequestedName,
+  { policy: { rules }, serving: { tiers } }: TierContext,
+): readonly string[] {
+  const names = steps.flatMap(({ name, scope }) => (scope === "gateway" ? name : []));
+  const choices = names.concat(tiers.find(id)?.id ?? []);
+  return choices.filter((name) => rules.some((rule) => allowsChoice(rule, name)));
+}
+
+function withChoices(deployments: readonly Deployment[], choices: readonly string[]): readonly Deployment[] {
+  return choices.length === 0 ? deployments : deployments.map((deployment) => ({ ...deployment, choices }));
+}
+
+function withSort(deployments: readonly Deployment[], sort: ProviderSort | null): readonly Deployment[] {
+  return sort === null ? deployments : deployments.map((deployment) => ({ ...deployment, sort }));
+}
+
+/** Returns the failure if a policy denies one of the named routes that led to a model. */
+function findDeniedRoute(policy: EffectivePolicy, steps: readonly RouteStep[]): Failure | null {
+  for (const { name } of steps) {
+    const rule = findForbidding(policy, name);
+    if (rule !== undefined) return denyByPolicy(name, rule);
+  }
+  return null;
+}
+
+/** Returns the model that the deployments serve. There must be at least one deployment. */
+function modelIdOf(deployments: readonly Deployment[]): string {
+  return (deployments[0] as Deployment).model.id;
+}
+
+/**
+ * Requires that all models are free, as for an anonymous request.
+ * @throws GatewayError `authentication` for a paid model.
+ */
+export function requireFree(ids: readonly string[]): void {
+  const paid = ids.find((id) => !isFreeId(id.toLowerCase()));
+  if (paid === undefined) return;
+  fail(
+    "authentication",
+    `${quote(paid)} needs an API key. Send it as "Authorization: Bearer gw_…", or use a model whose id ends in ":free".`,
+  );
+}
+
+/** A model, and what it is to do. */
+interface ModelUse {
+  /** The model's id, as the client wrote it. */
+  readonly id: string;
+  readonly action: InferenceAction;
+  /** The field of the request that names it. */
+  readonly field: string;
+}
+
+/**
+ * Returns the deployments of a model, at least one.
+ * @throws GatewayError `invalid_model` if there is none; `model_not_allowed` or `invalid_request` if the account or the request
+ * allows only BYOK keys, and none serves the model.
+ */
+export function findDeployments(
+  serving: Serving,
+  choice: KeyChoice,
+  { id, action, field }: ModelUse,
+): readonly Deployment[] {
+  if (action === "fim") requireFimId(id, field);
+  const model = serving.catalog.find(id);
+  if (model === undefined)
+    return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
+  const isFor = actionOf(model);
+  if (isFor !== (action === "fim" || action === "completions" ? "chat" : action))
+    return fail("invalid_model", otherEndpoint(id, isFor), { metadata: { model: id } });
+  const deployments = chooseDeployments(serving.servedModels, { modelId: model.id, action }, choice);
+  if (deployments.length > 0) return action === "fim" ? requireFim(id, deployments) : deployments;
+  const all = serving.servedModels.allDeploymentsOf(model.id);
+  if (action === "chat" && all.length > 0 && all.every(({ onlyCompletes }) => onlyCompletes === true))
+    return fail("invalid_model", onlyCompletes(id), { metadata: { model: id } });
+  if (choice.byokOnly !== null && all.length > 0)
+    throw new GatewayError(missingByokKey(model.id, choice.byokOnly));
+  return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
+}
+
+/** The prefix of the ids of code-completion models (docs/api/fim.md). */
+const FIM_PREFIX = "mistralai/";
+
+/** @throws GatewayError `invalid_model` for a model that is not for code completion. */
+function requireFimId(id: string, field: string): void {
+  if (id.toLowerCase().startsWith(FIM_PREFIX)) return;
+  fail(
+    "invalid_model",
+    `Fill-in-the-middle takes models that begin with "${FIM_PREFIX}", such as "mistralai/codestral-latest"; ${quote(id)} does not.`,
+    { metadata: { field, model: id } },
+  );
+}
+
+/** Returns the deployments whose provider has an endpoint for fill in the middle. */
+function requireFim(id: string, deployments: readonly Deployment[]): readonly Deployment[] {
+  const able = deployments.filter(hasFimEndpoint);
+  if (able.length > 0) return able;
+  return fail(
+    "invalid_model",
+    `No provider of ${quote(id)} here offers fill in the middle. Name another model.`,
+    {
+      metadata: { model: id },
+    },
+  );
+}
+
+/** Returns whether a deployment has an endpoint for fill in the middle. A key that cannot be used has no address to ask. */
+function hasFimEndpoint({ endpoint, provider, keys, unusableKey }: Deployment): boolean {
+  if (unusableKey !== undefined) return provider.record.paths?.fim !== undefined;
+  return keys.some((key) => isReachable(key, { provider, endpoint }, "fim"));
+}
+
+function onlyCompletes(id: string): string {
+  return `${quote(id)} only completes texts and cannot chat. Send a prompt to POST /api/gateway/completions.`;
+}
+
+/** What a model is, and the path of the endpoint that it is for. */
+const ENDPOINTS: Readonly<Record<ModelAction, readonly [kind: string, path: string]>> = {
+  chat: ["a model for conversations", "chat/completions"],
+  embeddings: ["an embedding model", "embeddings"],
+  moderations: ["a moderation model", "moderations"],
+  rerank: ["a model that ranks documents", "rerank"],
+  images: ["a model that makes images", "images/generations"],
+  speech: ["a model that speaks texts", "audio/speech"],
+  transcriptions: ["a model that transcribes audio", "audio/transcriptions"],
+};
+
+function otherEndpoint(id: string, isFor: ModelAction): string {
+  const [kind, path] = ENDPOINTS[isFor];
+  return `${quote(id)} is ${kind}. Send it to POST /api/gateway/${path}, or name a model for this endpoint; output_modalities in GET /api/gateway/models says what a model is for.`;
+}
+
+function unknownModel(serving: Serving, id: string): string {
+  const near = serving.catalog.suggest(id, 3);
+  const hint = near.length > 0 ? ` Did you mean ${near.map(quote).join(", ")}?` : "";
+  return `There is no model ${quote(id)}.${hint} GET /api/gateway/models lists the models.`;
+}
+
+function withdrawnModel({ catalog, servedModels }: Serving, model: ModelRecord): string {
+  const ends = [model.expires, ...model.endpoints.map(({ expires }) => expires)];
+  const since =
+    missingSince(model) ??
+    ends
+      .filter((day) => typeof day === "string")
+      .sort()
+      .at(-1);
+  const near = catalog
+    .suggest(model.id, NEAR_MODELS)
+    .filter((id) => servedModels.deploymentsOf(id).length > 0)
+    .slice(0, 3);
+  const hint = near.length > 0 ? ` Similar models are ${near.map(quote).join(", ")}.` : "";
+  return `${quote(model.id)} was withdrawn on ${since}.${hint} GET /api/gateway/models lists what is served.`;
+}
+
+const NEAR_MODELS = 20;
+
+function unservedModel(serving: Serving, model: ModelRecord): string {
+  if (isWithdrawn(model, serving.servedModels.day)) return withdrawnModel(serving, model);
+  const variables = model.endpoints
+    .map((endpoint) => serving.catalog.provider(endpoint.provider))
+    .filter((provider) => provider !== undefined)
+    // The model's author first: "openai/gpt-4o" at "openai".
+    .sort((a, b) => Number(model.id.startsWith(b.slug)) - Number(model.id.startsWith(a.slug)))
+    .flatMap((provider) => provider.env.apiKey[0] ?? []);
+  const how =
+    variables.length > 0 ? ` Its operator can set ${[...new Set(variables)].slice(0, 3).join(" or ")}.` : "";
+  const provider = serving.servedModels.allDeploymentsOf(model.id)[0]?.provider.record.name;
+  const bring = provider === undefined ? "" : ` An account can store a BYOK key for ${provider}.`;
+  return `No provider that is configured here serves ${quote(model.id)}.${how}${bring} GET /api/gateway/models lists what is served.`;
+}
+
+/** Quotes an id, which may come from a client: at most 100 characters, without line breaks. */
+function quote(id: string): string {
+  return JSON.stringify(id.slice(0, 100));
+}

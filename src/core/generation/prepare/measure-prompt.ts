@@ -1,0 +1,116 @@
+import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import { estimateTokens } from "../../../wire/conversation/usage.ts";
+import type { Deployment } from "../../deployments/served-models.ts";
+import {
+  boundByBytes,
+  CERTAIN_CHARS_PER_TOKEN,
+  countBytes,
+  type PromptTokens,
+  projectSamples,
+  SMALL_BYTES,
+  sampleTexts,
+} from "../../routing/plan/prompt-tokens.ts";
+import { isNearEdge, mayHold, windowOf } from "../../routing/plan/window.ts";
+import type { TokenCounter } from "../memory/token-counter.ts";
+
+/** The part of a request that measuring reads. */
+export type MeasuredRequest = Pick<
+  InferenceRequest,
+  "windowTextBytes" | "countPromptChars" | "listPromptText" | "mayHaveMedia"
+>;
+
+/**
+ * Measures a prompt as precisely as needed to decide whether it fits the context windows of `deployments`: by its bytes, which
+ * suffices for most; near a window's limit by the tokens of a sample; nearer still by those of the whole. A prompt that fits
+ * nowhere is sampled too, so that the error can say how large it is. If tokens cannot be counted, the bounds known so far are
+ * used and the upstream decides. Null if the prompt fits all windows. A promise only if tokens are counted.
+ */
+export function measurePrompt(
+  counter: TokenCounter,
+  request: MeasuredRequest,
+  deployments: readonly Deployment[],
+): PromptTokens | Promise<PromptTokens> | null {
+  const bytes = request.windowTextBytes;
+  const most = boundByBytes(bytes);
+  if (deployments.every(({ endpoint }) => most <= windowOf(endpoint))) return null;
+  const bounds: PromptTokens = {
+    certain: countCertain(request, deployments),
+    atLeast: 0,
+    atMost: most,
+    about: estimateTokens(bytes),
+    error: 1,
+    isExact: false,
+    isPlain: false,
+  };
+  const isOpen = (prompt: PromptTokens) => deployments.some((deployment) => isNearEdge(deployment, prompt));
+  if (isOpen(bounds)) return countCloser(counter, request, { bounds, isOpen });
+  const fitsNowhere = !deployments.some((deployment) => mayHold(deployment, bounds));
+  return fitsNowhere ? countCloser(counter, request, { bounds, isOpen: () => false }) : bounds;
+}
+
+/** Returns the tokens that the prompt has at least. Most prompts need no count of characters: a text has no more characters than bytes. */
+function countCertain(request: MeasuredRequest, deployments: readonly Deployment[]): number {
+  const least = request.windowTextBytes / CERTAIN_CHARS_PER_TOKEN;
+  const mayBeOver = deployments.some(({ endpoint }) => least > windowOf(endpoint));
+  return mayBeOver ? request.countPromptChars() / CERTAIN_CHARS_PER_TOKEN : 0;
+}
+
+/** Share of multi-byte characters beyond which a text is not plain. */
+const PLAIN_SHARE = 0.01;
+
+/** What is known of a prompt by its bytes. */
+interface KnownBounds {
+  readonly bounds: PromptTokens;
+  /** Returns whether it is still open if the prompt fits all windows. */
+  readonly isOpen: (prompt: PromptTokens) => boolean;
+}
+
+/** Counts the tokens of a sample and, if that leaves it open whether the prompt fits, of the whole. */
+async function countCloser(
+  counter: TokenCounter,
+  request: MeasuredRequest,
+  { bounds, isOpen }: KnownBounds,
+): Promise<PromptTokens> {
+  const texts = request.listPromptText();
+  const bytes = countBytes(texts);
+  if (bytes === 0) return bounds;
+  const isPlain = request.countPromptChars() >= (1 - PLAIN_SHARE) * request.windowTextBytes;
+  let known: PromptTokens = { ...bounds, isPlain };
+  if (bytes > SMALL_BYTES) {
+    const samples = sampleTexts(texts);
+    const counts = await counter.count(samples);
+    if (counts === null) return bounds;
+    known = { ...known, ...projectSamples(samples, counts, bytes) };
+    if (!isOpen(known)) return known;
+  }
+  const counts = await counter.count(texts);
+  if (counts === null) return known;
+  const tokens = counts.reduce((sum, count) => sum + count, 0);
+  const isExact = isPlain && isAllOf(request, texts, tokens);
+  return { ...known, atLeast: tokens, atMost: tokens, about: tokens, error: 0, isExact };
+}
+
+/** Overhead that a vendor adds to each text. Tokens. */
+const TOKENS_AROUND = 4;
+/** Share of a prompt that may be uncounted in a count that is regarded as complete. */
+const UNCOUNTED_SHARE = 0.04;
+
+/** Returns whether the uncounted part of a prompt (tools, overhead of many short texts) is negligible. */
+function isAllOf(request: MeasuredRequest, texts: readonly Uint8Array[], tokens: number): boolean {
+  const otherBytes = request.windowTextBytes - countBytes(texts);
+  const uncounted = boundByBytes(otherBytes) + texts.length * TOKENS_AROUND;
+  return !request.mayHaveMedia && uncounted <= UNCOUNTED_SHARE * tokens;
+}
+
+/** Estimates the tokens of texts, from a sample if they have more than `wholeBytes`; null if they could not be counted. */
+export async function estimateTexts(
+  counter: TokenCounter,
+  texts: readonly Uint8Array[],
+  wholeBytes: number,
+): Promise<number | null> {
+  const bytes = countBytes(texts);
+  const counted = bytes > wholeBytes ? sampleTexts(texts) : texts;
+  const counts = await counter.count(counted);
+  if (counts === null || counted.length === 0) return null;
+  return projectSamples(counted, counts, bytes).about;
+}

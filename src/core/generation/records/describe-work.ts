@@ -1,0 +1,46 @@
+import type { AnswerFilter } from "../../../wire/canonical/filter-answer.ts";
+import type { EncodedForUpstream } from "../../../wire/client-apis/inference-request.ts";
+import type { Warning } from "../../../wire/conversation/warning.ts";
+import type { Candidate } from "../../routing/plan/plan.ts";
+import { presentRepairs } from "../../usage/records/work-record.ts";
+
+/** Returns the `gateway_metadata` of an answer: repairs of its request and warnings. Null if there are none. */
+export function describeWork(
+  { repair, warnings: ofEncoding }: EncodedForUpstream,
+  ofAdmission: readonly Warning[],
+): Record<string, unknown> | null {
+  if (repair === null && ofEncoding.length === 0 && ofAdmission.length === 0) return null;
+  const warnings = [...ofAdmission, ...ofEncoding];
+  return {
+    ...(repair === null ? {} : { repairs: presentRepairs(repair.counts) }),
+    ...(warnings.length === 0
+      ? {}
+      : { warnings: warnings.map(({ field, message }) => ({ field, message })) }),
+  };
+}
+
+/** Adds a warning to those of an answer if its model has no price, so that it is not charged by mistake. */
+export function warnOfNoPrice(
+  { endpoint, key }: Pick<Candidate, "endpoint" | "key">,
+  warnings: readonly Warning[],
+): readonly Warning[] {
+  return endpoint.isPriceUnknown === true && key.byokId === null ? [...warnings, NO_PRICE] : warnings;
+}
+
+const NO_PRICE: Warning = {
+  field: "model",
+  message: "This model has no price at its provider here: the answer is not charged.",
+};
+
+/** Adds warnings that are known only at the end of an answer to its `gateway_metadata`: those of the gateway, and those of its filter. */
+export function addWarnings(
+  metadata: Readonly<Record<string, unknown>> | null,
+  warnings: readonly Warning[],
+  filter: Pick<AnswerFilter, "listWarnings"> | null,
+): Readonly<Record<string, unknown>> | null {
+  if (warnings.length === 0 && filter === null) return metadata;
+  const found = filter?.listWarnings() ?? [];
+  if (warnings.length === 0 && found.length === 0) return metadata;
+  const before = metadata?.["warnings"];
+  return { ...metadata, warnings: [...(Array.isArray(before) ? before : []), ...found, ...warnings] };
+}

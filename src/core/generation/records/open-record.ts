@@ -1,0 +1,167 @@
+import type { AnswerFilter } from "../../../wire/canonical/filter-answer.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import { NO_CHARGES } from "../../../wire/conversation/charges.ts";
+import { estimateTokens } from "../../../wire/conversation/usage.ts";
+import type { Warning } from "../../../wire/conversation/warning.ts";
+import { pricesForModes } from "../../catalog/prices/factors.ts";
+import { chargesBesideTokens, findPrices } from "../../catalog/prices/price-usage.ts";
+import { countsEndUsers } from "../../ledger/limits/budget-limits.ts";
+import { scopeOf } from "../../routing/affinity/session-key.ts";
+import type { Candidate } from "../../routing/plan/plan.ts";
+import { type AttemptRecord, createLease, type UsageRecord } from "../../usage/records/records.ts";
+import { recordSteps } from "../../usage/records/route-step.ts";
+import { addOwnWarnings, addRecordedWarnings } from "../../usage/records/work-record.ts";
+import type { GenerationCall, GenerationDeps } from "../call/call.ts";
+import type { Allowance } from "../hold/allowance.ts";
+import { hashEndUser } from "../memory/identity-hash.ts";
+import type { AdmittedRequest } from "../prepare/admission.ts";
+
+/**
+ * The record of a generation that runs. Its generation changes it in place, because a copy of so many fields for each change costs
+ * more than the changes. An open version that is kept is a copy; the final version is this record itself.
+ */
+export type OpenRecord = { -readonly [Field in keyof UsageRecord]: UsageRecord[Field] };
+
+/**
+ * Returns the record of a generation before any attempt. It is one literal without spreads that has the fields which are set later as
+ * well, because the engine copies and prints an object with added fields more slowly.
+ */
+export function openRecord(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  { id, admission, requestedAt }: AdmittedRequest,
+): OpenRecord {
+  const { principal, request } = call;
+  const { requestedId, namedRoutes } = admission;
+  const isAnonymous = principal.kind === "anonymous";
+  return {
+    id,
+    requestId: call.requestId,
+    accountId: isAnonymous ? null : principal.account.id,
+    keyId: isAnonymous ? null : principal.key.id,
+    userId: isAnonymous ? null : principal.key.userId,
+    sessionId: findSession(deps, call),
+    endUser: findEndUser(deps, call),
+    tags: request.tags.length === 0 ? undefined : request.tags,
+    addressHash: isAnonymous ? principal.addressHash : null,
+    api: request.api,
+    streamed: request.stream,
+    requestedModel: requestedId,
+    namedRoutes: namedRoutes.length === 0 ? undefined : recordSteps(namedRoutes),
+    shadowOf: call.shadowOf,
+    model: null,
+    provider: null,
+    upstreamModel: null,
+    outcome: "open",
+    lease: createLease(deps.gatewayId, requestedAt, deps.timers.totalMs),
+    error: null,
+    status: null,
+    finishReason: null,
+    nativeFinishReason: null,
+    promptTokens: estimateTokens(request.promptTextBytes),
+    completionTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    reasoningTokens: 0,
+    audioPromptTokens: 0,
+    audioCompletionTokens: 0,
+    imageCompletionTokens: 0,
+    images: 0,
+    searches: 0,
+    searchContext: null,
+    estimated: true,
+    costNanodollars: 0,
+    upstreamCostNanodollars: 0,
+    isByok: false,
+    replayOf: undefined,
+    usesFreeModel: undefined,
+    prices: null,
+    listPrices: undefined,
+    createdAt: requestedAt,
+    firstTokenAt: null,
+    finishedAt: null,
+    attempts: NO_ATTEMPTS,
+    work: undefined,
+    plan: [],
+    heldNanodollars: undefined,
+    leasedFrom: undefined,
+  };
+}
+
+/** The attempts before the first one. */
+export const NO_ATTEMPTS: readonly AttemptRecord[] = [];
+
+/** Returns the keyed hash of the session that the client names. */
+function findSession(
+  { hashIdentity }: GenerationDeps,
+  { principal, request: { session } }: GenerationCall,
+): string | undefined {
+  return session === null ? undefined : hashIdentity("session", scopeOf(principal), session);
+}
+
+/** Returns the keyed hash of the end user, if a budget of the account is about end users. */
+function findEndUser(
+  { hashIdentity }: GenerationDeps,
+  { principal, request }: GenerationCall,
+): string | undefined {
+  if (principal.kind === "anonymous" || principal.account.budgets === undefined) return undefined;
+  const { account } = principal;
+  const isWanted = request.user !== null && countsEndUsers(principal.account.budgets);
+  return isWanted ? hashEndUser(hashIdentity, account.id, request.user) : undefined;
+}
+
+/** Records the candidate that is tried, and what of the request costs extra there: images and searches. */
+export function setCandidate(
+  record: OpenRecord,
+  candidate: Candidate,
+  request: Pick<InferenceRequest, "listCharges">,
+): void {
+  const { endpoint, tariff } = candidate;
+  const { promptTokens, createdAt } = record;
+  const charged = tariff?.charged ?? endpoint;
+  const { record: provider } = candidate.provider;
+  const mayCostMore = provider.factors !== undefined || provider.reportsCost === true;
+  const isExamined = mayCostMore || chargesBesideTokens(charged);
+  const { images, search, modes } = isExamined ? request.listCharges() : NO_CHARGES;
+  record.images = images;
+  record.searchContext = search?.context ?? null;
+  record.model = candidate.model.id;
+  record.provider = candidate.provider.record.slug;
+  record.upstreamModel = endpoint.name;
+  record.isByok = candidate.key.byokId !== null;
+  const named = { record: provider, name: endpoint.name };
+  record.prices = pricesForModes(findPrices(charged, promptTokens, createdAt), modes, named);
+  record.listPrices =
+    tariff === undefined
+      ? undefined
+      : pricesForModes(findPrices(tariff.listed, promptTokens, createdAt), modes, named);
+}
+
+/** Returns a record with the warnings of the gateway that are known only at the end of an answer. */
+export function withWarnings(record: UsageRecord, warnings: readonly Warning[]): UsageRecord {
+  return warnings.length === 0 ? record : { ...record, work: addOwnWarnings(record.work, warnings) };
+}
+
+/** Returns a record with what the filter of its answer has found. */
+export function withFilterWarnings(
+  record: UsageRecord,
+  filter: Pick<AnswerFilter, "listWarnings"> | null,
+  retention: { readonly zeroRetention: boolean },
+): UsageRecord {
+  if (filter === null) return record;
+  const warnings = filter.listWarnings();
+  return warnings.length === 0
+    ? record
+    : { ...record, work: addRecordedWarnings(record.work, warnings, retention) };
+}
+
+/** Records the hold, the maximum of the cost if the process dies, and the leases that the hold is from. */
+export function setHeld(
+  record: OpenRecord,
+  { held, leasedFrom }: Pick<Allowance, "held" | "leasedFrom">,
+): void {
+  if (held === null) return;
+  record.heldNanodollars = held;
+  record.leasedFrom = leasedFrom;
+}

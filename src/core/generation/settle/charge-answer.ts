@@ -1,0 +1,129 @@
+import { formatPrice, readAmount, toAttodollars } from "../../../base/numbers/money.ts";
+import type { TokenUsage } from "../../../wire/conversation/usage.ts";
+import { boundServices, printServiceBound } from "../../catalog/profile/service-bounds.ts";
+import type { Candidate } from "../../routing/plan/plan.ts";
+import type { UsageRecord } from "../../usage/records/records.ts";
+import type { GenerationCall, GenerationDeps } from "../call/call.ts";
+import type { Allowance } from "../hold/allowance.ts";
+import { type Charge, chargeFor, completeUsage, priceCounts } from "./charge.ts";
+import { type CheckedUsage, checkUsage, estimateSeen, type SeenAnswer } from "./check-usage.ts";
+
+/** The candidate that answers, and what the answer may cost. */
+export interface Answering {
+  readonly deps: Pick<GenerationDeps, "log" | "serving">;
+  readonly call: Pick<GenerationCall, "request">;
+  readonly candidate: Candidate;
+  readonly record: UsageRecord;
+  readonly allowance: Allowance;
+}
+
+/** Returns the token usage of an answer: the vendor's counts as far as they are plausible, else an estimate. `counts` is null if it gave none. */
+export function countUsage(answering: Answering, counts: TokenUsage | null, seen: SeenAnswer): CheckedUsage {
+  const { call, candidate, record, allowance } = answering;
+  const { request } = call;
+  const bounds = { request, deployment: candidate, sentMaxTokens: allowance.boundFor(candidate) };
+  const checked =
+    counts === null ? { usage: estimateSeen(bounds, seen), rejected: [] } : checkUsage(counts, bounds, seen);
+  const usage = completeUsage(checked.usage, record);
+  const complete = usage === checked.usage ? checked : { usage, rejected: checked.rejected };
+  return checkCost(answering, complete, counts === null);
+}
+
+/**
+ * Checks what the provider reports as the cost of a request, where it does, against what its counts cost. Where it reports none, services
+ * that have no other price count with the most that they cost. An answer without counts was served as the request asked.
+ */
+function checkCost(
+  answering: Answering,
+  { usage, rejected }: CheckedUsage,
+  isEstimate: boolean,
+): CheckedUsage {
+  const { candidate, call } = answering;
+  const { record } = candidate.provider;
+  const { reportedCost } = usage;
+  if (reportedCost !== undefined && record.reportsCost) {
+    const bound = boundReported(answering, withoutCost(usage));
+    const count = readAmount(reportedCost);
+    if (count !== null && count <= bound) return { usage, rejected };
+    const refused = { field: "cost", count: reportedCost, bound: Number(formatPrice(bound)) } as const;
+    return { usage: withoutCost(usage), rejected: [...rejected, refused] };
+  }
+  const own = reportedCost === undefined ? usage : withoutCost(usage);
+  // At most providers nothing but counts decides the price, and requests need not be examined.
+  if (record.factors === undefined && !record.reportsCost) return { usage: own, rejected };
+  const { modes, services } = call.request.listCharges();
+  const surcharge = printServiceBound(record, services);
+  const assumed = isEstimate ? modes : undefined;
+  if (surcharge === undefined && assumed === undefined) return { usage: own, rejected };
+  return {
+    usage: {
+      ...own,
+      ...(assumed === undefined ? {} : { modes: assumed }),
+      ...(surcharge === undefined ? {} : { surcharge }),
+    },
+    rejected,
+  };
+}
+
+function withoutCost({ reportedCost: _, ...counted }: TokenUsage): TokenUsage {
+  return counted;
+}
+
+/** How much more than its listed prices a provider may charge: it may choose a host whose prices are higher. */
+const PRICE_ALLOWANCE = 10n;
+/** What a request may cost in any case, whatever its counts are. Attodollars: one dollar. */
+const LEAST_BOUND = 1_000_000_000_000_000_000n;
+
+/** Returns the most that a provider can have charged for a request. Attodollars. */
+function boundReported(answering: Answering, usage: TokenUsage): bigint {
+  const { candidate, call } = answering;
+  const { services } = call.request.listCharges();
+  const counted = PRICE_ALLOWANCE * toAttodollars(priceCounts(answering, usage));
+  const tokens = counted > LEAST_BOUND ? counted : LEAST_BOUND;
+  return tokens + boundServices(candidate.provider.record, services);
+}
+
+/**
+ * Prices the token usage of a complete answer, as far as the account covers it. A promise only if money must be borrowed first: a
+ * provider may count more than was held for.
+ */
+export function chargeComplete(answering: Answering, checked: CheckedUsage): Charge | Promise<Charge> {
+  const charge = chargeFor(answering, checked.usage);
+  if (charge.paid >= charge.owed) return logged(answering, checked, charge);
+  return coverAndCharge(answering, checked, charge.owed);
+}
+
+async function coverAndCharge(answering: Answering, checked: CheckedUsage, owed: number): Promise<Charge> {
+  await answering.allowance.coverSoon(owed);
+  return chargeAnswer(answering, checked);
+}
+
+/** Prices token usage, as far as the account covers it. Logs counts that were rejected, and costs that are not covered. */
+export function chargeAnswer(answering: Answering, checked: CheckedUsage): Charge {
+  return logged(answering, checked, chargeFor(answering, checked.usage));
+}
+
+function logged(answering: Answering, { rejected }: CheckedUsage, charge: Charge): Charge {
+  if (rejected.length === 0 && charge.paid >= charge.owed) return charge;
+  const { deps, candidate, record } = answering;
+  const about = {
+    generation_id: record.id,
+    provider: candidate.provider.record.slug,
+    model: candidate.model.id,
+  };
+  for (const { field, count, bound } of rejected)
+    deps.log.warn("a provider counts more than a request can have used; an estimate is charged", {
+      ...about,
+      field,
+      count,
+      bound,
+    });
+  if (charge.paid < charge.owed)
+    deps.log.error("an answer has cost more than its account covers; the rest is not charged", {
+      ...about,
+      account_id: record.accountId,
+      cost_nanodollars: charge.owed,
+      charged_nanodollars: charge.paid,
+    });
+  return charge;
+}

@@ -1,0 +1,156 @@
+import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import { type AdvisorUsage, fitParts, type TokenUsage } from "../../../wire/conversation/usage.ts";
+import { mayReason } from "../../catalog/records/may-reason.ts";
+import type { Deployment } from "../../deployments/served-models.ts";
+import { longestAnswer, MOST_SEARCHES } from "../../ledger/holds/worst-case.ts";
+import { windowOf } from "../../routing/plan/window.ts";
+import { estimateUsage } from "./charge.ts";
+
+/** A vendor's count that is higher than what the request can have used. */
+export interface RejectedCount {
+  readonly field: "prompt_tokens" | "completion_tokens" | "searches" | "advisors" | "cost";
+  readonly count: number;
+  readonly bound: number;
+}
+
+/** Usage that may be charged, and the vendor's counts that were rejected. */
+export interface CheckedUsage {
+  readonly usage: TokenUsage;
+  readonly rejected: readonly RejectedCount[];
+}
+
+/** What the gateway itself has seen of an answer. */
+export interface SeenAnswer {
+  readonly producedBytes: number;
+  readonly searches: number;
+}
+
+/** What bounds the token usage of an answer. */
+export interface UsageBounds {
+  readonly request: Pick<
+    InferenceRequest,
+    "action" | "promptTextBytes" | "maxTokens" | "answers" | "listCharges"
+  >;
+  /** The deployment that answers. */
+  readonly deployment: Deployment;
+  /** The limit on the tokens of one answer that was sent to it; null for none. */
+  readonly sentMaxTokens: number | null;
+}
+
+/**
+ * The maximum of a prompt, in context windows. No recorded prompt exceeds 1; the largest of 984 with a known window has 0.22. The
+ * tenth above 1 allows for templates, and for windows that are stated as round numbers.
+ */
+const WINDOW_ALLOWANCE = 1.1;
+/**
+ * Tokens by which an answer may exceed the request's limit, for hosts that count an end mark or round a small limit up. Of 133
+ * recorded answers with a limit, 9 reach it and none exceeds it.
+ */
+const ANSWER_ALLOWANCE = 256;
+/** How often a vendor that runs tools may read the conversation for one request, each time up to the window. */
+const ROUNDS = 32;
+
+/**
+ * Checks a vendor's counts against what the request can have used: the prompt against the model's context window, the answer
+ * against the model's longest and the limit that was sent. Replaces a higher count by an estimate of what was seen, and marks the
+ * usage as estimated.
+ */
+export function checkUsage(counts: TokenUsage, bounds: UsageBounds, seen: SeenAnswer): CheckedUsage {
+  const own = listRejected(counts, bounds, seen);
+  const rejected = counts.advisors === undefined ? own : [...own, ...listRejectedAdvisors(counts.advisors)];
+  if (rejected.length === 0) return { usage: counts, rejected };
+  const estimate = estimateSeen(bounds, seen);
+  let usage: TokenUsage = { ...counts, estimated: true };
+  for (const { field, bound } of rejected) {
+    if (field === "prompt_tokens") usage = { ...usage, ...NO_PROMPT, promptTokens: estimate.promptTokens };
+    else if (field === "advisors") usage = withoutAdvisors(usage);
+    else if (field === "searches") usage = { ...usage, searches: seen.searches > bound ? 0 : seen.searches };
+    else usage = { ...usage, ...NO_ANSWER, completionTokens: estimate.completionTokens };
+  }
+  return { usage: fitParts(usage), rejected };
+}
+
+/** Estimates usage by the text that was seen, but never above what the request allows. */
+export function estimateSeen(bounds: UsageBounds, seen: SeenAnswer): TokenUsage {
+  const estimate = estimateUsage(bounds.request.promptTextBytes, seen.producedBytes, seen.searches);
+  const most = boundAnswers(bounds, seen);
+  return estimate.completionTokens <= most ? estimate : { ...estimate, completionTokens: most };
+}
+
+/** Returns the most tokens that the answers to a request may have, without reasoning. */
+function boundAnswers(
+  { request: { maxTokens, answers }, deployment, sentMaxTokens }: UsageBounds,
+  { producedBytes }: SeenAnswer,
+): number {
+  // The catalog may state too short a longest answer, but no token is shorter than a byte.
+  const longest = Math.max(longestAnswer(deployment.endpoint), producedBytes);
+  const limit = Math.min(maxTokens ?? longest, sentMaxTokens ?? longest, longest);
+  return (limit + ANSWER_ALLOWANCE) * answers;
+}
+
+const NO_PROMPT = { cachedTokens: 0, cacheWriteTokens: 0, cacheWrite1hTokens: 0, audioPromptTokens: 0 };
+const NO_ANSWER = { reasoningTokens: 0, audioCompletionTokens: 0, imageCompletionTokens: 0 };
+
+function listRejected(counts: TokenUsage, bounds: UsageBounds, seen: SeenAnswer): readonly RejectedCount[] {
+  const { request, deployment } = bounds;
+  const { model, endpoint } = deployment;
+  // The catalog may state too small a window, but no token is shorter than a byte.
+  const window = Math.max(windowOf(endpoint), request.promptTextBytes) * WINDOW_ALLOWANCE;
+  const longest = Math.max(longestAnswer(endpoint), seen.producedBytes);
+  // Some vendors do not count reasoning towards the limit of a request.
+  const reasoning = mayReason(model) ? Math.min(counts.reasoningTokens, longest) : 0;
+  const answers = boundAnswers(bounds, seen) + reasoning;
+  const isOrdinary =
+    counts.promptTokens <= window && counts.completionTokens <= answers && counts.searches <= SEARCHES;
+  if (isOrdinary) return NONE;
+  // Whether a vendor ran tools, over several rounds, matters only if a count exceeds the bounds of one round.
+  if (!runsTools(request))
+    return compare(counts, {
+      prompt_tokens: window,
+      completion_tokens: answers,
+      searches: Math.max(SEARCHES, request.listCharges().units?.searches ?? 0),
+    });
+  return compare(counts, {
+    prompt_tokens: window * ROUNDS,
+    completion_tokens: longest * ROUNDS,
+    searches: MOST_SEARCHES,
+  });
+}
+
+const NONE: readonly RejectedCount[] = [];
+
+/** The most searches of a request that does not ask for any: some models always search. */
+const SEARCHES = 200;
+
+/** Rejects the tokens of advisors if all together exceed the bound. */
+function listRejectedAdvisors(advisors: readonly AdvisorUsage[]): readonly RejectedCount[] {
+  const count = advisors.reduce((sum, one) => sum + one.promptTokens + one.completionTokens, 0);
+  return count <= MOST_ADVISED ? [] : [{ field: "advisors", count, bound: MOST_ADVISED }];
+}
+
+/** The most tokens of all advisors together: `ROUNDS` of the largest context windows in use. */
+const MOST_ADVISED = ROUNDS * 1_000_000;
+
+function withoutAdvisors({ advisors: _rejected, ...usage }: TokenUsage): TokenUsage {
+  return usage;
+}
+
+type MaxCounts = Readonly<Record<(typeof COUNTS)[number][0], number>>;
+
+const COUNTS = [
+  ["prompt_tokens", "promptTokens"],
+  ["completion_tokens", "completionTokens"],
+  ["searches", "searches"],
+] as const satisfies readonly (readonly [RejectedCount["field"], keyof TokenUsage])[];
+
+/** Returns the counts that exceed their maximum. */
+function compare(counts: TokenUsage, max: MaxCounts): readonly RejectedCount[] {
+  return COUNTS.flatMap(([field, name]) =>
+    counts[name] > max[field] ? [{ field, count: counts[name], bound: Math.floor(max[field]) }] : [],
+  );
+}
+
+function runsTools(request: UsageBounds["request"]): boolean {
+  const { search, runsTools } = request.listCharges();
+  return runsTools || search !== null;
+}

@@ -1,0 +1,105 @@
+import type { Failure } from "../../../base/failures/errors.ts";
+import { NO_TOKENS } from "../../../wire/conversation/usage.ts";
+import type { Outcome, UsageRecord } from "../../usage/records/records.ts";
+import type { GenerationCall, GenerationDeps } from "../call/call.ts";
+import type { AttachedExtensions } from "../call/extension.ts";
+import type { OpenRecord } from "../records/open-record.ts";
+import { type Charge, setUsage } from "./charge.ts";
+
+/** How a generation ended. */
+export interface Ending {
+  readonly outcome: Exclude<Outcome, "open" | "interrupted">;
+  /** The failure that the client received, or null. */
+  readonly failure: Failure | null;
+  /** The HTTP status that the client received. */
+  readonly status: number;
+  /** Null if nothing was produced. */
+  readonly charge: Charge | null;
+  readonly finish: { readonly client: string; readonly native: string } | null;
+  readonly firstTokenAt: number | null;
+}
+
+const NO_CHARGE: Pick<Charge, "usage" | "advisors" | "prices" | "listPrices" | "paid" | "list"> = {
+  usage: NO_TOKENS,
+  advisors: [],
+  prices: null,
+  paid: 0,
+  list: 0,
+};
+
+/** What settling a generation works with. */
+export interface Settling {
+  readonly deps: GenerationDeps;
+  readonly call: GenerationCall;
+  readonly extensions: AttachedExtensions;
+}
+
+/** Writes the final record of a generation, releases its hold and limits, and notifies the extensions. */
+export function settle(settling: Settling, record: OpenRecord, ending: Ending): void {
+  const settled = writeFinal(settling, record, ending);
+  // If the journal cannot take the record now, it waits in memory for the store: the client already has its answer.
+  settling.deps.recorder.flush();
+  settleWritten(settling, settled, ending);
+}
+
+/** Settles an answer whose last bytes can wait until the record is flushed; resolves then, also if flushing fails. */
+export async function settleSoon(settling: Settling, record: OpenRecord, ending: Ending): Promise<void> {
+  const settled = writeFinal(settling, record, ending);
+  await settling.deps.recorder.flushDurably();
+  settleWritten(settling, settled, ending);
+}
+
+/**
+ * Ends the record of a generation in its place, writes it as the final one, and returns it. `settleWritten` must follow once it is flushed
+ * durably. If it cannot be, nothing was released, and the generation must be settled in another way, which ends the record again.
+ */
+export function writeFinal(settling: Settling, record: OpenRecord, ending: Ending): UsageRecord {
+  endRecord(settling, record, ending);
+  settling.deps.recorder.write(record);
+  return record;
+}
+
+/**
+ * Releases the hold, limits and memory of a generation whose final record was written, and notifies the extensions. The only place that
+ * releases them: each is released even if another one cannot be.
+ */
+export function settleWritten(
+  { deps, call, extensions }: Settling,
+  settled: UsageRecord,
+  { failure }: Pick<Ending, "failure">,
+): void {
+  try {
+    deps.ledger.settle(settled.id, settled.costNanodollars);
+  } finally {
+    try {
+      deps.rateLimiter.settle(settled.id, countTokens(settled));
+    } finally {
+      call.onEnded();
+      extensions.onSettled(settled, failure);
+    }
+  }
+}
+
+function countTokens({ promptTokens, completionTokens, advisors }: UsageRecord): number {
+  let tokens = promptTokens + completionTokens;
+  for (const one of advisors ?? []) tokens += one.promptTokens + one.completionTokens;
+  return tokens;
+}
+
+/** Sets every field that tells how a generation ended, so that nothing is left of an earlier ending that could not be made durable. */
+function endRecord({ deps }: Settling, record: OpenRecord, ending: Ending): void {
+  const charge = ending.charge ?? NO_CHARGE;
+  setUsage(record, charge);
+  record.outcome = ending.outcome;
+  record.lease = undefined;
+  record.error = ending.failure?.code ?? null;
+  record.status = ending.status;
+  record.finishReason = ending.finish?.client ?? null;
+  record.nativeFinishReason = ending.finish?.native ?? null;
+  record.costNanodollars = charge.paid;
+  record.upstreamCostNanodollars = charge.list;
+  record.prices = charge.prices;
+  record.listPrices = charge.listPrices;
+  record.firstTokenAt = ending.firstTokenAt;
+  record.finishedAt = deps.clock.now();
+}

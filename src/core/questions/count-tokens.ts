@@ -1,0 +1,167 @@
+import { readUtf8 } from "../../base/text/decode-bytes.ts";
+import type { CountRequest } from "../../wire/client-apis/count-request.ts";
+import { NO_NEEDS } from "../../wire/conversation/needs.ts";
+import { NO_PREFERENCES } from "../../wire/conversation/preferences.ts";
+import { estimateTokens, readCount } from "../../wire/conversation/usage.ts";
+import { asFields } from "../../wire/json/fields.ts";
+import { parseJson } from "../../wire/json/parse-json.ts";
+import { policyOf } from "../accounts/records/merge-policies.ts";
+import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
+import type { UpstreamRequest } from "../deployments/transport.ts";
+import { countRequest } from "../generation/admit/take-limits.ts";
+import { readBody } from "../generation/attempt/read-body.ts";
+import type { GenerationCall, GenerationDeps } from "../generation/call/call.ts";
+import { findByokKeys } from "../generation/prepare/find-byok-keys.ts";
+import { findAllDeployments } from "../generation/prepare/find-deployments.ts";
+import { prepareTiers } from "../generation/prepare/find-tier-deployments.ts";
+import { estimateTexts } from "../generation/prepare/measure-prompt.ts";
+import { resolveRequest } from "../generation/prepare/resolve-request.ts";
+import type { RateLimitStatus } from "../limits/rate-limiter.ts";
+import { healthTargetOf } from "../routing/health/health-target.ts";
+import { requireKnownProviders } from "../routing/health/known-providers.ts";
+import { selectDeployments } from "../routing/plan/select-deployments.ts";
+import { findFamily } from "../routing/plan/tokenizer-families.ts";
+
+/** How long a vendor may take to count; an estimate is better than a wait. Milliseconds. */
+const COUNT_MS = 5_000;
+const COUNT_BYTES = 65_536;
+
+/** A request to count tokens whose caller is identified. */
+export interface CountCall extends Pick<GenerationCall, "principal" | "headers" | "preset"> {
+  readonly request: CountRequest;
+}
+
+/** The number of tokens, and the status of the caller's limits after this request. */
+export interface TokenCount {
+  readonly tokens: number;
+  /** No vendor has counted them. */
+  readonly estimated: boolean;
+  /** Null if no limit applies. */
+  readonly limit: RateLimitStatus | null;
+}
+
+/**
+ * Counts the tokens of a conversation for its model: by its vendor if that offers token counts, else by an estimate with a
+ * tokenizer. Costs nothing, leaves no record, and counts as a request of its caller, without tokens.
+ * Rejects with a GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without
+ * a key; `rate_limit_exceeded`.
+ */
+export async function countTokens(deps: GenerationDeps, call: CountCall): Promise<TokenCount> {
+  const { principal, request } = call;
+  const byokKeys = await findByokKeys(deps, principal);
+  const policy = policyOf(deps.policy, principal);
+  const counted = { ...call, request: { ...COUNTED, model: request.model } };
+  const requested = await resolveRequest(deps, counted);
+  await prepareTiers(deps, principal, requested);
+  const rules = { byokKeys, policy, requested, listNeeds: () => NO_NEEDS };
+  const found = findAllDeployments(deps, counted, rules);
+  requireKnownProviders(deps.serving, request.preferences);
+  const deployments = selectDeployments(found, {
+    policy,
+    choiceId: requested.name ?? deps.serving().tiers.find(request.model)?.id ?? null,
+    preferences: request.preferences,
+    listNeeds: () => NO_NEEDS,
+    mayHaveMedia: false,
+    maxPromptTokens: request.estimatedTokens,
+    promptTokens: null,
+  });
+  const limit = await countRequest(deps, principal);
+  // Of several models only the first is counted for.
+  const atVendors = deps.extensions.some(({ checksTexts }) => checksTexts) ? [] : (deployments[0] ?? []);
+  for (const deployment of atVendors) {
+    const tokens = await countAtVendor(deps, deployment, request);
+    if (tokens !== null) return { tokens, estimated: false, limit };
+  }
+  const tokens = await estimate(deps, request, (deployments.flat()[0] as Deployment).model);
+  return { tokens, estimated: true, limit };
+}
+
+/** Of texts with more bytes only a sample is counted. */
+const WHOLE_BYTES = 1_000_000;
+
+/** Estimates with the tokenizer and the usual ratio of the model's tokenizer family; by the bytes if texts cannot be counted. */
+async function estimate(
+  { tokenCounter }: GenerationDeps,
+  request: CountRequest,
+  model: Deployment["model"],
+): Promise<number> {
+  const counted = await estimateTexts(tokenCounter, request.listPromptText(), WHOLE_BYTES);
+  if (counted === null) return request.estimatedTokens;
+  return Math.ceil(counted * findFamily(model).usual) + estimateTokens(request.otherBytes);
+}
+
+/** What is known of a count: it belongs to no session, so a tier may choose any free model. */
+const COUNTED = {
+  api: "messages",
+  action: "chat",
+  fallbackModels: [],
+  preferences: NO_PREFERENCES,
+  session: null,
+  user: null,
+  hashPrefix: () => "",
+} as const;
+
+/** The format of the requests. Translating one to count it elsewhere is not worth the effort. */
+const FORMAT = "anthropic-messages";
+
+/** Returns null if the vendor does not count tokens, or failed to. */
+async function countAtVendor(
+  deps: GenerationDeps,
+  deployment: Deployment,
+  request: CountRequest,
+): Promise<number | null> {
+  const { provider, endpoint, keys } = deployment;
+  if (!formatsOf(provider, endpoint).includes(FORMAT)) return null;
+  const now = deps.clock.now();
+  if (deps.drains.find(provider.record.slug, deployment.model.id, now) !== null) return null;
+  const key = keys.find((key) => deps.health.cooldown(healthTargetOf({ ...deployment, key }), now) === null);
+  if (key === undefined) return null;
+  const url = key.address.urlFor({
+    format: FORMAT,
+    action: "count-tokens",
+    model: endpoint.name,
+    stream: false,
+  });
+  if (url === null) return null;
+  const body = request.encode(endpoint.name);
+  try {
+    const exchange = provider.transport.open(await authorize(key, url, body));
+    const timer = deps.clock.after(COUNT_MS, () => exchange.cancel());
+    try {
+      const response = await exchange.response;
+      const answer = await readBody(response, COUNT_BYTES, "reject");
+      return response.status === 200 ? readAnswer(readUtf8(answer)) : null;
+    } finally {
+      timer.cancel();
+      exchange.cancel();
+    }
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the request to send with a key. Rejects as `UpstreamAddress.authorize`. */
+async function authorize(key: ProviderKey, url: URL, body: Buffer): Promise<UpstreamRequest> {
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json",
+    ...key.address.headersFor(FORMAT),
+    ...key.headers,
+  };
+  const credentials = await key.address.authorize({ url, body, headers, secret: key.secret });
+  return {
+    url,
+    method: "POST",
+    headers: { ...headers, ...credentials },
+    body,
+    connectTimeoutMs: COUNT_MS,
+  };
+}
+
+function readAnswer(text: string): number | null {
+  const count = readCount(asFields(parseJson(text))?.["input_tokens"]);
+  return count === null || count > MOST_TOKENS ? null : count;
+}
+
+/** The highest plausible count: a prompt that exceeds its model's context window is counted too. */
+const MOST_TOKENS = 100_000_000;
