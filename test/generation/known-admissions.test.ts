@@ -8,11 +8,12 @@ import type { CatalogData, ModelRecord, ProviderRecord } from "../../src/core/ca
 import { createCatalog } from "../../src/core/catalog/served/catalog.ts";
 import { createTiers } from "../../src/core/catalog/tiers/tiers.ts";
 import { createServedModels, type ServedProvider } from "../../src/core/deployments/served-models.ts";
-import { consider, considerAnew } from "../../src/core/generation/admit/admit.ts";
+import { applyRules, consider } from "../../src/core/generation/admit/admit.ts";
 import type { GenerationDeps, Serving } from "../../src/core/generation/call/call.ts";
 import type { Consideration } from "../../src/core/generation/prepare/admission.ts";
 import { tariffsOf } from "../../src/core/generation/prepare/apply-tariffs.ts";
 import type { RoutableCall } from "../../src/core/generation/prepare/find-deployments.ts";
+import { findDeploymentsAnew, prepare } from "../../src/core/generation/prepare/prepare.ts";
 import { createNamedRoutes } from "../../src/core/named-routes/named-routes.ts";
 import type { ByokKeys } from "../../src/core/provider-keys/byok-keys.ts";
 import { NO_HEADERS } from "../../src/wire/client-apis/session-hints.ts";
@@ -31,38 +32,38 @@ const OPEN: Policy = {
 };
 
 describe("a remembered admission", () => {
-  test("is the same as a new one, whatever the requests and changes before it were", () => {
-    fc.assert(
-      fc.property(fc.array(STEP, { minLength: 2, maxLength: 30 }), (steps) => {
+  test("is the same as a new one, whatever the requests and changes before it were", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(STEP, { minLength: 2, maxLength: 30 }), async (steps) => {
         const site = createSite();
         for (const step of steps) {
           site.change(step.change);
           const call = site.call(step);
-          expect(describeAdmission(() => site.consider(call))).toEqual(
-            describeAdmission(() => site.considerAnew(call)),
+          expect(await describeAdmission(() => site.consider(call))).toEqual(
+            await describeAdmission(() => site.considerAnew(call)),
           );
         }
       }),
     );
   });
 
-  test("is given again while nothing that it follows from has changed", () => {
+  test("is given again while nothing that it follows from has changed", async () => {
     const site = createSite();
     const call = site.call({ ...PLAIN, model: "acme/two" });
-    expect(site.consider(call)).not.toBe(site.consider(call));
-    const first = site.consider(call);
-    expect(site.consider(site.call({ ...PLAIN, model: "acme/two", bytes: 10 }))).toBe(first);
+    expect(await site.consider(call)).not.toBe(await site.consider(call));
+    const first = await site.consider(call);
+    expect(await site.consider(site.call({ ...PLAIN, model: "acme/two", bytes: 10 }))).toBe(first);
     site.change("policy");
-    expect(site.consider(call)).not.toBe(first);
+    expect(await site.consider(call)).not.toBe(first);
   });
 
-  test("is not given to a request that says more about its route than its model", () => {
+  test("is not given to a request that says more about its route than its model", async () => {
     const site = createSite();
-    site.consider(site.call({ ...PLAIN, model: "acme/two" }));
-    const first = site.consider(site.call({ ...PLAIN, model: "acme/two" }));
+    await site.consider(site.call({ ...PLAIN, model: "acme/two" }));
+    const first = await site.consider(site.call({ ...PLAIN, model: "acme/two" }));
     const preferences = { ...NO_PREFERENCES, only: ["beta"] };
     for (const more of [{ preferences }, { fallbackModels: ["acme/one"] }, { mayHaveMedia: true }])
-      expect(site.consider(site.call({ ...PLAIN, model: "acme/two", ...more }))).not.toBe(first);
+      expect(await site.consider(site.call({ ...PLAIN, model: "acme/two", ...more }))).not.toBe(first);
   });
 });
 
@@ -121,8 +122,10 @@ function createSite() {
       policy,
       pricing,
       clock: { now: () => NOW },
-      accountRoutes: { of: () => null },
-      tokenCounter: { count: () => Promise.reject(new Error("no tokens are counted here")) },
+      accountRoutes: { of: async () => null },
+      byokKeys: { of: async () => byokKeys },
+      // A prompt near the edge of a window is counted, which no remembered admission is for.
+      tokenCounter: { count: async () => null },
     }) as unknown as GenerationDeps;
   return {
     change(what: Change | null): void {
@@ -147,24 +150,17 @@ function createSite() {
           listNeeds: () => ({ features: ["tools"], parameters: ["tools"], contentField: "messages" }),
         },
       }) as unknown as RoutableCall,
-    consider: (call: RoutableCall) => settled(consider(deps(), call, byokKeys)),
-    considerAnew: (call: RoutableCall) => {
+    consider: async (call: RoutableCall) => consider(deps(), call, await prepare(deps(), call)),
+    considerAnew: async (call: RoutableCall) => {
       const tariffs = tariffsOf(call.principal, { pricing, now: NOW });
-      return settled(considerAnew(deps(), call, { tariffs, byokKeys }));
+      return applyRules(deps(), call, await findDeploymentsAnew(deps(), call, { tariffs, byokKeys }));
     },
   };
 }
 
-function settled(considered: Consideration | Promise<Consideration>): Consideration | "counted" {
-  if (!(considered instanceof Promise)) return considered;
-  // A prompt near the edge of a window is counted, which no remembered admission is for.
-  considered.catch(() => {});
-  return "counted";
-}
-
-function describeAdmission(find: () => Consideration | "counted"): unknown {
+async function describeAdmission(find: () => Promise<Consideration>): Promise<unknown> {
   try {
-    return find();
+    return await find();
   } catch (error) {
     return failureOf(error);
   }

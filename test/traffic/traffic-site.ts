@@ -11,6 +11,7 @@ import { DEFAULT_ACCOUNT_ID } from "../../src/core/accounts/records/records.ts";
 import { createCatalog } from "../../src/core/catalog/served/catalog.ts";
 import { createServedModels } from "../../src/core/deployments/served-models.ts";
 import {
+  type GenerationCall,
   type GenerationDeps,
   type GenerationResult,
   type Serving,
@@ -242,11 +243,11 @@ async function sendRequest(
     ...(session === null ? {} : { session_id: session }),
   };
   const bytes = Buffer.from(JSON.stringify(body));
-  const result = await generate(deps, {
+  const call: GenerationCall = {
     requestId: `req_${request}`,
     principal: principal,
     request: parseChatRequest(bytes, (id) => id),
-    parse: (body) => parseChatRequest(body, (id) => id),
+    withBody: (body) => ({ ...call, request: parseChatRequest(body, (id) => id) }),
     readClientSignal: () => NEVER,
     headers: NO_HEADERS,
     readBody: () => bytes,
@@ -259,7 +260,8 @@ async function sendRequest(
     stopwatch: new Stopwatch(deps.clock),
     trace: null,
     logFields: {},
-  });
+  };
+  const result = await generate(deps, call);
   return readAnswer(result.answer);
 }
 

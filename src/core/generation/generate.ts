@@ -1,5 +1,4 @@
 import { type Failure, failureOf, GatewayError } from "../../base/failures/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { Candidate } from "../routing/plan/plan.ts";
 import { admit } from "./admit/admit.ts";
@@ -7,9 +6,9 @@ import { type TakenLimits, takeLimits } from "./admit/take-limits.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call/call.ts";
 import type { GatedRequest, JointDecision } from "./call/extension.ts";
 import { Generation } from "./generation.ts";
-import { type Held, takeHold } from "./hold/take-hold.ts";
+import { takeHold } from "./hold/take-hold.ts";
 import type { Admission, AdmittedRequest } from "./prepare/admission.ts";
-import { findByokKeys } from "./prepare/find-byok-keys.ts";
+import { prepare } from "./prepare/prepare.ts";
 import { classifyFreeLimit, classifyNoCandidates } from "./route/classify-no-candidates.ts";
 import { type Route, routeRequest } from "./route/route-request.ts";
 import { CandidateLoop } from "./try-candidates.ts";
@@ -20,22 +19,16 @@ import { CandidateLoop } from "./try-candidates.ts";
  */
 export async function generate(deps: GenerationDeps, call: GenerationCall): Promise<GenerationResult> {
   const requestedAt = deps.clock.now();
-  // A step that has its result at once is not waited for, which costs less than a step that is one more function.
-  const keys = findByokKeys(deps, call.principal);
-  const admitted = admit(deps, call, keys instanceof Promise ? await keys : keys);
-  const admission = admitted instanceof Promise ? await admitted : admitted;
+  const admission = admit(deps, call, await prepare(deps, call));
   const request = { id: deps.ids.next("gen"), admission, requestedAt };
-  const taken = takeLimits(deps, call, request);
-  const generation = begin(deps, call, request, taken instanceof Promise ? await taken : taken);
+  const generation = begin(deps, call, request, await takeLimits(deps, call, request));
   // Until a candidate is tried, what is thrown rejects the request without a record.
   let loop: CandidateLoop | null = null;
   try {
     const ended = generation.extensions.hasGate ? await passGates(generation) : null;
     if (ended !== null) return ended;
     const route = plan(generation, admission);
-    const held =
-      admission.reserve === undefined ? hold(generation, route) : holdOrFree(generation, route, admission);
-    const candidates = held instanceof Promise ? await held : held;
+    const candidates = await holdOrFree(generation, route, admission);
     if (candidates.length === 0) return generation.fail(classifyNoCandidates(route, admission.requestedId));
     loop = new CandidateLoop(generation, candidates, admission);
     return (await loop.tryFirst()) ?? (await loop.tryOthers());
@@ -79,7 +72,7 @@ async function passGates(generation: Generation): Promise<GenerationResult | nul
     case "replace":
       return generation.giveReplacement(decision);
     case "continue":
-      generation.headers = decision.headers;
+      generation.addHeaders(decision.headers);
       return decision.body === null ? null : replaceBody(generation, decision.body);
   }
 }
@@ -92,19 +85,14 @@ function gatedRequest(call: GenerationCall): GatedRequest {
 function replaceBody(generation: Generation, body: Buffer): GenerationResult | null {
   const { call } = generation;
   try {
-    const request = call.parse(body);
+    const changed = call.withBody(body);
     // The client's body and what was read from it are held until the end as well.
-    if (!call.memory.take(body.length + request.heldBytes)) return generation.fail(NO_MEMORY);
-    generation.call = withRequest(call, request);
+    if (!call.memory.take(body.length + changed.request.heldBytes)) return generation.fail(NO_MEMORY);
+    generation.continueWith(changed);
     return null;
   } catch (error) {
     return generation.fail(failureOf(error));
   }
-}
-
-/** Returns a call with another request. Extensions keep the one that they were attached with. */
-function withRequest(call: GenerationCall, request: GenerationCall["request"]): GenerationCall {
-  return Object.assign(Object.create(call) as GenerationCall, { request });
 }
 
 const NO_MEMORY: Failure = {
@@ -127,11 +115,13 @@ function plan(generation: Generation, { deployments, filteredOut }: Admission): 
  * Holds the money that the candidates may cost and returns those that it covers.
  * @throws GatewayError `insufficient_credits`.
  */
-function hold(generation: Generation, { candidates }: Route): MaybePromise<readonly Candidate[]> {
+async function hold(generation: Generation, { candidates }: Route): Promise<readonly Candidate[]> {
   if (candidates.length === 0) return candidates;
   const { deps, call, record } = generation;
   const reachable = withinReach(candidates, deps.maxAttempts);
-  return chainWith(takeHold(deps, call, { record, candidates: reachable }), generation, keepAllowance);
+  const held = await takeHold(deps, call, { record, candidates: reachable });
+  generation.mayUse(held.allowance);
+  return held.candidates;
 }
 
 /**
@@ -169,11 +159,6 @@ const FREE_INSTEAD: Warning = {
   message:
     "The balance does not cover a paid model, so that a free one answers. Its provider may keep what it is sent and train on it.",
 };
-
-function keepAllowance({ candidates, allowance }: Held, generation: Generation): readonly Candidate[] {
-  generation.allowance = allowance;
-  return candidates;
-}
 
 /** Candidates reachable within `maxAttempts`. Further keys of a failed endpoint do not count. */
 function withinReach(candidates: readonly Candidate[], maxAttempts: number): readonly Candidate[] {

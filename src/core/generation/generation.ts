@@ -1,6 +1,5 @@
 import type { Wait } from "../../base/collections/wait-list.ts";
 import { type Failure, statusOf } from "../../base/failures/errors.ts";
-import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import { nextTurn } from "../../base/time/next-turn.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
@@ -16,7 +15,7 @@ import { NO_MARKS, recordWork } from "../usage/records/work-record.ts";
 import { CANNOT_RECORD } from "./admit/admit.ts";
 import { countsAsFree } from "./admit/free-models.ts";
 import { countFallback, type TakenLimits } from "./admit/take-limits.ts";
-import type { AttemptContext, AttemptOutcome } from "./attempt/attempt.ts";
+import type { AttemptContext, AttemptOutcome, BegunStream } from "./attempt/attempt.ts";
 import type { EncodedForCandidate } from "./attempt/encode-for-candidate.ts";
 import { type PromptMarking, recordMarking } from "./attempt/plan-cache-marks.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call/call.ts";
@@ -54,6 +53,8 @@ export interface CandidateAnswer {
   /** What was done for it, as the record has it. */
   readonly work: UsageRecord["work"];
   readonly startedAt: number;
+  /** Where its prompt is marked for the cache of the candidate; null: nowhere, and nothing is remembered of it. */
+  readonly marking: PromptMarking | null;
 }
 
 /** One admitted generation: its record, the resources it holds, and the ways in which it ends. */
@@ -63,18 +64,16 @@ export class Generation implements Settling {
   readonly cancellation: Cancellation;
   readonly client: ClientWatch;
   private readonly beginning: Wait;
-  /** The attempts that have ended. */
-  attempts: readonly AttemptRecord[] = NO_ATTEMPTS;
+  private ended: readonly AttemptRecord[] = NO_ATTEMPTS;
   readonly record: OpenRecord;
-  warnings: readonly Warning[];
+  private warned: readonly Warning[];
+  private present: GenerationCall;
   /** Response headers of gates. */
-  headers: GenerationResult["headers"] = NO_HEADERS;
-  allowance: Allowance = NO_HOLD;
+  private headers: GenerationResult["headers"] = NO_HEADERS;
+  private held: Allowance = NO_HOLD;
   private session: Route["session"] = null;
-  /** Where the prompt is marked for the cache of the candidate that is tried; null: nowhere, and nothing is remembered of it. */
-  marking: PromptMarking | null = null;
   /** The status of the caller's limits after this request; null if it has none. */
-  limitStatus: RateLimitStatus | null;
+  private limits: RateLimitStatus | null;
   /** The account's limit on free models before this request; null if the request names none, or if it is not limited. */
   readonly freeLimit: LimitVerdict | null;
   /** Models whose own limits are used up; null for none. */
@@ -85,17 +84,18 @@ export class Generation implements Settling {
 
   constructor(
     readonly deps: GenerationDeps,
-    public call: GenerationCall,
+    call: GenerationCall,
     admitted: AdmittedRequest,
     limits: TakenLimits,
   ) {
     const { admission } = admitted;
+    this.present = call;
     this.id = admitted.id;
-    this.limitStatus = limits.limitStatus;
+    this.limits = limits.limitStatus;
     this.freeLimit = limits.freeLimit;
     this.limitedModels = limits.limited ?? null;
     this.countedModel = limits.modelId ?? admission.modelId;
-    this.warnings = admission.warnings;
+    this.warned = admission.warnings;
     this.zeroRetention = admission.zeroRetention;
     this.record = openRecord(deps, call, admitted);
     this.extensions = new AttachedExtensions(
@@ -108,6 +108,46 @@ export class Generation implements Settling {
     deps.active.add(this.cancellation);
   }
 
+  /** The call, with the body that gates have made of it. Extensions keep the one that they were attached with. */
+  get call(): GenerationCall {
+    return this.present;
+  }
+
+  /** The attempts that have ended. */
+  get attempts(): readonly AttemptRecord[] {
+    return this.ended;
+  }
+
+  /** What admission and gates have warned of. */
+  get warnings(): readonly Warning[] {
+    return this.warned;
+  }
+
+  /** What it may use of its account's money. */
+  get allowance(): Allowance {
+    return this.held;
+  }
+
+  /** The status of the caller's limits after this request; null if it has none. */
+  get limitStatus(): RateLimitStatus | null {
+    return this.limits;
+  }
+
+  /** Goes on with another body of the request. */
+  continueWith(call: GenerationCall): void {
+    this.present = call;
+  }
+
+  /** Adds response headers of gates. */
+  addHeaders(headers: GenerationResult["headers"]): void {
+    this.headers = headers;
+  }
+
+  /** Sets what it may use of its account's money. */
+  mayUse(allowance: Allowance): void {
+    this.held = allowance;
+  }
+
   /** Adds the routing decision to the record. */
   plan(route: Route, filteredOut: Admission["filteredOut"]): void {
     this.session = route.session;
@@ -117,7 +157,7 @@ export class Generation implements Settling {
   /** Adds warnings of gates for the answer and the record. */
   warn(warnings: readonly Warning[]): void {
     if (warnings.length === 0) return;
-    this.warnings = [...this.warnings, ...warnings];
+    this.warned = [...this.warned, ...warnings];
     this.record.work = this.recordWork({ repair: null, warnings: [] });
   }
 
@@ -151,35 +191,32 @@ export class Generation implements Settling {
     const ended = endAttempt(begun, outcome, now);
     const attempt =
       outcome.kind === "failed" ? withWords(ended, outcome, { secret: key.secret, zeroRetention }) : ended;
-    this.attempts = withAttempt(this.attempts, attempt);
+    this.ended = withAttempt(this.ended, attempt);
     this.record.attempts = this.attempts;
     this.extensions.onAttempt(attempt);
   }
 
   /**
-   * Counts the request against its account's limit on free models, the first time it is about to be sent to one. Returns the
-   * failure if the limit is used up, else null. A promise only for a free model.
+   * Counts the request for limits that depend on the candidate: of a model that it falls back to, and of the account on free models, the
+   * first time that it is about to be sent to one. Returns the failure if a limit is used up, else null.
    */
-  countFree(candidate: Candidate): MaybePromise<Failure | null> {
-    return this.record.usesFreeModel || !countsAsFree(candidate) ? null : this.countFreeRequest();
+  async countCandidate(candidate: Candidate): Promise<Failure | null> {
+    const { deps, call, countedModel, record } = this;
+    const { id } = candidate.model;
+    if (countedModel !== id && call.shadowOf === undefined) {
+      this.countedModel = id;
+      const failure = await countFallback(deps, call.principal, id);
+      if (failure !== null) return failure;
+    }
+    return record.usesFreeModel || !countsAsFree(candidate) ? null : this.countFree();
   }
 
-  /**
-   * Counts the request for the limit of a model that it falls back to. Returns the failure if that limit is used up, else null. A promise
-   * only for another model than the first, if it has a limit.
-   */
-  countModel({ model }: Candidate): MaybePromise<Failure | null> {
-    if (this.countedModel === model.id || this.call.shadowOf !== undefined) return null;
-    this.countedModel = model.id;
-    return countFallback(this.deps, this.call.principal, model.id);
-  }
-
-  private async countFreeRequest(): Promise<Failure | null> {
+  private async countFree(): Promise<Failure | null> {
     const verdict = await this.deps.freeLimit.admit(this.call.principal, this.deps.clock.now());
     if (verdict === null) return null;
     const failure = verdict.allowed ? null : freeLimitFailure(verdict, this.limitStatus);
     if (verdict.allowed) this.record.usesFreeModel = true;
-    this.limitStatus = withFreeLimit(this.limitStatus, verdict);
+    this.limits = withFreeLimit(this.limits, verdict);
     return failure;
   }
 
@@ -193,11 +230,11 @@ export class Generation implements Settling {
   }
 
   /** Passes the answer of a candidate on to the client and settles the generation by it. */
-  giveAnswer({ context, outcome, metadata, startedAt }: CandidateAnswer): Promise<GenerationResult> {
-    if (outcome.kind === "answered") return this.giveWhole(context, outcome.answer, metadata);
-    const { candidate, size, identity } = context;
-    const { filter = null } = identity;
-    return this.relay(outcome.begun, { candidate, size, metadata, filter, beganAt: startedAt });
+  giveAnswer(answer: CandidateAnswer): Promise<GenerationResult> {
+    const { outcome } = answer;
+    return outcome.kind === "answered"
+      ? this.giveWhole(answer, outcome.answer)
+      : this.relay(answer, outcome.begun);
   }
 
   /** Answers with the body of a gate, which costs nothing. */
@@ -220,6 +257,12 @@ export class Generation implements Settling {
     return this.endWithout({ outcome: "failed", failure, status: statusOf(failure) });
   }
 
+  /** Ends because the client has left before an attempt that was recorded was sent. */
+  leaveUnsent(): GenerationResult {
+    this.record.attempts = this.ended;
+    return this.leave();
+  }
+
   /** Ends because the client has left before there was an answer. */
   leave(): GenerationResult {
     return this.endWithout({ outcome: "cancelled", failure: null, status: CLIENT_LEFT });
@@ -229,10 +272,10 @@ export class Generation implements Settling {
    * Ends because the client has left while a candidate was asked. If that had begun an answer that is not streamed, it may charge the
    * prompt, and so does the gateway unless it is configured not to.
    */
-  leaveBegun(
+  async leaveBegun(
     candidate: Candidate,
     { hasBegun }: Pick<Extract<AttemptOutcome, { kind: "client_left" }>, "hasBegun">,
-  ): GenerationResult | Promise<GenerationResult> {
+  ): Promise<GenerationResult> {
     return hasBegun ? this.leaveCharged(candidate, null, NOTHING_SEEN) : this.leave();
   }
 
@@ -245,8 +288,7 @@ export class Generation implements Settling {
     const { deps, call, allowance, record } = this;
     if (!deps.chargesAbandoned) return this.leave();
     const answering = { deps, call, candidate, record, allowance };
-    const charged = chargeComplete(answering, countUsage(answering, counts, seen));
-    const charge = charged instanceof Promise ? await charged : charged;
+    const charge = await chargeComplete(answering, countUsage(answering, counts, seen));
     return this.endWithout({ outcome: "cancelled", failure: null, status: CLIENT_LEFT, charge });
   }
 
@@ -270,18 +312,21 @@ export class Generation implements Settling {
   }
 
   private async relay(
-    begun: Extract<AttemptOutcome, { kind: "streaming" }>["begun"],
-    answering: Pick<RelayContext, "candidate" | "size" | "metadata" | "filter" | "beganAt">,
+    { context: { candidate, size, identity }, metadata, startedAt, marking }: CandidateAnswer,
+    begun: BegunStream,
   ): Promise<GenerationResult> {
     this.releaseBody();
     const { deps, call, cancellation, record, allowance, extensions } = this;
-    const { candidate } = answering;
     if (begun.isOver && this.client.hasLeft()) {
       const { usage, producedBytes, searches } = begun.relay;
       return this.leaveCharged(candidate, usage, { producedBytes, searches });
     }
     const context: RelayContext = {
-      ...answering,
+      candidate,
+      size,
+      metadata,
+      filter: identity.filter ?? null,
+      beganAt: startedAt,
       deps,
       call,
       cancellation,
@@ -291,7 +336,7 @@ export class Generation implements Settling {
       firstTokenAt: deps.clock.now(),
       zeroRetention: this.zeroRetention,
       onOver: () => this.end(),
-      onCompleted: (usage) => this.rememberCache(candidate, usage),
+      onCompleted: (usage) => this.rememberCache(candidate, marking, usage),
     };
     const stream = await relayStream(context, begun);
     const { mediaType } = begun.relay;
@@ -308,9 +353,8 @@ export class Generation implements Settling {
   }
 
   private async giveWhole(
-    { candidate, identity }: AttemptContext,
+    { context: { candidate, identity }, metadata, marking }: CandidateAnswer,
     answer: Extract<AttemptOutcome, { kind: "answered" }>["answer"],
-    metadata: CandidateAnswer["metadata"],
   ): Promise<GenerationResult> {
     const seen = { producedBytes: answer.producedBytes, searches: 0 };
     if (this.client.hasLeft()) return this.leaveCharged(candidate, answer.usage, seen);
@@ -321,8 +365,7 @@ export class Generation implements Settling {
     const { deps, call, allowance, extensions } = this;
     const record = withFilterWarnings(this.record, filter, this);
     const answering = { deps, call, candidate, record, allowance };
-    const charged = chargeComplete(answering, countUsage(answering, answer.usage, seen));
-    const charge = charged instanceof Promise ? await charged : charged;
+    const charge = await chargeComplete(answering, countUsage(answering, answer.usage, seen));
     if (filter !== null && filter.block !== null)
       return this.failCharged(filter.block, { record, charge, finish: answer.finish });
     const warnings = warnOfBound(answering, answer.finish, charge.usage);
@@ -340,7 +383,7 @@ export class Generation implements Settling {
     if (!(await deps.recorder.flushDurably())) return this.fail(CANNOT_RECORD);
     settleWritten(this, settled, ending);
     this.end();
-    this.rememberCache(candidate, charge.usage);
+    this.rememberCache(candidate, marking, charge.usage);
     const { mediaType } = answer;
     return this.result(
       mediaType === undefined ? { kind: "json", body } : { kind: "json", body, mediaType },
@@ -369,8 +412,8 @@ export class Generation implements Settling {
   }
 
   /** Remembers where the conversation is cached, and whether the marks in its prompt were used. */
-  private rememberCache(candidate: Candidate, usage: TokenUsage): void {
-    const { session, marking } = this;
+  private rememberCache(candidate: Candidate, marking: PromptMarking | null, usage: TokenUsage): void {
+    const { session } = this;
     if (session !== null) recordAffinity(this.deps, candidate, { session, usage });
     if (marking !== null) recordMarking(this.deps, marking, { candidate, usage });
   }

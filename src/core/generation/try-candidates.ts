@@ -1,6 +1,5 @@
 import { type Failure, GatewayError } from "../../base/failures/errors.ts";
 import { randomShare } from "../../base/secrets/random.ts";
-import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { ModelEndpoint } from "../catalog/records/records.ts";
@@ -18,7 +17,7 @@ import {
   type Encoding,
   encodeForCandidate,
 } from "./attempt/encode-for-candidate.ts";
-import { planMarking } from "./attempt/plan-cache-marks.ts";
+import { type PromptMarking, planMarking } from "./attempt/plan-cache-marks.ts";
 import { RequestRefusals } from "./attempt/request-refusals.ts";
 import { NO_TURNS, openTurns, type RequestTurns } from "./attempt/request-turns.ts";
 import type { GenerationResult } from "./call/call.ts";
@@ -57,6 +56,8 @@ export class CandidateLoop {
   /** The remembered turns for the candidate that is tried. */
   private turns: RequestTurns = NO_TURNS;
   private turnsOf: Candidate | null = null;
+  /** Where the prompt is marked for the cache of the candidate that is tried; null: nowhere. */
+  private marking: PromptMarking | null = null;
   private isReadingReleased = false;
   /** The candidates of this round in their order, and which of them is tried. */
   private queue: readonly Candidate[];
@@ -77,7 +78,7 @@ export class CandidateLoop {
   }
 
   /** Sends the request to the first candidate. Resolves to null if it gives no answer. Rejects with what no other candidate can change. */
-  tryFirst(): MaybePromise<GenerationResult | null> {
+  tryFirst(): Promise<GenerationResult | null> {
     const { candidates } = this;
     return this.tryOne(candidates[0] as Candidate, candidates.length > 1);
   }
@@ -163,48 +164,11 @@ export class CandidateLoop {
   }
 
   /** Returns null if the next candidate may be tried; `hasNext` says whether there is one. */
-  private tryOne(candidate: Candidate, hasNext: boolean): MaybePromise<GenerationResult | null> {
-    const encoded = this.encodeFor(candidate, FIRST_ENCODING);
-    return encoded instanceof Promise
-      ? this.tryLater(encoded, candidate, hasNext)
-      : this.tryEncoded(encoded, candidate, hasNext);
-  }
-
-  private async tryLater(
-    encoded: Promise<EncodedForCandidate | null>,
-    candidate: Candidate,
-    hasNext: boolean,
-  ): Promise<GenerationResult | null> {
-    return this.tryEncoded(await encoded, candidate, hasNext);
-  }
-
-  private tryEncoded(
-    encoded: EncodedForCandidate | null,
-    candidate: Candidate,
-    hasNext: boolean,
-  ): MaybePromise<GenerationResult | null> {
-    if (encoded === null) return this.generation.endIfCancelled(candidate);
-    const overLimit = this.countLimits(candidate);
-    return overLimit === null
-      ? this.send(candidate, encoded, hasNext)
-      : this.sendCounted(candidate, { encoded, hasNext }, overLimit);
-  }
-
-  /** Counts the request for limits that depend on the candidate. Returns the failure if one is used up, else null. */
-  private countLimits(candidate: Candidate): MaybePromise<Failure | null> {
+  private async tryOne(candidate: Candidate, hasNext: boolean): Promise<GenerationResult | null> {
     const { generation } = this;
-    const overLimit = generation.countModel(candidate);
-    return overLimit === null
-      ? generation.countFree(candidate)
-      : Promise.resolve(overLimit).then((failure) => failure ?? generation.countFree(candidate));
-  }
-
-  private async sendCounted(
-    candidate: Candidate,
-    { encoded, hasNext }: Sending,
-    counted: MaybePromise<Failure | null>,
-  ): Promise<GenerationResult | null> {
-    const overLimit = await counted;
+    const encoded = await this.encodeFor(candidate, FIRST_ENCODING);
+    if (encoded === null) return generation.endIfCancelled(candidate);
+    const overLimit = await generation.countCandidate(candidate);
     if (overLimit === null) return this.send(candidate, encoded, hasNext);
     this.failures.push(overLimit);
     return null;
@@ -226,8 +190,7 @@ export class CandidateLoop {
     this.releaseReading();
     if (!(await recorded)) return generation.fail(CANNOT_RECORD);
     if (generation.client.hasLeft()) {
-      generation.record.attempts = generation.attempts;
-      return generation.leave();
+      return generation.leaveUnsent();
     }
     this.recordStart(candidate, encoded, startedAt);
     const sent = this.withExtraHeaders(candidate, begun, encoded);
@@ -251,7 +214,7 @@ export class CandidateLoop {
     }
     const metadata = describeWork(encoded, warnOfNoPrice(candidate, generation.warnings));
     // Waiting for the result costs less than returning its promise.
-    return await this.takeAnswer({ context, outcome, metadata, work, startedAt });
+    return await this.takeAnswer({ context, outcome, metadata, work, startedAt, marking: this.marking });
   }
 
   /** Adds the headers of extensions to the request of an attempt. */
@@ -385,7 +348,7 @@ export class CandidateLoop {
   }
 
   /** Passes the empty answer on to the client; returns null if there is none. */
-  private giveEmpty(): MaybePromise<GenerationResult | null> {
+  private async giveEmpty(): Promise<GenerationResult | null> {
     return this.empty === null ? null : this.generation.giveEarlierAnswer(this.empty);
   }
 
@@ -409,24 +372,23 @@ export class CandidateLoop {
    * Encodes the request for a candidate. Returns null if no format of the candidate can express the request, or if the generation
    * was cancelled meanwhile.
    */
-  private encodeFor(
+  private async encodeFor(
     candidate: Candidate,
     { withReasoning, formats, maxTokens: room = null }: Variant,
-  ): MaybePromise<EncodedForCandidate | null> {
+  ): Promise<EncodedForCandidate | null> {
     const { deps, call, allowance, cancellation } = this.generation;
     const turns = this.findTurns(candidate);
     const bound = allowance.boundFor(candidate);
     const maxTokens = room === null ? bound : Math.min(room, bound ?? room);
     const { zeroRetention } = this.admission;
     const cacheMarking = planMarking(deps, call, { candidate, zeroRetention });
-    this.generation.marking = cacheMarking;
+    this.marking = cacheMarking;
     const refused = this.refusals.recall(candidate);
     const encoding = { turns, maxTokens, withReasoning, formats, zeroRetention, cacheMarking, refused };
     const context = { deps, call, candidate, cancellation, ...encoding };
     try {
       this.readAgain();
-      const encoded = encodeForCandidate(context);
-      return encoded instanceof Promise ? this.encodeLater(encoded) : this.reserveMemory(encoded);
+      return this.reserveMemory(await encodeForCandidate(context));
     } catch (error) {
       return this.rejectEncoding(error);
     }
@@ -439,16 +401,6 @@ export class CandidateLoop {
       this.turnsOf = candidate;
     }
     return this.turns;
-  }
-
-  private async encodeLater(
-    encoded: Promise<EncodedForCandidate | null>,
-  ): Promise<EncodedForCandidate | null> {
-    try {
-      return this.reserveMemory(await encoded);
-    } catch (error) {
-      return this.rejectEncoding(error);
-    }
   }
 
   /** Takes the memory of an encoded request. @throws GatewayError `unavailable` if there is none. */

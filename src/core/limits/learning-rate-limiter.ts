@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../base/collections/bounded-map.ts";
 import { PassingMap } from "../../base/collections/passing-map.ts";
-import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
+import type { MemoryRateLimiter } from "./memory-rate-limiter.ts";
 import type {
   LimitDecision,
   LimitRequest,
@@ -40,27 +40,27 @@ export class LearningRateLimiter implements RateLimiter {
   /** By generation. */
   private readonly started = new PassingMap<string, Running>();
 
-  constructor(private readonly inner: RateLimiter) {}
+  constructor(private readonly inner: RateLimiter | MemoryRateLimiter) {}
 
   get running(): number {
     return this.inner.running;
   }
 
-  admit(request: LimitRequest, now: number): MaybePromise<LimitDecision> {
+  async admit(request: LimitRequest, now: number): Promise<LimitDecision> {
     const first = request.scopes[0];
     if (first === undefined || !hasTokenLimit(request.scopes)) return this.inner.admit(request, now);
     const caller = `${first.source} ${first.id}`;
-    const decision = this.inner.admit(this.complete(request, caller), now);
-    return decision instanceof Promise
-      ? this.startLater(decision, request, caller)
-      : this.start(decision, request, caller);
+    const decision = await this.inner.admit(this.complete(request, caller), now);
+    const { id, promptTokens } = request;
+    if (decision.kind === "admitted") this.started.set(id, { caller, promptTokens });
+    return decision;
   }
 
-  count(scopes: readonly LimitScope[], now: number): MaybePromise<LimitDecision> {
+  async count(scopes: readonly LimitScope[], now: number): Promise<LimitDecision> {
     return this.inner.count(scopes, now);
   }
 
-  peek(scopes: readonly LimitScope[], now: number): MaybePromise<RateLimitStatus> {
+  async peek(scopes: readonly LimitScope[], now: number): Promise<RateLimitStatus> {
     return this.inner.peek(scopes, now);
   }
 
@@ -90,19 +90,6 @@ export class LearningRateLimiter implements RateLimiter {
     const expected = Math.max(learned, Math.ceil(expectedTokens * MIN_SHARE));
     if (isBounded === false) return { ...request, completionTokens: expected, expectedTokens: expected };
     return { ...request, expectedTokens: Math.min(completionTokens, expected) };
-  }
-
-  private async startLater(
-    decision: Promise<LimitDecision>,
-    request: LimitRequest,
-    caller: string,
-  ): Promise<LimitDecision> {
-    return this.start(await decision, request, caller);
-  }
-
-  private start(decision: LimitDecision, { id, promptTokens }: LimitRequest, caller: string): LimitDecision {
-    if (decision.kind === "admitted") this.started.set(id, { caller, promptTokens });
-    return decision;
   }
 
   private learn(caller: string, tokens: number): void {

@@ -9,7 +9,6 @@ import type {
   LimitRequest,
   LimitScope,
   LimitSource,
-  RateLimiter,
   RateLimitStatus,
 } from "./rate-limiter.ts";
 
@@ -19,8 +18,8 @@ export interface RateLimiterOptions {
   readonly leaseMs: number;
   /** The maximum number of scopes per source. Beyond it, the scope that was idle longest is evicted. */
   readonly maxScopes?: number;
-  /** Returns what this process may admit of a scope's limits. Defaults to all of them. */
-  readonly shareOf?: (scope: LimitScope) => LimitScope;
+  /** Defaults to all of the limits. */
+  readonly shareOf?: ShareOf;
 }
 
 const MAX_SCOPES = 100_000;
@@ -40,15 +39,21 @@ interface KnownScope extends Measured {
 /** By how much the recency of a scope may lag. Milliseconds. */
 const USED_MS = 1_000;
 
-/** A rate limiter in the memory of one process, which admits all that the limits allow, or its share of it. */
-export class MemoryRateLimiter implements RateLimiter {
+/** Returns what this process may admit of a scope's limits. */
+type ShareOf = (scope: LimitScope) => LimitScope;
+
+/**
+ * A rate limiter in the memory of one process, which admits all that the limits allow, or its share of it. Has the methods of a `RateLimiter`,
+ * and counts before they return.
+ */
+export class MemoryRateLimiter {
   private readonly scopes: Readonly<Record<LimitSource, BoundedMap<string, KnownScope>>>;
   /** By generation, the oldest first; they expire in this order. */
   private readonly admissions = new PassingMap<string, Admission>();
   /** No admission expires before this time. */
   private expiresFrom = 0;
   private readonly leaseMs: number;
-  private readonly shareOf: ((scope: LimitScope) => LimitScope) | null;
+  private readonly shareOf: ShareOf | null;
 
   constructor({ leaseMs, maxScopes = MAX_SCOPES, shareOf }: RateLimiterOptions) {
     this.leaseMs = leaseMs;
@@ -69,9 +74,10 @@ export class MemoryRateLimiter implements RateLimiter {
     return this.admissions.size;
   }
 
-  admit(request: LimitRequest, now: number): LimitDecision {
+  /** `shareOf` replaces the one of the options. */
+  admit(request: LimitRequest, now: number, shareOf = this.shareOf): LimitDecision {
     this.expire(now);
-    const measured = this.measureAll(request.scopes, now);
+    const measured = this.measureAll(request.scopes, now, shareOf);
     const rejection = firstRejection(measured, request, now);
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus: statusOf(measured, now) };
     const counted: Counted[] = [];
@@ -80,9 +86,10 @@ export class MemoryRateLimiter implements RateLimiter {
     return { kind: "admitted", limitStatus: statusOf(measured, now) };
   }
 
-  count(scopes: readonly LimitScope[], now: number): LimitDecision {
+  /** `shareOf` replaces the one of the options. */
+  count(scopes: readonly LimitScope[], now: number, shareOf = this.shareOf): LimitDecision {
     this.expire(now);
-    const measured = this.measureAll(scopes, now);
+    const measured = this.measureAll(scopes, now, shareOf);
     const rejection = firstRejection(measured, null, now);
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus: statusOf(measured, now) };
     for (const { meter } of measured) meter.count(null, now);
@@ -92,7 +99,7 @@ export class MemoryRateLimiter implements RateLimiter {
   peek(scopes: readonly LimitScope[], now: number): RateLimitStatus {
     const measured = scopes.map((scope) => ({
       scope,
-      share: this.takeShare(scope),
+      share: shareIn(this.shareOf, scope),
       meter: this.scopes[scope.source].get(scope.id)?.meter ?? new Meter(),
     }));
     return statusOf(measured, now);
@@ -111,21 +118,26 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   restore(scope: LimitScope, at: number): void {
-    this.measure(scope, at).meter.count(null, at);
+    this.measure(scope, at, this.shareOf).meter.count(null, at);
   }
 
-  private measureAll(scopes: readonly LimitScope[], now: number): readonly Measured[] {
+  private measureAll(
+    scopes: readonly LimitScope[],
+    now: number,
+    shareOf: ShareOf | null,
+  ): readonly Measured[] {
     const measured: Measured[] = [];
-    for (const scope of scopes) measured.push(this.measure(scope, now));
+    for (const scope of scopes) measured.push(this.measure(scope, now, shareOf));
     return measured;
   }
 
   /** Finds the meter of a scope, with the windows that its limits need. */
-  private measure(scope: LimitScope, now: number): Measured {
+  private measure(scope: LimitScope, now: number, shareOf: ShareOf | null): Measured {
     const scopes = this.scopes[scope.source];
     const known = scopes.get(scope.id);
     // Callers give the same object until a limit changes. Shares change with the number of gateways.
-    if (known?.scope !== scope || this.shareOf !== null) return this.remember(scope, known, now);
+    if (known?.scope !== scope || shareOf !== null)
+      return this.remember(scope, known, { share: shareIn(shareOf, scope), usedAt: now });
     if (now - known.usedAt >= USED_MS) {
       known.usedAt = now;
       scopes.touch(scope.id);
@@ -133,19 +145,19 @@ export class MemoryRateLimiter implements RateLimiter {
     return known;
   }
 
-  private remember(scope: LimitScope, before: KnownScope | undefined, now: number): Measured {
+  private remember(
+    scope: LimitScope,
+    before: KnownScope | undefined,
+    { share, usedAt }: Pick<KnownScope, "share" | "usedAt">,
+  ): Measured {
     const meter = before?.meter ?? new Meter();
     const { requestsPerMinute, tokensPerMinute } = scope.limit;
     if (requestsPerMinute !== null) meter.perMinute ??= new SlidingSum(MINUTE_MS, SECOND_MS);
     if (tokensPerMinute !== null) meter.tokens ??= new SlidingSum(MINUTE_MS, SECOND_MS);
     if (scope.requestsPerHour !== undefined) meter.perHour ??= new SlidingSum(HOUR_MS, SECOND_MS);
-    const known = { scope, share: this.takeShare(scope), meter, usedAt: now };
+    const known = { scope, share, meter, usedAt };
     this.scopes[scope.source].set(scope.id, known);
     return known;
-  }
-
-  private takeShare(scope: LimitScope): LimitScope {
-    return this.shareOf === null ? scope : this.shareOf(scope);
   }
 
   /** Ends the concurrency of a generation and returns what was counted for it. */
@@ -171,6 +183,10 @@ export class MemoryRateLimiter implements RateLimiter {
 }
 
 const NOTHING: readonly Counted[] = [];
+
+function shareIn(shareOf: ShareOf | null, scope: LimitScope): LimitScope {
+  return shareOf === null ? scope : shareOf(scope);
+}
 
 /** Counts a generation in a scope, where it is concurrent from now on. */
 function reserve({ share, meter }: Measured, request: LimitRequest, now: number): Counted {

@@ -1,4 +1,3 @@
-import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { RateLimit } from "../accounts/fields/rate-limit.ts";
 
 /**
@@ -70,15 +69,15 @@ export type LimitDecision =
 /**
  * Counts requests, tokens and concurrent requests per scope, over sliding windows of a minute or an hour. A request is
  * counted in all of its scopes or in none. The limits of a scope may differ from one request to the next; what was counted
- * stays. Times are milliseconds since the epoch. A limiter whose counts are in memory returns its answers at once.
+ * stays. Times are milliseconds since the epoch.
  */
 export interface RateLimiter {
   /** Admits and counts a generation, or rejects it. An admitted one stays concurrent until `settle` or `cancel`. */
-  admit(request: LimitRequest, now: number): MaybePromise<LimitDecision>;
+  admit(request: LimitRequest, now: number): Promise<LimitDecision>;
   /** Admits and counts a request that uses no tokens and is not counted as concurrent, or rejects it. */
-  count(scopes: readonly LimitScope[], now: number): MaybePromise<LimitDecision>;
+  count(scopes: readonly LimitScope[], now: number): Promise<LimitDecision>;
   /** Returns the status of the limits and counts nothing. */
-  peek(scopes: readonly LimitScope[], now: number): MaybePromise<RateLimitStatus>;
+  peek(scopes: readonly LimitScope[], now: number): Promise<RateLimitStatus>;
   /** Replaces the reserved tokens of a generation that has ended by those it used. No-op for one that was not admitted. */
   settle(id: string, tokens: number): void;
   /** Undoes everything that was counted for a generation, which ended before it ran. */

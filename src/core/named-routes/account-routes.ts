@@ -1,5 +1,4 @@
 import type { StoreHealth } from "../../base/failures/store-health.ts";
-import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import { followChanges } from "../accounts/stores/follow-changes.ts";
 import { memoize } from "../accounts/stores/memoize.ts";
 import type { NamedRouteStore } from "./named-route-store.ts";
@@ -8,10 +7,9 @@ import { createNamedRoutes, type NamedRoutes } from "./named-routes.ts";
 /** Caches the named routes of accounts in memory. */
 export interface AccountRoutes {
   /**
-   * Returns the named routes of an account. A promise unless they are in memory. Rejects with a `StoreError` if they are not in
-   * memory while the store is unavailable.
+   * Returns the named routes of an account. Rejects with a `StoreError` if they are not in memory while the store is unavailable.
    */
-  of(accountId: string): MaybePromise<NamedRoutes | null>;
+  of(accountId: string): Promise<NamedRoutes | null>;
   /** Reads routes again if a process has changed any of them since the last call. */
   refresh(): Promise<void>;
   /** Reads an account's routes again. Call it after this process has changed one of them. */

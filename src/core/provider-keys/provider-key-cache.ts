@@ -1,6 +1,5 @@
 import { StoreError } from "../../base/failures/store-error.ts";
 import type { StoreHealth } from "../../base/failures/store-health.ts";
-import { chain, type MaybePromise } from "../../base/threads/maybe-promise.ts";
 import { nextTurn } from "../../base/time/next-turn.ts";
 import { followChanges } from "../accounts/stores/follow-changes.ts";
 import { memoize } from "../accounts/stores/memoize.ts";
@@ -12,10 +11,9 @@ import type { Vault } from "./vault.ts";
 /** Caches BYOK keys in memory for the hot path, and collects records of their use. */
 export interface ProviderKeyCache {
   /**
-   * Returns an account's enabled keys; null if it has none. A promise unless they are in memory. Rejects with a `StoreError` if they
-   * are not in memory while the store is unavailable.
+   * Returns an account's enabled keys; null if it has none. Rejects with a `StoreError` if they are not in memory while the store is unavailable.
    */
-  of(accountId: string): MaybePromise<ByokKeys | null>;
+  of(accountId: string): Promise<ByokKeys | null>;
   /** Whether a key is still enabled, with the same secret; false if that cannot be known at the moment. */
   isCurrent(accountId: string, key: Pick<ByokKey, "label" | "provider">): Promise<boolean>;
   /** Records that a key was used. The next `saveUses` stores it. */
@@ -55,7 +53,10 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
   }, health);
   const uses = createUseRecorder(store);
   return {
-    of: (accountId) => chain(known.get(accountId), nullIfEmpty),
+    async of(accountId) {
+      const keys = await known.get(accountId);
+      return keys === null || keys.size === 0 ? null : keys;
+    },
     async isCurrent(accountId, { label, provider }) {
       try {
         const keys = await known.get(accountId);
@@ -74,10 +75,6 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
     }),
     changed: known.forget,
   };
-}
-
-function nullIfEmpty(keys: ByokKeys | null): ByokKeys | null {
-  return keys === null || keys.size === 0 ? null : keys;
 }
 
 /** Uses that one transaction saves: one in each turn of the event loop. */

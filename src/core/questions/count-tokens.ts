@@ -11,9 +11,8 @@ import type { UpstreamRequest } from "../deployments/transport.ts";
 import { countRequest } from "../generation/admit/take-limits.ts";
 import { readBody } from "../generation/attempt/read-body.ts";
 import type { GenerationCall, GenerationDeps } from "../generation/call/call.ts";
-import { findByokKeys } from "../generation/prepare/find-byok-keys.ts";
 import { findAllDeployments } from "../generation/prepare/find-deployments.ts";
-import { prepareTiers } from "../generation/prepare/find-tier-deployments.ts";
+import { cacheBalance } from "../generation/prepare/find-tier-deployments.ts";
 import { estimateTexts } from "../generation/prepare/measure-prompt.ts";
 import { resolveRequest } from "../generation/prepare/resolve-request.ts";
 import type { RateLimitStatus } from "../limits/rate-limiter.ts";
@@ -48,11 +47,11 @@ export interface TokenCount {
  */
 export async function countTokens(deps: GenerationDeps, call: CountCall): Promise<TokenCount> {
   const { principal, request } = call;
-  const byokKeys = await findByokKeys(deps, principal);
+  const byokKeys = principal.kind === "anonymous" ? null : await deps.byokKeys.of(principal.account.id);
   const policy = policyOf(deps.policy, principal);
   const counted = { ...call, request: { ...COUNTED, model: request.model } };
   const requested = await resolveRequest(deps, counted);
-  await prepareTiers(deps, principal, requested);
+  await cacheBalance(deps, principal, requested);
   const rules = { byokKeys, policy, requested, listNeeds: () => NO_NEEDS };
   const found = findAllDeployments(deps, counted, rules);
   requireKnownProviders(deps.serving, request.preferences);

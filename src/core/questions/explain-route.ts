@@ -2,11 +2,12 @@ import type { Failure } from "../../base/failures/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import { presentTakes } from "../catalog/present/present-takes.ts";
 import { consider } from "../generation/admit/admit.ts";
+import { namesFreeModel } from "../generation/admit/free-models.ts";
 import { peekFreeLimit } from "../generation/admit/take-limits.ts";
 import { previewEncoding } from "../generation/attempt/encode-for-candidate.ts";
 import type { GenerationDeps } from "../generation/call/call.ts";
-import { findByokKeys } from "../generation/prepare/find-byok-keys.ts";
 import type { RoutableCall } from "../generation/prepare/find-deployments.ts";
+import { prepare } from "../generation/prepare/prepare.ts";
 import { classifyNoCandidates } from "../generation/route/classify-no-candidates.ts";
 import { type Route, routeRequest } from "../generation/route/route-request.ts";
 import { healthTargetOf } from "../routing/health/health-target.ts";
@@ -20,13 +21,13 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Explains how a request would be routed now: its candidates in order, and the deployments left out with the reason. Holds,
- * counts and sends nothing. Rejects with a GatewayError as `consider` does.
+ * counts and sends nothing. Rejects with a GatewayError as `prepare` does.
  */
 export async function explainRoute(deps: GenerationDeps, call: RoutableCall): Promise<Fields> {
   const { principal, request } = call;
-  const considered = await consider(deps, call, await findByokKeys(deps, principal));
+  const considered = consider(deps, call, await prepare(deps, call));
   const { deployments } = considered;
-  const freeLimit = await peekFreeLimit(deps, principal, deployments);
+  const freeLimit = namesFreeModel(deployments) ? await peekFreeLimit(deps, principal) : null;
   const route = routeRequest(deps, call, { deployments, freeLimit });
   const promptTokens = estimateTokens(request.promptTextBytes);
   const rejection =

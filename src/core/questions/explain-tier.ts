@@ -11,7 +11,7 @@ export interface TierExplanation {
   readonly models: readonly string[];
 }
 
-/** Explains how a tier chooses for a request; null if `id` is a model. Call it when the balance is cached (`prepareTiers`). */
+/** Explains how a tier chooses for a request; null if `id` is a model. Call it when the balance is cached (`cacheBalance`). */
 export function explainTier(deps: GenerationDeps, call: TierCall, id: string): TierExplanation | null {
   const { tiers } = deps.serving();
   const tier = tiers.find(id);

@@ -164,11 +164,6 @@ export interface RequestContext {
   renderError: ErrorRenderer;
   /** The share of the memory budget that the body holds; null until it is read. */
   bodyShare: ByteShare | null;
-  /**
-   * Set by a handler, before it waits for anything, whose promise never rejects and resolves to what `complete` or `fail` has returned. It
-   * spares each of its requests another asynchronous function.
-   */
-  completesItself: boolean;
   /** Set by a handler that returns before its response has ended. It writes the log line and releases `bodyShare` itself. */
   endsItself: boolean;
   /** Whether the body is a form instead of JSON. */

@@ -38,7 +38,7 @@ export class InferenceCall implements GenerationCall {
     private readonly received: Request,
     private readonly context: RequestContext,
     readonly memory: BodyMemory,
-    { request, preset }: ParsedRequest<InferenceRequest>,
+    { request, preset }: Omit<ParsedRequest<InferenceRequest>, "bodyBytes">,
     { principal, parser, isRepeatable }: Sender,
   ) {
     this.requestId = context.requestId;
@@ -55,8 +55,10 @@ export class InferenceCall implements GenerationCall {
     this.isRepeatable = isRepeatable;
   }
 
-  parse(body: Buffer): InferenceRequest {
-    return this.parser.parse(body);
+  withBody(body: Buffer): InferenceCall {
+    const { received, context, memory, preset, principal, parser, isRepeatable } = this;
+    const parsed = { request: parser.parse(body), preset };
+    return new InferenceCall(received, context, memory, parsed, { principal, parser, isRepeatable });
   }
 
   readClientSignal(): AbortSignal {

@@ -42,16 +42,13 @@ export interface ClientApiOptions {
 /** Returns the handler of a client API: admits and parses the request, generates, and renders the response. */
 export function inferenceHandler(options: ClientApiOptions): Handler {
   return async (request, context) => {
-    context.completesItself = true;
     context.renderError = options.renderError;
     context.takesForm = options.takesForm ?? false;
     let model: string | null = null;
-    // One asynchronous function from admission to response: each further one costs a promise, a frame and turns of the microtask queue.
     try {
       if (declaredBytes(request) <= TOGETHER_BYTES) await endOfTurn();
       beginTrace(request, context);
-      const admitted = admitCaller(request, context, options.access);
-      const principal = admitted instanceof Promise ? await admitted : admitted;
+      const principal = await admitCaller(request, context, options.access);
       const waitingFrom = context.stopwatch.beginWait();
       const sent = await readRequestBody(request, context, principal);
       context.stopwatch.endWait(waitingFrom);
@@ -59,8 +56,7 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       const parser = new ClientParser(options, context.deps.renameModel, request.headers);
       const large = body.length > LARGE_BYTES;
       if (large) await context.deps.ownTurn();
-      const made = parseWithPreset(context.deps.generation, parser, { body, principal });
-      const parsed = made instanceof Promise ? await made : made;
+      const parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
       if (large) await context.deps.ownTurn();
       model = parsed.request.model;
       reserveExtraMemory(context, principal, parsed.request.heldBytes + parsed.bodyBytes);
@@ -69,10 +65,9 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       const call = new InferenceCall(request, context, memory, parsed, { principal, parser, isRepeatable });
       const result = await generate(context.deps.generation, call);
       const given = isRepeatable ? outlive(result) : result;
-      return context.complete(respond(given, context, options, parsed.request.notice));
+      return respond(given, context, options, parsed.request.notice);
     } catch (error) {
-      const rejecting = endRejected(context, { api: options.api, model }, error);
-      return context.fail(await rejecting.catch((cause: unknown) => cause));
+      throw await endRejected(context, { api: options.api, model }, error);
     }
   };
 }

@@ -1,5 +1,4 @@
 import { fail, rejectField } from "../../base/failures/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
 import type { AppliedPreset, GenerationDeps } from "../../core/generation/call/call.ts";
 import { type NamedPreset, namePreset } from "../../core/named-routes/name-preset.ts";
@@ -29,21 +28,22 @@ interface Sent {
 }
 
 /**
- * Parses a request, with the settings of the preset that it names. A promise only if it names one and the routes of its account must
- * be loaded. Throws or rejects as its parser, or with a GatewayError `invalid_model` or `invalid_request` for a preset that cannot be
+ * Parses a request, with the settings of the preset that it names. Rejects as its parser, or with a GatewayError `invalid_model` or `invalid_request` for a preset that cannot be
  * used; `authentication` without a key.
  */
-export function parseWithPreset<Request extends { readonly model: string; readonly preset: string | null }>(
+export async function parseWithPreset<
+  Request extends { readonly model: string; readonly preset: string | null },
+>(
   { accountRoutes }: Pick<GenerationDeps, "accountRoutes">,
   parser: RequestParser<Request>,
   { body, principal }: Sent,
-): MaybePromise<ParsedRequest<Request>> {
+): Promise<ParsedRequest<Request>> {
   const request = parser.parse(body);
   const named = namePreset(request);
   if (named === null) return { request, preset: null, bodyBytes: 0 };
   if (principal.kind === "anonymous")
     return fail("authentication", 'A preset needs an API key. Send it as "Authorization: Bearer gw_…".');
-  return chainWith(accountRoutes.of(principal.account.id), { parser, body, named }, apply);
+  return apply(await accountRoutes.of(principal.account.id), { parser, body, named });
 }
 
 interface Named<Request> {

@@ -1,6 +1,5 @@
 import { fail } from "../../base/failures/errors.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
-import type { MaybePromise } from "../../base/threads/maybe-promise.ts";
 import type {
   AnonymousPrincipal,
   InferencePrincipal,
@@ -20,7 +19,7 @@ import {
   requireInferenceKey,
 } from "./authorize.ts";
 import { requireConsoleHost, requireSameOrigin } from "./browser-checks.ts";
-import { type IdentifiedPrincipal, identify, identifyByAddress } from "./identify.ts";
+import { identify, identifyByAddress } from "./identify.ts";
 import { identifyManagement, requireSession } from "./identify-session.ts";
 import { readRequestBody } from "./read-body.ts";
 import { verifySignature } from "./verify-signature.ts";
@@ -81,40 +80,19 @@ async function admitIdentified(request: Request, context: RequestContext, access
 type CallerAccess = Extract<Access, { kind: "open_inference" | "inference" }>;
 
 /**
- * Runs the steps of `admit` for a caller of models, but leaves reading the body to its own caller. A promise unless key and account are
- * in memory.
+ * Runs the steps of `admit` for a caller of models, but leaves reading the body to its own caller. A client that has used up the anonymous
+ * limit is rejected before its body is read, unless the body is small: if that names a paid model, the client needs a key and not patience.
+ * The generation counts the request, later.
  * @throws GatewayError as `admit`.
  */
-export function admitCaller(
+export async function admitCaller(
   request: Request,
   context: RequestContext,
   access: CallerAccess,
-): MaybePromise<InferencePrincipal> {
-  const identified = identify(request, context);
-  return identified instanceof Promise
-    ? admitLater(identified, context, access)
-    : admitPrincipal(identified, context, access);
-}
-
-async function admitLater(
-  identified: Promise<IdentifiedPrincipal>,
-  context: RequestContext,
-  access: CallerAccess,
 ): Promise<InferencePrincipal> {
-  return admitPrincipal(await identified, context, access);
-}
-
-/**
- * A client that has used up the anonymous limit is rejected before its body is read, unless the body is small: if that names a paid model,
- * the client needs a key and not patience. The generation counts the request, later.
- */
-function admitPrincipal(
-  identified: IdentifiedPrincipal,
-  context: RequestContext,
-  access: CallerAccess,
-): MaybePromise<InferencePrincipal> {
-  const authorized = authorizeInference(identified, access, context);
-  return identified.kind === "anonymous" ? rejectOverLimit(identified, context) : authorized;
+  const identified = await identify(request, context);
+  const principal = await authorizeInference(identified, access, context);
+  return principal.kind === "anonymous" ? rejectOverLimit(principal, context) : principal;
 }
 
 /** The longest body that is read of a client that has used up the anonymous limit. Bytes. */

@@ -1,5 +1,4 @@
 import { fail } from "../../base/failures/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/threads/maybe-promise.ts";
 import { resolveAccount } from "../../core/accounts/memory/resolve-account.ts";
 import type {
   AccountPrincipal,
@@ -49,25 +48,22 @@ export type PrincipalFor<A extends Access> = {
 }[A["kind"]];
 
 /**
- * Checks that a principal may call models, and resolves the account that pays. A promise unless the account is in memory.
+ * Checks that a principal may call models, and resolves the account that pays.
  * @throws GatewayError `authentication` for an anonymous principal where a key is needed; `permission_denied` for a
  * management key, and for an account that is closed or not the key's.
  */
-export function authorizeInference(
+export async function authorizeInference(
   identified: IdentifiedPrincipal,
   access: { readonly kind: "open_inference" | "inference" },
   context: RequestContext,
-): MaybePromise<InferencePrincipal> {
+): Promise<InferencePrincipal> {
   if (identified.kind === "anonymous") {
     context.inferencePrincipal = identified;
     return access.kind === "open_inference" ? identified : rejectMissingKey("inference");
   }
   const { key } = requireInferenceKey(identified);
   const organizationId = context.headers.get("x-gateway-organization");
-  return chainWith(resolveAccount(context.deps.accountCache, key, organizationId), context, keepPrincipal);
-}
-
-function keepPrincipal(principal: AccountPrincipal, context: RequestContext): AccountPrincipal {
+  const principal = await resolveAccount(context.deps.accountCache, key, organizationId);
   context.inferencePrincipal = principal;
   return principal;
 }

@@ -1,5 +1,4 @@
 import { fail } from "../../base/failures/errors.ts";
-import { chainWith, type MaybePromise } from "../../base/threads/maybe-promise.ts";
 import {
   type AnonymousPrincipal,
   type ApiKeyPrincipal,
@@ -13,13 +12,13 @@ import type { RequestContext } from "../context/context.ts";
 export type IdentifiedPrincipal = ApiKeyPrincipal | OperatorPrincipal | AnonymousPrincipal;
 
 /**
- * Returns who sends a request, by its API key; anonymous if it has none. A promise unless the key is in memory.
+ * Returns who sends a request, by its API key; anonymous if it has none.
  * @throws GatewayError `authentication` for a key that is not valid, also where none is needed.
  */
-export function identify(request: Request, context: RequestContext): MaybePromise<IdentifiedPrincipal> {
+export async function identify(request: Request, context: RequestContext): Promise<IdentifiedPrincipal> {
   const secret = readSecret(request.headers);
   if (secret === null) return identifyByAddress(request, context);
-  return chainWith(context.deps.keyCache.identify(secret), context, requireValid);
+  return requireValid(await context.deps.keyCache.identify(secret), context);
 }
 
 function requireValid(

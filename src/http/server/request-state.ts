@@ -44,7 +44,6 @@ export class RequestState implements RequestContext {
   session: ConsoleSession | null = null;
   renderError: ErrorRenderer = renderError;
   bodyShare: ByteShare | null = null;
-  completesItself = false;
   endsItself = false;
   takesForm = false;
   private hasEnded = false;

@@ -121,8 +121,7 @@ export function serve(
     renameHeaders(request.headers, context.deps.headerAliases);
     requireOneHost(request.headers.get("host"));
     const handled = findHandler(route.methods, request, context.origins)(request, context);
-    if (handled instanceof Promise)
-      return context.completesItself ? handled : completeLater(handled, context);
+    if (handled instanceof Promise) return completeLater(handled, context);
     // For HEAD the runtime omits the body and keeps its length.
     return context.complete(withRequestId(handled, context));
   } catch (error) {

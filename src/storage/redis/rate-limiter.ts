@@ -67,8 +67,6 @@ export class RedisRateLimiter implements RateLimiter {
   private readonly common: CommonCounts;
   /** The oldest first; they expire in this order. */
   private readonly admitted = new PassingMap<string, Running>();
-  /** Whether the local limiter is counting a request that Redis has admitted already. */
-  private isDecided = false;
   /** The time of the last call, for tests. */
   private lastTime = 0;
   private restored = 0;
@@ -76,7 +74,10 @@ export class RedisRateLimiter implements RateLimiter {
   constructor(private readonly options: RedisRateLimiterOptions) {
     const { leaseMs, test, onChange } = options;
     this.prefix = test?.prefix ?? "gateway:";
-    this.local = new MemoryRateLimiter({ leaseMs, shareOf: (scope) => this.boundsOf(scope) });
+    this.local = new MemoryRateLimiter({
+      leaseMs,
+      shareOf: (scope) => shareOf(scope, options.findLiveGateways()),
+    });
     this.common = new CommonCounts({
       ...options,
       prefix: this.prefix,
@@ -116,7 +117,7 @@ export class RedisRateLimiter implements RateLimiter {
     if (answer === null) return this.admitShare(request, now);
     const { rejection, limitStatus, counted } = answer;
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus };
-    this.countDecided(() => this.local.admit(request, now));
+    this.local.admit(request, now, withoutBounds);
     this.begin(request.id, { scopes: this.remember(counted, now), isInRedis: true }, now);
     return { kind: "admitted", limitStatus };
   }
@@ -130,7 +131,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
     const { rejection, limitStatus, counted } = answer;
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus };
-    this.countDecided(() => this.local.count(scopes, now));
+    this.local.count(scopes, now, withoutBounds);
     this.remember(counted, now);
     return { kind: "admitted", limitStatus };
   }
@@ -220,17 +221,6 @@ export class RedisRateLimiter implements RateLimiter {
       this.begin(request.id, { scopes: counted, isInRedis: false }, now);
     }
     return decision;
-  }
-
-  /** Counts in the local limiter what Redis has admitted. Limiters in memory count before they return. */
-  private countDecided(count: () => unknown): void {
-    this.isDecided = true;
-    count();
-    this.isDecided = false;
-  }
-
-  private boundsOf(scope: LimitScope): LimitScope {
-    return this.isDecided ? withoutBounds(scope) : shareOf(scope, this.options.findLiveGateways());
   }
 
   private begin(id: string, running: Omit<Running, "expiresAt">, now: number): void {

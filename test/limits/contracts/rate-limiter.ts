@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { RateLimit } from "../../../src/core/accounts/fields/rate-limit.ts";
+import type { MemoryRateLimiter } from "../../../src/core/limits/memory-rate-limiter.ts";
 import {
   type LimitRequest,
   type LimitScope,
@@ -20,7 +21,7 @@ interface TestRequest extends Omit<LimitRequest, "scopes"> {
 }
 
 /** A limiter with the same limits for every key, account and model, which a test can change. */
-export function withLimits(limiter: RateLimiter, first: Limits) {
+export function withLimits(limiter: RateLimiter | MemoryRateLimiter, first: Limits) {
   let limits = first;
   const scopesOf = (ids: Ids): LimitScope[] =>
     (["key", "account", "gateway"] as const).flatMap((source) => {
@@ -56,7 +57,7 @@ export function requestOf(more: Partial<TestRequest> = {}): TestRequest {
 }
 
 /** The contract of a `RateLimiter`. `createLimiter` returns one that has counted nothing, with leases of `LEASE_MS`. */
-export function testRateLimiter(createLimiter: () => RateLimiter): void {
+export function testRateLimiter(createLimiter: () => RateLimiter | MemoryRateLimiter): void {
   const limitsOf = (limits: Limits) => withLimits(createLimiter(), limits);
 
   describe("requests a minute", () => {

@@ -1,5 +1,4 @@
 import type { StoreHealth } from "../../../base/failures/store-health.ts";
-import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { MemberRecord, SpendingAccount } from "../records/records.ts";
 import type { AccountStore } from "../stores/account-store.ts";
 import type { BudgetStore } from "../stores/budget-store.ts";
@@ -9,11 +8,11 @@ import { memoize } from "../stores/memoize.ts";
 /** Accounts with their budgets, and memberships, cached in memory for the hot path, also those that do not exist. */
 export interface AccountCache {
   /**
-   * A promise, as of `member`, unless the account is in memory. Rejects with a `StoreError` for what is not in memory while the store
-   * is unavailable.
+   * Returns an account; null for one that does not exist. Rejects, as `member` does, with a `StoreError` for what is not in memory while
+   * the store is unavailable.
    */
-  account(id: string): MaybePromise<SpendingAccount | null>;
-  member(organizationId: string, userId: string): MaybePromise<MemberRecord | null>;
+  account(id: string): Promise<SpendingAccount | null>;
+  member(organizationId: string, userId: string): Promise<MemberRecord | null>;
   /** Returns an account that is in memory, possibly outdated; undefined for one that is not. */
   peek(id: string): SpendingAccount | undefined;
   /** Reads accounts and memberships again if a process has changed any of them since the last call. */

@@ -1,5 +1,4 @@
 import type { StoreHealth } from "../../../base/failures/store-health.ts";
-import { chain, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { Clock } from "../../../base/time/clock.ts";
 import { ADMIN_KEY_ID, type ApiKeyPrincipal, type OperatorPrincipal } from "../records/principal.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../records/records.ts";
@@ -12,12 +11,12 @@ import { KeyUses } from "./key-uses.ts";
 /** Identifies callers by the secret of their API key. Keys are cached in memory, also those that do not exist. */
 export interface KeyCache {
   /**
-   * Returns who a secret belongs to; null for one that is unknown, revoked or expired. A promise unless the key is in memory.
+   * Returns who a secret belongs to; null for one that is unknown, revoked or expired.
    * Rejects with a `StoreError` for a key that is not in memory while the store is unavailable.
    */
-  identify(secret: string): MaybePromise<ApiKeyPrincipal | OperatorPrincipal | null>;
+  identify(secret: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
   /** Like `identify`, for a stored key by the hash of its secret. Never returns the configured admin key. */
-  identifyHash(hash: string): MaybePromise<ApiKeyPrincipal | OperatorPrincipal | null>;
+  identifyHash(hash: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
   /** The hash of the configured admin key; null if none is configured. */
   readonly adminHash: string | null;
   /** Replaces the configured admin key; null for none. The former one is not valid any more. */
@@ -56,7 +55,7 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
     listChanged: store.listChangedKeys?.bind(store),
     caches: [keys],
   });
-  const identifyHash: KeyCache["identifyHash"] = (hash) => chain(keys.get(hash), principalOf);
+  const identifyHash: KeyCache["identifyHash"] = async (hash) => principalOf(await keys.get(hash));
   return {
     identifyHash,
     get adminHash() {
@@ -65,7 +64,7 @@ export function createKeyCache({ store, health, clock, adminSecret }: KeyCachePa
     setAdminSecret(secret) {
       adminHash = hashOf(secret);
     },
-    identify(secret) {
+    async identify(secret) {
       const hash = hashSecret(secret);
       if (hash === adminHash) return { kind: "operator", keyId: ADMIN_KEY_ID };
       const known = keys.peekCurrent(hash);

@@ -1,36 +1,24 @@
 import { WeakPairs } from "../../../base/collections/weak-pairs.ts";
 import { fail } from "../../../base/failures/errors.ts";
-import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { AccountPrincipal } from "../records/principal.ts";
 import type { KeyRecord, MemberRecord, SpendingAccount } from "../records/records.ts";
 import type { AccountCache } from "./account-cache.ts";
 
 /**
  * Returns a key with the account that it acts for (docs/api/accounts.md, "Accounts"): the organization with the id
- * `organizationId`: the key's user must be a member of it. For null, the account that the key belongs to. A promise unless all of them are in memory.
+ * `organizationId`: the key's user must be a member of it. For null, the account that the key belongs to.
  * @throws GatewayError `permission_denied` if the user is not a member of the organization, or if the account or the user's
  * own account is closed.
  */
-export function resolveAccount(
+export async function resolveAccount(
   cache: AccountCache,
   key: KeyRecord,
   organizationId: string | null,
-): MaybePromise<AccountPrincipal> {
+): Promise<AccountPrincipal> {
   const { userId } = key;
   const accountId = organizationId ?? key.accountId;
   if (userId !== null && userId !== accountId) return resolveMember(cache, key, { accountId, userId });
-  const account = cache.account(accountId);
-  return account instanceof Promise
-    ? resolveLater(account, key, accountId)
-    : resolveOwner(account, key, accountId);
-}
-
-async function resolveLater(
-  account: Promise<SpendingAccount | null>,
-  key: KeyRecord,
-  accountId: string,
-): Promise<AccountPrincipal> {
-  return resolveOwner(await account, key, accountId);
+  return resolveOwner(await cache.account(accountId), key, accountId);
 }
 
 /** Resolves a key in the account that it belongs to. */

@@ -1,7 +1,6 @@
 import { BoundedMap } from "../../../base/collections/bounded-map.ts";
 import { StoreError } from "../../../base/failures/store-error.ts";
 import type { StoreHealth } from "../../../base/failures/store-health.ts";
-import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 
 /** Values in memory. */
 const MAX_VALUES = 50_000;
@@ -17,11 +16,10 @@ export interface Memoized<Value> {
   /** Returns the value in memory if it is certainly current; undefined otherwise. */
   peekCurrent(id: string): Value | undefined;
   /**
-   * Returns the value from memory, or loads it; null if the store has none. A promise unless a current value is in memory. While the
-   * store is away, a value that may be outdated is returned as it is. Rejects with a `StoreError` if the store is needed and
+   * Returns the value from memory, or loads it; null if the store has none. While the store is away, a value that may be outdated is returned as it is. Rejects with a `StoreError` if the store is needed and
    * unavailable.
    */
-  get(id: string): MaybePromise<Value | null>;
+  get(id: string): Promise<Value | null>;
   /** Another process has changed a value: all are loaded again when they are needed. */
   expire(): void;
   /** This process has changed a value: the old one is never returned again. */
@@ -74,7 +72,7 @@ class Memory<Value> {
     return known?.epoch === this.epoch && !this.health.isStale ? known.value : undefined;
   }
 
-  get(id: string): MaybePromise<Value | null> {
+  async get(id: string): Promise<Value | null> {
     return this.peekCurrent(id) ?? this.find(id, this.known.get(id));
   }
 

@@ -1,7 +1,6 @@
 import { failureOf } from "../../../base/failures/errors.ts";
 import type { Log } from "../../../base/failures/log.ts";
 import { type Random, randomShare } from "../../../base/secrets/random.ts";
-import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { Clock } from "../../../base/time/clock.ts";
 import { nextTurn } from "../../../base/time/next-turn.ts";
 import { Stopwatch } from "../../../base/time/stopwatch.ts";
@@ -25,7 +24,7 @@ export interface ShadowTrafficDeps {
   readonly random: Random;
   readonly log: Pick<Log, "warn">;
   /** Returns the account that pays for the copies: the operator's own. */
-  readonly findPayer: () => MaybePromise<AccountPrincipal>;
+  readonly findPayer: () => Promise<AccountPrincipal>;
   readonly generate: (call: GenerationCall) => Promise<GenerationResult>;
 }
 
@@ -150,11 +149,11 @@ function describeCall(
   { body, principal, controller, clock }: ShadowCall,
 ): GenerationCall {
   const parse = (bytes: Buffer) => REQUEST_PARSERS[call.request.api](bytes, (name) => name);
-  return {
+  const copy: GenerationCall = {
     requestId: call.requestId,
     principal,
     request: parse(body),
-    parse,
+    withBody: (other) => ({ ...copy, request: parse(other) }),
     shadowOf: id,
     headers: NO_HEADERS,
     readClientSignal: () => controller.signal,
@@ -169,4 +168,5 @@ function describeCall(
     trace: null,
     logFields: { shadow_of: id },
   };
+  return copy;
 }

@@ -1,5 +1,4 @@
 import { type Failure, GatewayError } from "../../../base/failures/errors.ts";
-import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import { estimateTokens } from "../../../wire/conversation/usage.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 import { boundAnswers } from "../../ledger/holds/worst-case.ts";
@@ -30,81 +29,44 @@ export interface TakenLimits {
 
 /**
  * Counts a generation for the rate limits of its key and account or client address, and of its model (docs/api/limits.md, "Rate
- * limits"). `id` is the generation's. A promise only if a limiter must ask elsewhere.
+ * limits"): of its models, the first one whose limit is not used up. `id` is the generation's.
  * @throws GatewayError `rate_limit_exceeded`; `authentication` if anonymous requests are not allowed.
  */
-export function takeLimits(
+export async function takeLimits(
   deps: GenerationDeps,
   call: GenerationCall,
   admitted: AdmittedId,
-): MaybePromise<TakenLimits> {
-  if (call.shadowOf !== undefined) return { limitStatus: null, freeLimit: null };
-  const freeLimit = peekFreeLimit(deps, call.principal, admitted.admission.deployments);
-  return freeLimit instanceof Promise
-    ? countLater(deps, call, admitted, freeLimit)
-    : countAfter(deps, call, admitted, freeLimit);
-}
-
-async function countLater(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  admitted: AdmittedId,
-  freeLimit: Promise<LimitVerdict | null>,
 ): Promise<TakenLimits> {
-  return countAfter(deps, call, admitted, await freeLimit);
-}
-
-/** Counts a generation once it is known how many free requests its account has left. */
-function countAfter(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  admitted: AdmittedId,
-  freeLimit: LimitVerdict | null,
-): MaybePromise<TakenLimits> {
-  const { modelId } = admitted.admission;
+  if (call.shadowOf !== undefined) return { limitStatus: null, freeLimit: null };
+  const { modelId, deployments } = admitted.admission;
+  const freeLimit = namesFreeModel(deployments) ? await peekFreeLimit(deps, call.principal) : null;
   const scopes = deps.listLimits(call.principal, modelId);
   if (scopes.length === 0) return { limitStatus: null, freeLimit };
-  const decision = countGeneration(deps, call.request, admitted, scopes);
-  if (decision instanceof Promise) return takeLater(deps, call, admitted, { decision, freeLimit });
-  return decision.kind === "rejected" && hasOtherModel(admitted, decision)
-    ? takeLater(deps, call, admitted, { decision, freeLimit })
-    : { limitStatus: requireAdmitted(decision, modelId), freeLimit };
+  const first = await countGeneration(deps, call.request, admitted, scopes);
+  if (first.kind === "rejected" && first.rejection.source === "gateway" && deployments.length > 1)
+    return { ...(await takeOther(deps, call, admitted, first)), freeLimit };
+  return { limitStatus: requireAdmitted(first, modelId), freeLimit };
 }
 
-/** Whether a request was rejected only by the limit of a model, and names another one. */
-function hasOtherModel({ admission: { deployments } }: AdmittedId, decision: LimitDecision): boolean {
-  return decision.kind === "rejected" && decision.rejection.source === "gateway" && deployments.length > 1;
-}
-
-/** The decision about the first model, and the account's limit on free models. */
-interface FirstCount {
-  readonly decision: MaybePromise<LimitDecision>;
-  readonly freeLimit: TakenLimits["freeLimit"];
-}
-
-/** Counts a generation for the first of its models whose limit is not used up. */
-async function takeLater(
+/** Counts a generation for another of its models than the first, whose limit is used up. */
+async function takeOther(
   deps: GenerationDeps,
   call: GenerationCall,
   admitted: AdmittedId,
-  { decision: counting, freeLimit }: FirstCount,
-): Promise<TakenLimits> {
+  first: LimitDecision,
+): Promise<Omit<TakenLimits, "freeLimit">> {
   const { modelId, deployments } = admitted.admission;
-  const first = await counting;
-  if (!hasOtherModel(admitted, first)) return { limitStatus: requireAdmitted(first, modelId), freeLimit };
   const limited = new Map([[modelId, waitOf(first)]]);
   for (const [deployment] of deployments) {
     const id = deployment?.model.id ?? modelId;
     if (limited.has(id)) continue;
     const decision = await countGeneration(deps, call.request, admitted, deps.listLimits(call.principal, id));
-    if (decision.kind === "admitted")
-      return { limitStatus: decision.limitStatus, freeLimit, modelId: id, limited };
+    if (decision.kind === "admitted") return { limitStatus: decision.limitStatus, modelId: id, limited };
     // The limits of the caller count for all models.
-    if (decision.rejection.source !== "gateway")
-      return { limitStatus: requireAdmitted(decision, id), freeLimit };
+    if (decision.rejection.source !== "gateway") return { limitStatus: requireAdmitted(decision, id) };
     limited.set(id, waitOf(decision));
   }
-  return { limitStatus: requireAdmitted(first, modelId), freeLimit };
+  return { limitStatus: requireAdmitted(first, modelId) };
 }
 
 function waitOf(decision: LimitDecision): number {
@@ -113,22 +75,15 @@ function waitOf(decision: LimitDecision): number {
 
 /**
  * Counts a request that falls back to another model for the requests a minute of that model. Returns the failure if they are used up,
- * else null. A promise only if the model has a limit.
+ * else null.
  */
-export function countFallback(
-  deps: Pick<GenerationDeps, "rateLimiter" | "clock" | "listLimits">,
+export async function countFallback(
+  { rateLimiter, clock, listLimits }: Pick<GenerationDeps, "rateLimiter" | "clock" | "listLimits">,
   principal: InferencePrincipal,
   modelId: string,
-): MaybePromise<Failure | null> {
-  const scopes = deps.listLimits(principal, modelId).filter(({ source }) => source === "gateway");
-  return scopes.length === 0 ? null : countForModel(deps, scopes, modelId);
-}
-
-async function countForModel(
-  { rateLimiter, clock }: Pick<GenerationDeps, "rateLimiter" | "clock">,
-  scopes: readonly LimitScope[],
-  modelId: string,
 ): Promise<Failure | null> {
+  const scopes = listLimits(principal, modelId).filter(({ source }) => source === "gateway");
+  if (scopes.length === 0) return null;
   const decision = await rateLimiter.count(scopes, clock.now());
   return decision.kind === "admitted" ? null : describeRejection(decision, modelId);
 }
@@ -144,7 +99,7 @@ function countGeneration(
   request: GenerationCall["request"],
   { id, admission }: AdmittedId,
   scopes: readonly LimitScope[],
-): MaybePromise<LimitDecision> {
+): Promise<LimitDecision> {
   const isBounded = request.maxTokens !== null;
   let expectedTokens = 0;
   let most = 0;
@@ -162,13 +117,12 @@ function countGeneration(
   );
 }
 
-/** Returns the account's limit on free models without counting a request; null if no deployment is free, or no limit applies. */
+/** Returns the account's limit on free models without counting a request; null if no limit applies. */
 export function peekFreeLimit(
   { freeLimit, clock }: Pick<GenerationDeps, "freeLimit" | "clock">,
   principal: InferencePrincipal,
-  deployments: Admission["deployments"],
-): MaybePromise<LimitVerdict | null> {
-  return namesFreeModel(deployments) ? freeLimit.peek(principal, clock.now()) : null;
+): Promise<LimitVerdict | null> {
+  return freeLimit.peek(principal, clock.now());
 }
 
 /**

@@ -1,6 +1,5 @@
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { readLatin1, readUtf8 } from "../../../base/text/decode-bytes.ts";
-import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { Timer } from "../../../base/time/clock.ts";
 import { endOfTurn } from "../../../base/time/turn-end.ts";
 import { isDocumentStart } from "../../../wire/canonical/read-document.ts";
@@ -20,7 +19,7 @@ import {
 import { parseJson } from "../../../wire/json/parse-json.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../../deployments/transport.ts";
 import { AuthorizeError } from "../../deployments/upstream-address.ts";
-import { findLine, type HeaderValues, type UpstreamLine } from "../../deployments/upstream-line.ts";
+import { findLine } from "../../deployments/upstream-line.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { Cancellation } from "../call/cancellation.ts";
@@ -119,8 +118,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   /** Whether an answer that is not streamed has begun. */
   let hasBegun = false;
   try {
-    const opened = openExchange(context);
-    exchange = opened instanceof Promise ? await stopwatch.wait(opened) : opened;
+    exchange = await openExchange(context);
     cancellation.guard(exchange);
     waitingFrom = stopwatch.beginWait();
     const response = await exchange.response;
@@ -163,42 +161,26 @@ function watchEndpoint(
 /** How often the circuit is checked after the first-token time. Milliseconds. */
 const WATCH_MS = 5_000;
 
-/** Sends the request. A promise only if an access token must be fetched first; most keys need none. */
-function openExchange(context: AttemptContext): MaybePromise<Exchange> {
-  const { call, candidate, encoded } = context;
-  const { key } = candidate;
+/** Sends the request, whose headers are those of its line, unless it adds some of its own. */
+async function openExchange(context: AttemptContext): Promise<Exchange> {
+  const { deps, call, candidate, encoded } = context;
+  const { key, provider } = candidate;
   const { body, format, headers: added } = encoded;
   const line = findLine(candidate, call.request, format);
   const headers = added === undefined ? line.headers : line.headersWith(added);
-  const credentials = key.address.authorize({ url: line.url, body, headers, secret: key.secret });
-  return credentials instanceof Promise
-    ? sendLater(context, line, headers, credentials)
-    : sendAuthorized(context, line, headers, credentials);
-}
-
-async function sendLater(
-  context: AttemptContext,
-  line: UpstreamLine,
-  headers: HeaderValues,
-  credentials: Promise<HeaderValues>,
-): Promise<Exchange> {
-  return sendAuthorized(context, line, headers, await untilCancelled(credentials, context.cancellation));
-}
-
-/** Sends a request whose headers, without credentials, are those of the line, unless it adds some of its own. */
-function sendAuthorized(
-  { deps, candidate, encoded }: AttemptContext,
-  line: UpstreamLine,
-  headers: HeaderValues,
-  credentials: HeaderValues,
-): Exchange {
+  const authorizing = key.address.authorize({ url: line.url, body, headers, secret: key.secret });
+  // Only some keys need an access token, which is fetched first.
+  const credentials =
+    authorizing instanceof Promise
+      ? await call.stopwatch.wait(untilCancelled(authorizing, context.cancellation))
+      : authorizing;
   const areShared = headers === line.headers;
-  return candidate.provider.transport.open({
+  return provider.transport.open({
     url: line.url,
     method: "POST",
     headers: areShared ? line.authorizedBy(credentials) : { ...headers, ...credentials },
     areShared,
-    body: encoded.body,
+    body,
     connectTimeoutMs: deps.timers.connectMs,
   });
 }
@@ -236,11 +218,11 @@ async function readError(
 }
 
 /** Returns the body of an answer, as text where that is there already and needed. */
-function readAnswer(
+async function readAnswer(
   { forwarded }: InferenceRequest,
   response: UpstreamResponse,
   cancellation: Cancellation,
-): MaybePromise<string | Uint8Array> {
+): Promise<string | Uint8Array> {
   const text = forwarded === undefined ? response.takeText?.(BOUNDS.answerBytes) : null;
   // A vendor that sends something is not silent: some send white space until the answer is there.
   return text ?? readBody(response, BOUNDS.answerBytes, "reject", () => cancellation.touch());

@@ -1,5 +1,4 @@
 import { type Failure, GatewayError } from "../../../base/failures/errors.ts";
-import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { CalledTurn } from "../../../wire/canonical/called-turn.ts";
 import { chooseTarget } from "../../../wire/client-apis/choose-target.ts";
 import type {
@@ -62,13 +61,25 @@ export interface EncodeContext extends Encoding {
 
 /**
  * Encodes a request for a candidate, in the best of its formats. The vendor sees its user and session only as keyed hashes.
- * A promise if earlier turns are loaded, or if a large request is encoded in another thread; it resolves to null if the generation is
- * cancelled meanwhile.
- * @throws GatewayError as `InferenceRequest.encode` or `RequestEncoder.encode`.
+ * Resolves to null if the generation is cancelled while earlier turns are loaded, or while a large request is encoded in another thread.
+ * Rejects with a GatewayError as `InferenceRequest.encode` or `RequestEncoder.encode`.
  */
-export function encodeForCandidate(context: EncodeContext): MaybePromise<EncodedForCandidate | null> {
+export async function encodeForCandidate(context: EncodeContext): Promise<EncodedForCandidate | null> {
+  const { call, turns, cancellation } = context;
+  const { request } = call;
   const providers = listTargets(context);
-  return encodeForwarded(context, providers) ?? encodeBest(context, providers);
+  const forwarded = encodeForwarded(context, providers);
+  if (forwarded !== null) return forwarded;
+  const targets = providers.map((provider) => new CandidateTarget(provider, context));
+  const names = turns === NO_TURNS ? null : request.listTurnNames(targets);
+  const loading = names === null ? null : turns.load(names);
+  if (loading !== null) {
+    await cancellation.until(loading);
+    if (cancellation.isCancelled()) return null;
+  }
+  const apart = request.offload(targets);
+  if (apart !== null) return encodeApart(context, apart);
+  return complete(context, request.encode(chooseTarget(request, targets)));
 }
 
 /** Encodes a request whose bytes are forwarded, which needs no other target; null for one that may be translated. */
@@ -85,36 +96,6 @@ function encodeForwarded(
       return complete(context, request.encode(target));
   }
   return null;
-}
-
-function encodeBest(
-  context: EncodeContext,
-  providers: readonly ProviderTarget[],
-): MaybePromise<EncodedForCandidate | null> {
-  const targets = providers.map((provider) => new CandidateTarget(provider, context));
-  const names = context.turns === NO_TURNS ? null : context.call.request.listTurnNames(targets);
-  const loading = names === null ? null : context.turns.load(names);
-  return loading === null ? encodeForTargets(context, targets) : encodeWithTurns(context, targets, loading);
-}
-
-async function encodeWithTurns(
-  context: EncodeContext,
-  targets: readonly UpstreamTarget[],
-  loaded: Promise<void>,
-): Promise<EncodedForCandidate | null> {
-  const { cancellation } = context;
-  await cancellation.until(loaded);
-  return cancellation.isCancelled() ? null : encodeForTargets(context, targets);
-}
-
-function encodeForTargets(
-  context: EncodeContext,
-  targets: readonly UpstreamTarget[],
-): MaybePromise<EncodedForCandidate | null> {
-  const { request } = context.call;
-  const apart = request.offload(targets);
-  if (apart !== null) return encodeApart(context, apart);
-  return complete(context, request.encode(chooseTarget(request, targets)));
 }
 
 /** Encodes a large request in another thread. */

@@ -5,7 +5,6 @@ import type { Log } from "../../../base/failures/log.ts";
 import type { IdSource } from "../../../base/secrets/ids.ts";
 import type { Random } from "../../../base/secrets/random.ts";
 import type { Clock } from "../../../base/time/clock.ts";
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
 import type { Policy } from "../../accounts/records/records.ts";
 import type { PricingRules } from "../../catalog/prices/pricing-rules.ts";
 import type { Catalog } from "../../catalog/served/catalog.ts";
@@ -64,8 +63,8 @@ export interface GenerationCall extends AdmittedCall {
   readonly preset?: AppliedPreset | null;
   /** The generation that it is a copy of, if it is shadow traffic. It then counts for no rate limit. */
   readonly shadowOf?: string;
-  /** Parses another body of this request. @throws GatewayError if it is not valid. */
-  parse(body: Buffer): InferenceRequest;
+  /** Returns this call with another body of its request, parsed. @throws GatewayError if the body is not valid. */
+  withBody(body: Buffer): GenerationCall;
   /** Called once if the generation lasts: when its client begins to be watched. */
   onLasting(): void;
   /** Returns a signal that is aborted when the client leaves. Created lazily, because it is expensive. */

@@ -1,12 +1,11 @@
 import { fail } from "../../../base/failures/errors.ts";
 import { toDollars } from "../../../base/numbers/money.ts";
-import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { HoldBound, HoldVerdict } from "../../ledger/holds/hold-book.ts";
 import { boundCost, type DeploymentCost, joinCosts } from "../../ledger/holds/worst-case.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import type { UsageRecord } from "../../usage/records/records.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
-import { type Allowance, HeldAllowance, type HeldRequest, NO_HOLD, nameBound } from "./allowance.ts";
+import { type Allowance, HeldAllowance, NO_HOLD, nameBound } from "./allowance.ts";
 
 /** A request for money for a generation. */
 interface HoldOrder {
@@ -24,36 +23,20 @@ export interface Held {
 /**
  * Holds money for a request before an upstream is called (docs/api/money.md, "Holds"), and returns the candidates that
  * it is held for. Free models, and BYOK keys without a fee, need no hold. If the money does not suffice for the others, only candidates with a
- * BYOK key remain. A promise unless the balance is in memory.
+ * BYOK key remain.
  * @throws GatewayError `insufficient_credits` if no candidate remains.
  */
-export function takeHold(deps: GenerationDeps, call: GenerationCall, order: HoldOrder): MaybePromise<Held> {
+export async function takeHold(deps: GenerationDeps, call: GenerationCall, order: HoldOrder): Promise<Held> {
   const { record, candidates } = order;
   const { principal, request } = call;
   if (principal.kind === "anonymous") return { candidates, allowance: NO_HOLD };
   const costs = boundCosts(deps, request, order);
-  if (costs.every(isFree)) return { candidates, allowance: NO_HOLD };
-  const target = { id: record.id, request, candidates, costs };
-  const hold = deps.ledger.hold(principal, record, joinCosts(costs));
-  return hold instanceof Promise ? holdLater(hold, deps, target) : toHeld(hold, deps, target);
-}
-
-function isFree(cost: DeploymentCost | null): boolean {
-  return cost === null;
-}
-
-async function holdLater(
-  hold: Promise<HoldVerdict>,
-  deps: GenerationDeps,
-  target: HeldRequest,
-): Promise<Held> {
-  return toHeld(await hold, deps, target);
-}
-
-function toHeld(verdict: HoldVerdict, deps: GenerationDeps, target: HeldRequest): Held {
-  const { candidates, costs } = target;
-  if (verdict.kind === "held")
+  if (costs.every((cost) => cost === null)) return { candidates, allowance: NO_HOLD };
+  const verdict = await deps.ledger.hold(principal, record, joinCosts(costs));
+  if (verdict.kind === "held") {
+    const target = { id: record.id, request, candidates, costs };
     return { candidates, allowance: new HeldAllowance(deps.ledger, target, verdict) };
+  }
   const byok = candidates.filter(({ key }, at) => costs[at] === null && key.byokId !== null);
   return byok.length > 0
     ? { candidates: byok, allowance: NO_HOLD }

@@ -41,20 +41,17 @@ export interface TierDeployments {
   readonly failure: Failure | null;
 }
 
-/**
- * Caches the balance of the account that pays, if a tier of the request depends on it. Returns null if the balance is cached
- * already, or no tier depends on it.
- */
-export function prepareTiers(
+/** Caches the balance of the account that pays, if a tier of the request depends on it. */
+export async function cacheBalance(
   { serving, ledger }: Pick<GenerationDeps, "serving" | "ledger">,
   principal: InferencePrincipal,
   { names }: RequestedModels,
-): Promise<unknown> | null {
+): Promise<void> {
   const { tiers } = serving();
-  if (!names.some(({ id }) => tiers.find(id)?.rule.by === "balance")) return null;
-  if (principal.kind === "anonymous" || principal.account.overdraft === null) return null;
+  if (!names.some(({ id }) => tiers.find(id)?.rule.by === "balance")) return;
+  if (principal.kind === "anonymous" || principal.account.overdraft === null) return;
   const { id } = principal.account;
-  return ledger.cachedBalanceOf(id) === null ? ledger.balanceOf(id) : null;
+  if (ledger.cachedBalanceOf(id) === null) await ledger.balanceOf(id);
 }
 
 /** Returns the facts of a request and its caller by which tiers choose. */

@@ -23,13 +23,13 @@ export type MeasuredRequest = Pick<
  * Measures a prompt as precisely as needed to decide whether it fits the context windows of `deployments`: by its bytes, which
  * suffices for most; near a window's limit by the tokens of a sample; nearer still by those of the whole. A prompt that fits
  * nowhere is sampled too, so that the error can say how large it is. If tokens cannot be counted, the bounds known so far are
- * used and the upstream decides. Null if the prompt fits all windows. A promise only if tokens are counted.
+ * used and the upstream decides. Null if the prompt fits all windows.
  */
-export function measurePrompt(
+export async function measurePrompt(
   counter: TokenCounter,
   request: MeasuredRequest,
   deployments: readonly Deployment[],
-): PromptTokens | Promise<PromptTokens> | null {
+): Promise<PromptTokens | null> {
   const bytes = request.windowTextBytes;
   const most = boundByBytes(bytes);
   if (deployments.every(({ endpoint }) => most <= windowOf(endpoint))) return null;

@@ -1,7 +1,5 @@
-import { chain, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
-import type { NamedRoutes } from "../../named-routes/named-routes.ts";
 import {
   type DrawKeys,
   isPlainName,
@@ -41,13 +39,13 @@ const DRAW_BYTES = 12;
 const NO_STEPS: readonly RouteStep[] = [];
 
 /**
- * Resolves the names that a request has in `model` and `models`. A promise only if it names a route and the routes of its account
- * must be loaded. Throws or rejects with a GatewayError `invalid_model` as `resolveName`.
+ * Resolves the names that a request has in `model` and `models`. Loads the routes of its account if it names a route. Rejects with a
+ * GatewayError `invalid_model` as `resolveName`.
  */
-export function resolveRequest(
+export async function resolveRequest(
   { serving, accountRoutes, random }: Pick<GenerationDeps, "serving" | "accountRoutes" | "random">,
   { principal, request, preset = null }: NamingCall,
-): MaybePromise<RequestedModels> {
+): Promise<RequestedModels> {
   const { model, fallbackModels } = request;
   const sources = serving();
   if (
@@ -70,18 +68,14 @@ export function resolveRequest(
     session: () => sessionKeyOf(request, principal) ?? freeSessionKeyOf(request, principal),
     request: () => Buffer.from(random.bytes(DRAW_BYTES)).toString("base64url"),
   };
-  const resolve = (own: NamedRoutes | null): RequestedModels => {
-    const names = [model, ...fallbackModels].flatMap((name, at) =>
-      resolveName(name, { sources, own, draw }).map((resolved) => ({ ...resolved, field: fieldOf(at) })),
-    );
-    const [first] = names;
-    const isNamed = first !== undefined && (first.steps.length > 0 || first.sort !== null);
-    const name = isNamed ? model.toLowerCase() : null;
-    return preset === null ? { names, name } : withPreset({ names, name }, preset);
-  };
-  return principal.kind === "anonymous"
-    ? resolve(null)
-    : chain(accountRoutes.of(principal.account.id), resolve);
+  const own = principal.kind === "anonymous" ? null : await accountRoutes.of(principal.account.id);
+  const names = [model, ...fallbackModels].flatMap((name, at) =>
+    resolveName(name, { sources, own, draw }).map((resolved) => ({ ...resolved, field: fieldOf(at) })),
+  );
+  const [first] = names;
+  const isNamed = first !== undefined && (first.steps.length > 0 || first.sort !== null);
+  const name = isNamed ? model.toLowerCase() : null;
+  return preset === null ? { names, name } : withPreset({ names, name }, preset);
 }
 
 /** Returns names that a preset led to. */

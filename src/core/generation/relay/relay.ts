@@ -27,13 +27,13 @@ const ENDING_MS = 5_000;
 
 /**
  * Relays a stream that has begun to the client. It ends once: with a finish reason, the usage and `[DONE]`; with an error event;
- * or silently, if the client has left. The record is written before the client sees the end. Returns a promise of the whole
- * body if the upstream has sent everything already.
+ * or silently, if the client has left. The record is written before the client sees the end. Returns the whole body
+ * if the upstream has sent everything already.
  */
-export function relayStream(
+export async function relayStream(
   context: RelayContext,
   begun: BegunStream,
-): ReadableStream<Uint8Array> | Promise<Buffer> {
+): Promise<ReadableStream<Uint8Array> | Buffer> {
   const pump = new StreamPump(context, begun);
   // A complete stream is sent in one piece.
   return begun.isOver ? pump.whole() : pump.stream();
@@ -287,8 +287,7 @@ class StreamPump {
     const lost = this.begun.relay.listWarnings?.() ?? [];
     const warnings = lost.length === 0 ? bounds : [...bounds, ...lost];
     const metadata = addWarnings(this.context.metadata, warnings, this.context.filter);
-    const charged = chargeComplete(this.context, counted);
-    const charge = charged instanceof Promise ? await charged : charged;
+    const charge = await chargeComplete(this.context, counted);
     const last = this.begun.relay.encodeEnd({
       report: reportUsage(charge),
       metadata,

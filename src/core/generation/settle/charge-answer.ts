@@ -84,17 +84,13 @@ function boundReported(answering: Answering, usage: TokenUsage): bigint {
 }
 
 /**
- * Prices the token usage of a complete answer, as far as the account covers it. A promise only if money must be borrowed first: a
- * provider may count more than was held for.
+ * Prices the token usage of a complete answer, as far as the account covers it. A provider may count more than was held for: then waits a
+ * short time for more money.
  */
-export function chargeComplete(answering: Answering, checked: CheckedUsage): Charge | Promise<Charge> {
+export async function chargeComplete(answering: Answering, checked: CheckedUsage): Promise<Charge> {
   const charge = chargeFor(answering, checked.usage);
   if (charge.paid >= charge.owed) return logged(answering, checked, charge);
-  return coverAndCharge(answering, checked, charge.owed);
-}
-
-async function coverAndCharge(answering: Answering, checked: CheckedUsage, owed: number): Promise<Charge> {
-  await answering.allowance.coverSoon(owed);
+  await answering.allowance.coverSoon(charge.owed);
   return chargeAnswer(answering, checked);
 }
 

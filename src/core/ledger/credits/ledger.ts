@@ -1,4 +1,3 @@
-import { chain, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { Clock } from "../../../base/time/clock.ts";
 import type { BudgetRecord } from "../../accounts/records/budget-records.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
@@ -54,14 +53,15 @@ export class Ledger {
    * Holds money for a caller's request, or returns the bound that prevents it, as `HoldBook.hold` does. `spender` is the open record: the
    * generation counts for the limits of the day of its request. `cost` is in nanodollars.
    */
-  hold(
+  async hold(
     principal: Extract<InferencePrincipal, { kind: "key" }>,
     spender: Spender & Pick<HoldRequest, "id">,
     { least, expected, most }: Range,
-  ): MaybePromise<HoldVerdict> {
-    const { holdBook, clock, holdMs } = this.parts;
+  ): Promise<HoldVerdict> {
+    const { holdBook, clock, holdMs, onBudgetRefused } = this.parts;
     const { account } = principal;
-    const held = holdBook.hold({
+    const { budgets } = account;
+    const verdict = await holdBook.hold({
       id: spender.id,
       amount: expected,
       least,
@@ -72,21 +72,8 @@ export class Ledger {
       spender,
       expiresAt: clock.now() + holdMs,
     });
-    const { budgets } = account;
-    return budgets === undefined ? held : this.tellRefused(held, budgets, spender);
-  }
-
-  private tellRefused(
-    held: MaybePromise<HoldVerdict>,
-    budgets: readonly BudgetRecord[],
-    spender: Spender,
-  ): MaybePromise<HoldVerdict> {
-    return chain(held, (verdict) => this.tellVerdict(verdict, budgets, spender));
-  }
-
-  private tellVerdict(verdict: HoldVerdict, budgets: readonly BudgetRecord[], spender: Spender): HoldVerdict {
-    if (verdict.kind === "refused" && verdict.budget !== undefined)
-      this.parts.onBudgetRefused?.(budgets, verdict.budget.id, spender);
+    if (budgets !== undefined && verdict.kind === "refused" && verdict.budget !== undefined)
+      onBudgetRefused?.(budgets, verdict.budget.id, spender);
     return verdict;
   }
 

@@ -1,4 +1,3 @@
-import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { UsageRecord } from "../../usage/records/records.ts";
 import type { SpendQuery } from "../records/ledger-store.ts";
 
@@ -95,10 +94,10 @@ export interface HoldBook {
   start(): Promise<void>;
   /**
    * Holds an amount, or returns the bound that prevents it. Holds up to `most` of an ample balance and down to `least` of a
-   * scarce one. A promise unless balance and limits are in memory. Rejects with a `StoreError` if the balance is not known and the
+   * scarce one. Rejects with a `StoreError` if the balance is not known and the
    * store is unavailable.
    */
-  hold(request: HoldRequest): MaybePromise<HoldVerdict>;
+  hold(request: HoldRequest): Promise<HoldVerdict>;
   /**
    * Raises a hold to `amount`, or as far as possible, and returns what is held now: 0 without a hold. Not async, because streams
    * call it between two pieces: a shared book grants what this gateway has leased of the balance already.

@@ -1,4 +1,3 @@
-import type { MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import { nextTurn } from "../../../base/time/next-turn.ts";
 import type { LedgerStore } from "../records/ledger-store.ts";
 import { Balances } from "./balances.ts";
@@ -55,11 +54,7 @@ export class MemoryHoldBook implements HoldBook {
   /** The store has everything already. */
   async start(): Promise<void> {}
 
-  hold(request: HoldRequest): MaybePromise<HoldVerdict> {
-    return this.isLoaded(request) ? this.balances.hold(request) : this.loadAndHold(request);
-  }
-
-  private async loadAndHold(request: HoldRequest): Promise<HoldVerdict> {
+  async hold(request: HoldRequest): Promise<HoldVerdict> {
     for (let tries = 0; tries < MAX_LOADS && !this.isLoaded(request); tries++) await this.load(request);
     return this.balances.hold(request);
   }

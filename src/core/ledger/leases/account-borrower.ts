@@ -75,14 +75,16 @@ export class AccountBorrower {
     return this.leases.isEmpty && this.waiting.isEmpty && !this.isSending && this.unanswered === null;
   }
 
-  /** Takes a hold, or borrows for it. Rejects with a `StoreError` if only the store knows whether it is covered. */
-  take(request: HoldRequest): TakenHold | Promise<TakenHold> {
+  /** Takes a hold from what is leased; null if that does not cover it. */
+  take(request: HoldRequest): TakenHold | null {
     const now = this.parts.clock.now();
-    const isAway = now < this.awayUntil;
-    const taken = this.leases.hold(request, now, isAway ? "unavailable" : "earlier");
-    if (taken !== null) return taken;
-    if (isAway)
-      return Promise.reject(new StoreError("it was unavailable, and the lease does not cover the hold"));
+    return this.leases.hold(request, now, now < this.awayUntil ? "unavailable" : "earlier");
+  }
+
+  /** Borrows for a hold that `take` does not cover, and takes it. Rejects with a `StoreError` if the store is known to be unavailable. */
+  async borrow(request: HoldRequest): Promise<TakenHold> {
+    if (this.parts.clock.now() < this.awayUntil)
+      throw new StoreError("it was unavailable, and the lease does not cover the hold");
     const later = this.waiting.add(request);
     this.pump();
     return later;

@@ -1,6 +1,5 @@
 import { BoundedMap } from "../../../base/collections/bounded-map.ts";
 import { PassingMap } from "../../../base/collections/passing-map.ts";
-import { chain, type MaybePromise } from "../../../base/threads/maybe-promise.ts";
 import type { Clock } from "../../../base/time/clock.ts";
 import { DAY_MS, MINUTE_MS } from "../../../base/time/time.ts";
 import type {
@@ -89,10 +88,11 @@ export class LeasedHoldBook implements HoldBook {
       this.accountOf(accountId).leases.add(name, amount, { answer: null, now });
   }
 
-  hold(request: HoldRequest): MaybePromise<HoldVerdict> {
+  async hold(request: HoldRequest): Promise<HoldVerdict> {
     const account = this.accountOf(request.accountId);
     for (const limit of request.limits) if (limit.covers !== undefined) this.beginLate(account.leases, limit);
-    return chain(account.take(request), (taken) => this.begin(account, taken));
+    const taken = account.take(request);
+    return this.begin(account, taken ?? (await account.borrow(request)));
   }
 
   /** Lowers a limit that was set lately by what earlier generations hold, or have spent and not saved. */

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
-import { chain } from "../../../base/threads/maybe-promise.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { principalOfAccount, principalOfKey } from "../../../core/accounts/memory/inference-principal.ts";
 import type { AccountPrincipal, ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
@@ -138,9 +137,9 @@ function withRoute(
     return { ...generation, serving: () => ({ ...serving, namedRoutes }) };
   }
   const { accountRoutes } = generation;
-  const of = (accountId: string) =>
-    chain(accountRoutes.of(accountId), (own) =>
-      createNamedRoutes([...(own?.list ?? []), { ...route, accountId }]),
-    );
+  const of = async (accountId: string) => {
+    const own = await accountRoutes.of(accountId);
+    return createNamedRoutes([...(own?.list ?? []), { ...route, accountId }]);
+  };
   return { ...generation, accountRoutes: { ...accountRoutes, of } };
 }
