@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
 import { listEndpointFormats, listProviderFormats } from "../../src/core/catalog/profile/list-formats.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records/records.ts";
+import { ServedDeployment } from "../../src/core/deployments/served-deployment.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
-import { listProviderTargets } from "../../src/core/deployments/upstream-target.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import type { ProviderTarget } from "../../src/wire/client-apis/inference-request.ts";
 
@@ -55,7 +55,7 @@ export function listRows(): readonly Row[] {
 function listOfEndpoint(model: ModelRecord, endpoint: ModelEndpoint, record: ProviderRecord): Row[] {
   const formats = listEndpointFormats(endpoint, listProviderFormats(record));
   const provider = { record, formats, families: [] } as unknown as Deployment["provider"];
-  return listProviderTargets({ model, endpoint, provider }, "chat").map((target) => ({
+  return new ServedDeployment(model, endpoint, provider).targets("chat").map((target) => ({
     model: model.id,
     provider: record.slug,
     format: target.format,

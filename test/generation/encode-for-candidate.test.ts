@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../src/base/failures/errors.ts";
+import { ServedDeployment } from "../../src/core/deployments/served-deployment.ts";
 import {
   type EncodeContext,
   encodeForCandidate,
@@ -112,14 +113,18 @@ function candidateOf({ formats, quirks, reached, overrides }: Circumstances): Ca
   const address = {
     urlFor: (call: { readonly format: string }) => (reached === null || call.format === reached ? url : null),
   };
-  const candidate = {
+  const parts = {
     provider: { record, formats, families: [] },
     model,
     endpoint: { name: "upstream-model", maxOutputTokens: 1_000 },
     key: { address },
     overrides,
   };
-  return candidate as unknown as Candidate;
+  const candidate = parts as unknown as Candidate;
+  return {
+    ...candidate,
+    served: new ServedDeployment(candidate.model, candidate.endpoint, candidate.provider),
+  };
 }
 
 /** Encodes a request, and returns what is sent or the failure. */

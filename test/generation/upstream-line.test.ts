@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ProviderKey } from "../../src/core/deployments/served-models.ts";
-import { findLine } from "../../src/core/deployments/upstream-line.ts";
+import { ServedDeployment } from "../../src/core/deployments/served-deployment.ts";
+import type { ProviderKey } from "../../src/core/deployments/served-provider.ts";
 import type { Candidate } from "../../src/core/routing/plan/plan.ts";
 import type { ProviderFormat } from "../../src/wire/conversation/format-name.ts";
 
@@ -17,6 +17,12 @@ function keyOf(label: string, headers: Readonly<Record<string, string>>): Provid
 
 const KEYS = [keyOf("one", {}), keyOf("two", { "x-team": "a", accept: "text/plain" })];
 const ENDPOINTS = [{ name: "small" }, { name: "large" }] as unknown as readonly Candidate["endpoint"][];
+const SERVED = new Map(
+  ENDPOINTS.map((endpoint) => {
+    const provider = { record: { slug: "host" } } as Candidate["provider"];
+    return [endpoint, new ServedDeployment({ id: "a/m" } as Candidate["model"], endpoint, provider)];
+  }),
+);
 const FORMATS: readonly ProviderFormat[] = ["openai-chat", "anthropic-messages", "bedrock-converse"];
 const ACTIONS = ["chat", "embeddings", "completions"] as const;
 const CREDENTIALS: readonly Readonly<Record<string, string>>[] = [
@@ -46,8 +52,7 @@ const question = fc.record<Question>({
 });
 
 function lineOf({ key, endpoint, action, format, stream }: Question) {
-  const provider = { record: { slug: "host" } };
-  return findLine({ key, endpoint, provider } as Candidate, { action, stream }, format);
+  return (SERVED.get(endpoint) as ServedDeployment).lineFor(key, { action, stream }, format);
 }
 
 /** The headers of one request, made anew. */

@@ -6,8 +6,8 @@ import { listEndpointFormats, listProviderFormats } from "../../src/core/catalog
 import { findFamilies, listTaken } from "../../src/core/catalog/profile/resolve-takes.ts";
 import { actionOf } from "../../src/core/catalog/records/action-of.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records/records.ts";
+import { ServedDeployment } from "../../src/core/deployments/served-deployment.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
-import { listProviderTargets } from "../../src/core/deployments/upstream-target.ts";
 import { chooseTarget } from "../../src/wire/client-apis/choose-target.ts";
 import type { UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
 import { openRequest } from "../fidelity/open-request.ts";
@@ -55,8 +55,7 @@ function targetsOf(model: ModelRecord, endpoint: ModelEndpoint): readonly Upstre
     formats,
     keys: [],
   } as unknown as Deployment["provider"];
-  const deployment: Deployment = { model, endpoint, provider, keys: [] };
-  return listProviderTargets(deployment, "chat").map((target) => ({
+  return new ServedDeployment(model, endpoint, provider).targets("chat").map((target) => ({
     provider: target,
     withReasoning: true,
     overrides: null,

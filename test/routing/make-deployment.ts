@@ -1,4 +1,5 @@
 import type { ModelEndpoint } from "../../src/core/catalog/records/records.ts";
+import { ServedDeployment } from "../../src/core/deployments/served-deployment.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 
 /** The facts of a deployment that a test sets. */
@@ -24,7 +25,7 @@ export function makeDeployment(id: string, provider: string, facts: DeploymentFa
     completion: perToken(price),
     ...(cached === undefined ? {} : { cacheRead: perToken(cached) }),
   };
-  return {
+  const deployment = {
     model: {
       id,
       inputModalities: ["text", "image"],
@@ -45,6 +46,10 @@ export function makeDeployment(id: string, provider: string, facts: DeploymentFa
     },
     keys: keys.map((label) => ({ label, secret: null, byokId: own ? label : null })),
   } as unknown as Deployment;
+  return {
+    ...deployment,
+    served: new ServedDeployment(deployment.model, deployment.endpoint, deployment.provider),
+  };
 }
 
 function perToken(dollarsPerMillion: number): string {

@@ -10,7 +10,8 @@ import type {
 import { applyOverrides } from "../../core/catalog/served/apply-overrides.ts";
 import { createCatalog } from "../../core/catalog/served/catalog.ts";
 import type { TierRecord } from "../../core/catalog/tiers/tier-records.ts";
-import { createServedModels, type ServedProvider } from "../../core/deployments/served-models.ts";
+import { createServedModels } from "../../core/deployments/served-models.ts";
+import type { ServedProvider } from "../../core/deployments/served-provider.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import type { UpstreamAddress, UpstreamCall } from "../../core/deployments/upstream-address.ts";
 import type { Serving } from "../../core/generation/call/call.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/time/clock.ts";
 import { listProviderFormats } from "../../core/catalog/profile/list-formats.ts";
 import type { ProviderRecord } from "../../core/catalog/records/records.ts";
-import type { ByokKeyReading, ProviderKey, ServedProvider } from "../../core/deployments/served-models.ts";
+import type { ByokKeyReading, ProviderKey, ServedProvider } from "../../core/deployments/served-provider.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import { type AddressReading, createAddress } from "../../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../../providers/address/google-tokens.ts";

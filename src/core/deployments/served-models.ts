@@ -1,66 +1,23 @@
 import { dateOf } from "../../base/time/time.ts";
 import type { InferenceAction, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
-import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
+import { isConversationFormat } from "../../wire/conversation/format-name.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 import { findPriceRow, type PriceRow } from "../catalog/prices/price-row.ts";
 import type { Tariff } from "../catalog/prices/pricing-rules.ts";
-import { listEndpointFormats } from "../catalog/profile/list-formats.ts";
 import { actionOf } from "../catalog/records/action-of.ts";
 import { isExpired } from "../catalog/records/expiry.ts";
-import type {
-  FamilyProfile,
-  ModelEndpoint,
-  ModelRecord,
-  ProviderRecord,
-} from "../catalog/records/records.ts";
-import type { Transport } from "./transport.ts";
-import { type UpstreamAddress, upstreamActionOf } from "./upstream-address.ts";
-
-/** A credential for a provider, ready for use. Its secret is used only in requests to this provider. */
-export interface ProviderKey {
-  /** Identifies the key in memory, such as `openai#0`. */
-  readonly label: string;
-  /** Null if the host requires no key. */
-  readonly secret: string | null;
-  /** The id of a BYOK key; null for a platform key. */
-  readonly byokId: string | null;
-  /** The URLs and authentication of requests with this key. */
-  readonly address: UpstreamAddress;
-  /** Headers of every request with this key, in addition to those that authenticate it. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** A BYOK key ready for use, or why its provider cannot be called with it. The reason contains no secret. */
-export type ByokKeyReading =
-  | { readonly kind: "key"; readonly key: ProviderKey }
-  | { readonly kind: "rejected"; readonly reason: string };
-
-/** A provider that can be called. */
-export interface ServedProvider {
-  readonly record: ProviderRecord;
-  /** What families of models take, at this provider and at others. */
-  readonly families: readonly FamilyProfile[];
-  /** The formats in which it is called: all of its row, or those that the operator configures. */
-  readonly formats: readonly ProviderFormat[];
-  /** The platform keys; none if the provider can be called only with BYOK keys. */
-  readonly keys: readonly ProviderKey[];
-  readonly transport: Transport;
-  /** Prepares a BYOK key for use; null if the provider accepts none. */
-  readonly readByokKey: ((key: ByokSecret) => ByokKeyReading) | null;
-}
-
-/** A decrypted BYOK key. */
-export interface ByokSecret {
-  readonly id: string;
-  readonly label: string;
-  readonly secret: string;
-}
+import type { ModelEndpoint, ModelRecord } from "../catalog/records/records.ts";
+import { ServedDeployment } from "./served-deployment.ts";
+import { formatsOf, type ProviderKey, type ServedProvider } from "./served-provider.ts";
+import { upstreamActionOf } from "./upstream-address.ts";
 
 /** A model endpoint that this gateway can call. */
 export interface Deployment {
   readonly model: ModelRecord;
   readonly endpoint: ModelEndpoint;
   readonly provider: ServedProvider;
+  /** What follows from these three. */
+  readonly served: ServedDeployment;
   /** The keys to call it with, in the order in which they are tried: either platform keys or BYOK keys. */
   readonly keys: readonly ProviderKey[];
   /**
@@ -84,11 +41,6 @@ export interface Deployment {
   /** How the providers of the model are sorted, if the name that the client sent says so and no field of the request does. */
   readonly sort?: ProviderSort;
 }
-
-/** A deployment and the key that it is called with. */
-export type KeyedDeployment = Pick<Deployment, "endpoint" | "model" | "provider"> & {
-  readonly key: ProviderKey;
-};
 
 /** The deployments of this gateway by model, for one state of catalog and configuration. */
 export interface ServedModels {
@@ -129,7 +81,8 @@ export function createServedModels(
       const onlyCompletes = action === "chat" && !canChat(provider, endpoint);
       const keys = findKeys(provider, endpoint, onlyCompletes ? "completions" : action);
       if (keys.length === 0 && provider.readByokKey === null) return [];
-      return [{ model, endpoint, provider, keys, ...(onlyCompletes ? { onlyCompletes } : {}) }];
+      const served = new ServedDeployment(model, endpoint, provider);
+      return [{ model, endpoint, provider, served, keys, ...(onlyCompletes ? { onlyCompletes } : {}) }];
     });
     const sorted = sortByPrice(found, at);
     const served = sorted.filter(({ keys }) => keys.length > 0);
@@ -163,11 +116,6 @@ function createKeyFinder() {
     byCall.set(call, keys);
     return keys;
   };
-}
-
-/** Returns the formats in which a model endpoint can be called, the preferred one first. */
-export function formatsOf({ formats }: ServedProvider, endpoint: ModelEndpoint): readonly ProviderFormat[] {
-  return listEndpointFormats(endpoint, formats);
 }
 
 /** Whether a key has a URL for an action at a model endpoint, in one of the formats of the endpoint. */

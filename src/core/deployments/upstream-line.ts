@@ -1,8 +1,6 @@
-import { WeakPairs } from "../../base/collections/weak-pairs.ts";
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
-import type { KeyedDeployment, ProviderKey } from "./served-models.ts";
-import { type UpstreamCall, upstreamActionOf } from "./upstream-address.ts";
+import type { ProviderKey } from "./served-provider.ts";
+import type { UpstreamCall } from "./upstream-address.ts";
 
 /** Header values by lower-case name. */
 export type HeaderValues = Readonly<Record<string, string>>;
@@ -51,37 +49,6 @@ export class UpstreamLine {
     }
     return this.authorized;
   }
-}
-
-/** The lines of each model endpoint by key. Both are replaced when catalog or configuration change. */
-const known = new WeakPairs<KeyedDeployment["endpoint"], ProviderKey, UpstreamLine[]>();
-
-/** Returns the line of a candidate for a request in a format; each is created once. */
-export function findLine(
-  candidate: KeyedDeployment,
-  { action, stream }: Pick<InferenceRequest, "action" | "stream">,
-  format: ProviderFormat,
-): UpstreamLine {
-  const lines = linesOf(candidate);
-  const upstreamAction = upstreamActionOf(action, format);
-  for (const line of lines) if (line.isFor({ format, action: upstreamAction, stream })) return line;
-  const { key, endpoint, provider } = candidate;
-  const call = { format, action: upstreamAction, model: endpoint.name, stream };
-  const url = key.address.urlFor(call);
-  // Served models include only deployments that have an address.
-  if (url === null) throw new Error(`${provider.record.slug} has no address for ${format}`);
-  const line = new UpstreamLine(key, call, url);
-  lines.push(line);
-  return line;
-}
-
-function linesOf({ endpoint, key }: KeyedDeployment): UpstreamLine[] {
-  let lines = known.get(endpoint, key);
-  if (lines === undefined) {
-    lines = [];
-    known.set(endpoint, key, lines);
-  }
-  return lines;
 }
 
 /** Returns the media type of a format's streams: server-sent events, except at Bedrock. */

@@ -1,11 +1,6 @@
-import { WeakPairs } from "../../base/collections/weak-pairs.ts";
 import type { ModelTarget } from "../../wire/canonical/format.ts";
-import type {
-  InferenceAction,
-  InferenceRequest,
-  ProviderTarget,
-} from "../../wire/client-apis/inference-request.ts";
-import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderTarget } from "../../wire/client-apis/inference-request.ts";
+import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { listStoringFields, type RetentionFacts } from "../../wire/conversation/stored-data.ts";
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import { resolveProfile } from "../catalog/prices/resolve-charges.ts";
@@ -19,127 +14,10 @@ import {
   resolveTurns,
 } from "../catalog/profile/resolve-takes.ts";
 import type { ProviderQuirks } from "../catalog/records/records.ts";
-import { type Deployment, formatsOf, type KeyedDeployment, type ProviderKey } from "./served-models.ts";
-import { upstreamActionOf } from "./upstream-address.ts";
+import type { ProviderEndpoint } from "./served-provider.ts";
 
-interface DescribedDeployment {
-  readonly provider: Deployment["provider"];
-  readonly model: Deployment["model"];
-  /** The targets with a platform key. */
-  readonly platform: TargetsOfKey;
-  /** The targets with a BYOK key, with which everything may be sent. Created by the first request with such a key. */
-  byok: TargetsOfKey | null;
-}
-
-interface TargetsOfKey {
-  /** The targets of conversations, and all of them for text completions. */
-  readonly conversations: readonly ProviderTarget[];
-  readonly all: readonly ProviderTarget[];
-}
-
-const described = new WeakMap<Deployment["endpoint"], DescribedDeployment>();
-
-/**
- * Describes a deployment to the wire formats, once for each of its formats that an action can use, the preferred one first: how it
- * deviates from the format's original vendor. Memoized by model endpoint, as long as the catalog rows are the same.
- */
-export function listProviderTargets(
-  { endpoint, model, provider }: Pick<Deployment, "endpoint" | "model" | "provider">,
-  action: InferenceAction,
-  isByok = false,
-): readonly ProviderTarget[] {
-  let known = described.get(endpoint);
-  if (known?.provider !== provider || known.model !== model) {
-    const all = formatsOf(provider, endpoint).map((format) =>
-      describe({ endpoint, model, provider }, format),
-    );
-    known = { provider, model, platform: groupTargets(all), byok: null };
-    described.set(endpoint, known);
-  }
-  if (isByok) known.byok ??= withoutProfiles(known.platform);
-  const { all, conversations } = (isByok ? known.byok : null) ?? known.platform;
-  return action === "completions" ? all : conversations;
-}
-
-function groupTargets(all: readonly ProviderTarget[]): TargetsOfKey {
-  const conversations = all.filter(({ format }) => isConversationFormat(format));
-  return { all, conversations: conversations.length === all.length ? all : conversations };
-}
-
-function withoutProfiles({ all }: TargetsOfKey): TargetsOfKey {
-  return groupTargets(all.map((target) => ({ ...target, profile: null })));
-}
-
-/** The targets that a key has an endpoint for, by the list of all of them. */
-const usable = new WeakPairs<readonly ProviderTarget[], ProviderKey, UsableTargets[]>();
-
-interface UsableTargets extends CalledFor {
-  readonly targets: readonly ProviderTarget[];
-}
-
-type CalledFor = Pick<InferenceRequest, "action" | "stream">;
-
-/**
- * Lists the targets of a candidate whose address has an endpoint for a request, as `listProviderTargets` does. A single one is not examined,
- * because served models include only deployments that have an address.
- */
-export function listUsableTargets(candidate: KeyedDeployment, request: CalledFor): readonly ProviderTarget[] {
-  const all = listProviderTargets(candidate, request.action, candidate.key.byokId !== null);
-  if (all.length === 1) return all;
-  const known = knownUsable(all, candidate.key);
-  const { action, stream } = request;
-  for (const one of known) if (one.action === action && one.stream === stream) return one.targets;
-  const targets = all.filter((target) => isUsable(target, candidate.key, request));
-  known.push({ action, stream, targets });
-  return targets;
-}
-
-function knownUsable(all: readonly ProviderTarget[], key: ProviderKey): UsableTargets[] {
-  let known = usable.get(all, key);
-  if (known === undefined) {
-    known = [];
-    usable.set(all, key, known);
-  }
-  return known;
-}
-
-function isUsable(
-  { format, model }: ProviderTarget,
-  key: ProviderKey,
-  { action, stream }: CalledFor,
-): boolean {
-  const call = { format, action: upstreamActionOf(action, format), model: model.name, stream };
-  return key.address.urlFor(call) !== null;
-}
-
-/** Targets under zero data retention by what they were made of. */
-const storeless = new WeakMap<ProviderTarget, Map<string, ProviderTarget>>();
-
-/** Returns targets that are not asked to store anything of a request. */
-export function withoutStorage(
-  targets: readonly ProviderTarget[],
-  request: Pick<InferenceRequest, "action" | "readRetention">,
-): readonly ProviderTarget[] {
-  const facts = {
-    isImages: request.action === "images",
-    cachesInMemory: request.readRetention?.().cachesInMemory ?? false,
-  };
-  return targets.map((target) => withoutStorageOf(target, facts));
-}
-
-function withoutStorageOf(target: ProviderTarget, facts: RetentionFacts): ProviderTarget {
-  const known = storeless.get(target) ?? new Map<string, ProviderTarget>();
-  storeless.set(target, known);
-  const kind = `${facts.isImages}/${facts.cachesInMemory}`;
-  let storing = known.get(kind);
-  if (storing === undefined) {
-    storing = forbidStorage(target, facts);
-    known.set(kind, storing);
-  }
-  return storing;
-}
-
-function forbidStorage(target: ProviderTarget, facts: RetentionFacts): ProviderTarget {
+/** Returns a target under zero data retention, which is not asked to store anything of a request. */
+export function forbidStorage(target: ProviderTarget, facts: RetentionFacts): ProviderTarget {
   const storingFields = new Set(listStoringFields(target.format, facts));
   const refusedFields = target.refusedFields.union(storingFields);
   // It is sent as false.
@@ -147,8 +25,9 @@ function forbidStorage(target: ProviderTarget, facts: RetentionFacts): ProviderT
   return { ...target, storingFields, refusedFields, sendsStoreFalse: target.storesChats === true };
 }
 
-function describe(
-  { endpoint, model, provider }: Pick<Deployment, "endpoint" | "model" | "provider">,
+/** Describes a deployment in one of its formats to the wire: how it deviates from the format's original vendor. */
+export function describeTarget(
+  { endpoint, model, provider }: ProviderEndpoint,
   format: ProviderFormat,
 ): ProviderTarget {
   const { record } = provider;

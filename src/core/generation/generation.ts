@@ -4,7 +4,6 @@ import { nextTurn } from "../../base/time/next-turn.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { Tiers } from "../catalog/tiers/tiers.ts";
-import { listProviderTargets } from "../deployments/upstream-target.ts";
 import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
 import type { LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { Candidate } from "../routing/plan/plan.ts";
@@ -178,7 +177,7 @@ export class Generation implements Settling {
     setCandidate(record, candidate, call.request);
     record.attempts = withAttempt(this.attempts, begun);
     record.work = work;
-    const hasFormats = listProviderTargets(candidate, call.request.action).length > 1;
+    const hasFormats = candidate.served.targets(call.request.action).length > 1;
     if (hasFormats) record.plan = recordFormat(record.plan, candidate, begun.format);
     setHeld(record, this.allowance);
     deps.recorder.write({ ...record });

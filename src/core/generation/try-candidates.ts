@@ -3,7 +3,6 @@ import { randomShare } from "../../base/secrets/random.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { ModelEndpoint } from "../catalog/records/records.ts";
-import { listUsableTargets } from "../deployments/upstream-target.ts";
 import { backoffMs } from "../routing/health/backoff.ts";
 import { healthTargetOf } from "../routing/health/health-target.ts";
 import type { Candidate } from "../routing/plan/plan.ts";
@@ -324,7 +323,8 @@ export class CandidateLoop {
   /** Lists the formats that an encoding could have had instead of its own. */
   private listOtherFormats(candidate: Candidate, encoded: EncodedForCandidate): readonly ProviderFormat[] {
     const { request } = this.generation.call;
-    const formats = encoded.formats ?? listUsableTargets(candidate, request).map(({ format }) => format);
+    const formats =
+      encoded.formats ?? candidate.served.usableTargets(candidate.key, request).map(({ format }) => format);
     return formats.filter((one) => one !== encoded.format);
   }
 

@@ -8,13 +8,8 @@ import type {
   ProviderTarget,
 } from "../../wire/client-apis/inference-request.ts";
 import { actionOf } from "../catalog/records/action-of.ts";
-import {
-  type Deployment,
-  isReachable,
-  type ProviderKey,
-  type ServedProvider,
-} from "../deployments/served-models.ts";
-import { listProviderTargets } from "../deployments/upstream-target.ts";
+import { type Deployment, isReachable } from "../deployments/served-models.ts";
+import type { ProviderKey, ServedProvider } from "../deployments/served-provider.ts";
 import { type AttemptOutcome, attempt } from "../generation/attempt/attempt.ts";
 import type { EncodedForCandidate } from "../generation/attempt/encode-for-candidate.ts";
 import type { GenerationDeps, Serving } from "../generation/call/call.ts";
@@ -156,7 +151,7 @@ function createRequest(deployment: Deployment): InferenceRequest {
 
 /** Encodes the request in its own format if the deployment has that, else in the first: every format can express it. */
 function encode(request: InferenceRequest, candidate: Candidate): EncodedForCandidate {
-  const targets = listProviderTargets(candidate, request.action);
+  const targets = candidate.served.targets(request.action);
   const provider = targets.find(({ format }) => format === request.format) ?? (targets[0] as ProviderTarget);
   const target = {
     provider,

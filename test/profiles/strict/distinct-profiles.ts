@@ -7,8 +7,8 @@ import type {
   ModelRecord,
   ProviderRecord,
 } from "../../../src/core/catalog/records/records.ts";
+import { ServedDeployment } from "../../../src/core/deployments/served-deployment.ts";
 import type { Deployment } from "../../../src/core/deployments/served-models.ts";
-import { listProviderTargets } from "../../../src/core/deployments/upstream-target.ts";
 import type { ProviderTarget } from "../../../src/wire/client-apis/inference-request.ts";
 
 /** What one or more endpoints of a host take, and one of the models behind them. */
@@ -70,8 +70,7 @@ export function listTargets(
     families,
     formats: listProviderFormats(record),
   } as unknown as Deployment["provider"];
-  const deployment = { model, endpoint, provider } as unknown as Deployment;
-  return listProviderTargets(deployment, "chat", true);
+  return new ServedDeployment(model, endpoint, provider).targets("chat", true);
 }
 
 function describeTargets(host: string, targets: readonly ProviderTarget[]): string {

@@ -7,8 +7,7 @@ import { filterDeployments, warnOfParameters } from "../../routing/plan/select-d
 import type { GenerationDeps } from "../call/call.ts";
 import type { Admission, Consideration } from "../prepare/admission.ts";
 import type { RoutableCall } from "../prepare/find-deployments.ts";
-import { rememberAdmission } from "../prepare/known-admissions.ts";
-import type { FoundDeployments, PreparedRequest } from "../prepare/prepare.ts";
+import type { PreparedRequest } from "../prepare/prepare.ts";
 
 /** The failure of a request whose record cannot be written: no provider is called and no answer is sent without a record. */
 export const CANNOT_RECORD: Failure = {
@@ -39,23 +38,11 @@ function rejectStored({ request }: RoutableCall): void {
   throw new GatewayError({ code: "invalid_request", message, metadata: { field } });
 }
 
-/** Returns what the admission of a request would be, and remembers it for equal requests. */
+/** Returns what the admission of a request would be: applies the rules of policies and of the request to the deployments that it names. */
 export function consider(
-  deps: Pick<GenerationDeps, "serving">,
-  call: RoutableCall,
-  prepared: PreparedRequest,
-): Consideration {
-  if (prepared.kind === "known") return prepared.considered;
-  const considered = applyRules(deps, call, prepared);
-  rememberAdmission(call, prepared.basis, considered);
-  return considered;
-}
-
-/** Applies the rules of policies and of the request to the deployments that it names. */
-export function applyRules(
   { serving }: Pick<GenerationDeps, "serving">,
   { request }: RoutableCall,
-  { requested: named, policy, listNeeds, usual, reserve, promptTokens }: FoundDeployments,
+  { requested: named, policy, listNeeds, usual, reserve, promptTokens }: PreparedRequest,
 ): Consideration {
   const { names, name } = named;
   const { preferences, mayHaveMedia } = request;
@@ -70,7 +57,6 @@ export function applyRules(
     ...(reserve.length === 0 ? {} : { reserve: filterDeployments(reserve, rules).deployments }),
     filteredOut,
     rejection,
-    isNamed: choiceId !== null || names.length > 1,
     requestedId: choiceId ?? requested.id,
     namedRoutes: names[0]?.steps ?? [],
     firstId: names[0]?.id ?? request.model,

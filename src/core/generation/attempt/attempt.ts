@@ -19,7 +19,6 @@ import {
 import { parseJson } from "../../../wire/json/parse-json.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../../deployments/transport.ts";
 import { AuthorizeError } from "../../deployments/upstream-address.ts";
-import { findLine } from "../../deployments/upstream-line.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { Cancellation } from "../call/cancellation.ts";
@@ -166,7 +165,7 @@ async function openExchange(context: AttemptContext): Promise<Exchange> {
   const { deps, call, candidate, encoded } = context;
   const { key, provider } = candidate;
   const { body, format, headers: added } = encoded;
-  const line = findLine(candidate, call.request, format);
+  const line = candidate.served.lineFor(key, call.request, format);
   const headers = added === undefined ? line.headers : line.headersWith(added);
   const authorizing = key.address.authorize({ url: line.url, body, headers, secret: key.secret });
   // Only some keys need an access token, which is fetched first.

@@ -11,7 +11,6 @@ import { withoutParameters } from "../../../wire/client-apis/learnable-parameter
 import { type CacheMarking, MARKED_FORMATS } from "../../../wire/conversation/cache-marking.ts";
 import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
-import { listUsableTargets, withoutStorage } from "../../deployments/upstream-target.ts";
 import { scopeOf } from "../../routing/affinity/session-key.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import type { CacheMarkName } from "../../usage/records/work-record.ts";
@@ -189,8 +188,8 @@ function listTargets({
   EncodeContext,
   "call" | "candidate" | "formats" | "zeroRetention" | "refused"
 >): readonly ProviderTarget[] {
-  const usable = listUsableTargets(candidate, request);
-  const storing = zeroRetention ? withoutStorage(usable, request) : usable;
+  const usable = candidate.served.usableTargets(candidate.key, request);
+  const storing = zeroRetention ? candidate.served.withoutStorage(usable, request) : usable;
   const targets = formats === null ? storing : selectFormats(storing, formats);
   return refused === null ? targets : targets.map((target) => leaveOut(target, refused(target.format)));
 }

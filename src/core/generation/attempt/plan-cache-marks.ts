@@ -3,7 +3,6 @@ import type { InferenceRequest } from "../../../wire/client-apis/inference-reque
 import type { CacheableShape, CacheMarking, MarkedCache } from "../../../wire/conversation/cache-marking.ts";
 import { estimateTokens, type TokenUsage } from "../../../wire/conversation/usage.ts";
 import { policyOf } from "../../accounts/records/merge-policies.ts";
-import { listUsableTargets } from "../../deployments/upstream-target.ts";
 import { cacheLifeMs } from "../../routing/affinity/cache-memory.ts";
 import { scopeOf, sessionKeyOf } from "../../routing/affinity/session-key.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
@@ -44,7 +43,8 @@ export function planMarking(
 }
 
 function findCache(candidate: Candidate, request: InferenceRequest): MarkedCache | null {
-  for (const { markedCache } of listUsableTargets(candidate, request)) if (markedCache) return markedCache;
+  for (const { markedCache } of candidate.served.usableTargets(candidate.key, request))
+    if (markedCache) return markedCache;
   return null;
 }
 

@@ -1,7 +1,6 @@
 import { listLearnable } from "../../../wire/client-apis/learnable-parameters.ts";
 import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
 import type { ModelEndpoint } from "../../catalog/records/records.ts";
-import { listUsableTargets } from "../../deployments/upstream-target.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import { refusalScopeOf, sightingAccountOf } from "../memory/learned-refusals.ts";
@@ -95,9 +94,9 @@ export class RequestRefusals {
     refusedFields: readonly string[],
     format: ProviderFormat,
   ): ReadonlySet<string> {
-    const target = listUsableTargets(candidate, this.generation.call.request).find(
-      (one) => one.format === format,
-    );
+    const target = candidate.served
+      .usableTargets(candidate.key, this.generation.call.request)
+      .find((one) => one.format === format);
     return target === undefined ? NOTHING : listLearnable(refusedFields, target);
   }
 }

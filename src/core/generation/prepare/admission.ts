@@ -42,6 +42,4 @@ export interface AdmittedRequest {
 export interface Consideration extends Admission {
   /** Null if a deployment may answer. */
   readonly rejection: Failure | null;
-  /** Whether the request names a tier or named route, or several models, instead of the id of one model. */
-  readonly isNamed: boolean;
 }

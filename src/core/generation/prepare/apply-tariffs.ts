@@ -1,18 +1,16 @@
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
-import type { PricingRules, Tariffs } from "../../catalog/prices/pricing-rules.ts";
+import type { Tariffs } from "../../catalog/prices/pricing-rules.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
+import type { GenerationDeps } from "../call/call.ts";
 
-/** The operator's pricing rules, and the time at which they are applied, milliseconds since the epoch. */
-export interface Pricing {
-  readonly pricing: PricingRules;
-  readonly now: number;
-}
-
-/** Returns what a caller's account pays; null for list prices. Anonymous callers can use free models only. */
-export function tariffsOf(principal: InferencePrincipal, { pricing, now }: Pricing): Tariffs | null {
-  if (principal.kind === "anonymous") return null;
+/** Returns what a caller's account pays now; null for list prices. Anonymous callers can use free models only. */
+export function tariffsOf(
+  principal: InferencePrincipal,
+  { pricing, clock }: Pick<GenerationDeps, "pricing" | "clock">,
+): Tariffs | null {
+  if (!pricing.areInForce || principal.kind === "anonymous") return null;
   const { id: accountId, plan } = principal.account;
-  return pricing.tariffsFor({ accountId, plan }, now);
+  return pricing.tariffsFor({ accountId, plan }, clock.now());
 }
 
 /**
@@ -28,9 +26,12 @@ export function applyTariffs(
 }
 
 function applyTariff(deployment: Deployment, tariffs: Tariffs): Deployment {
-  const { endpoint, model, keys } = deployment;
+  const { endpoint, model, keys, served } = deployment;
   const isByok = keys.some(({ byokId }) => byokId !== null);
   const tariff = tariffs.find({ endpoint, modelId: model.id, isByok });
   if (tariff === null) return deployment;
-  return { ...deployment, endpoint: isByok ? endpoint : tariff.charged, tariff };
+  const { charged } = tariff;
+  return isByok
+    ? { ...deployment, tariff }
+    : { ...deployment, endpoint: charged, served: served.pricedAs(charged), tariff };
 }

@@ -1,26 +1,16 @@
 import { type EffectivePolicy, policyOf } from "../../accounts/records/merge-policies.ts";
-import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import { requireKnownProviders } from "../../routing/health/known-providers.ts";
 import type { PromptTokens } from "../../routing/plan/prompt-tokens.ts";
 import type { GenerationDeps } from "../call/call.ts";
-import type { Consideration } from "./admission.ts";
 import { applyTariffs, tariffsOf } from "./apply-tariffs.ts";
 import { type DeploymentRules, findAllDeployments, type RoutableCall } from "./find-deployments.ts";
 import { cacheBalance } from "./find-tier-deployments.ts";
-import { type AdmissionBasis, recallAdmission } from "./known-admissions.ts";
 import { measurePrompt } from "./measure-prompt.ts";
 import { type RequestedModels, resolveRequest } from "./resolve-request.ts";
 
-/** What the admission of a request follows from. */
-export type PreparedRequest = { readonly basis: AdmissionBasis } & (
-  | { readonly kind: "known"; readonly considered: Consideration }
-  | FoundDeployments
-);
-
 /** The deployments of the models that a request names, before rules are applied to them. */
-export interface FoundDeployments extends Pick<DeploymentRules, "listNeeds"> {
-  readonly kind: "found";
+export interface PreparedRequest extends Pick<DeploymentRules, "listNeeds"> {
   readonly requested: RequestedModels;
   readonly policy: EffectivePolicy;
   /** By model, at least one. */
@@ -35,45 +25,22 @@ export type DeploymentsByModel = readonly (readonly Deployment[])[];
 
 /**
  * Loads what the admission of a request needs and memory lacks (BYOK keys, named routes of the account, its balance, a count of tokens),
- * and finds the deployments that it names. Most requests of a principal are alike in all that counts for that, so that their admission
- * is remembered.
+ * and finds the deployments that it names.
  * Rejects with a GatewayError `authentication`, `invalid_model`; `model_not_allowed`, `invalid_request` or `unavailable` if a tier or
  * the lack of a BYOK key is the reason.
  */
 export async function prepare(deps: GenerationDeps, call: RoutableCall): Promise<PreparedRequest> {
-  const { principal } = call;
-  const byokKeys = principal.kind === "anonymous" ? null : await deps.byokKeys.of(principal.account.id);
-  const basis = { ...readBasis(deps, principal), byokKeys };
-  const considered = recallAdmission(call, basis);
-  return considered === null
-    ? { basis, ...(await findDeploymentsAnew(deps, call, basis)) }
-    : { basis, kind: "known", considered };
-}
-
-function readBasis(
-  { serving, policy, pricing, clock }: GenerationDeps,
-  principal: InferencePrincipal,
-): Omit<AdmissionBasis, "byokKeys"> {
-  const tariffs = pricing.areInForce ? tariffsOf(principal, { pricing, now: clock.now() }) : null;
-  return { serving: serving(), policy, tariffs };
-}
-
-/** Finds the deployments of a request as `prepare` does, without what is remembered. */
-export async function findDeploymentsAnew(
-  deps: GenerationDeps,
-  call: RoutableCall,
-  { tariffs, byokKeys }: Pick<AdmissionBasis, "tariffs" | "byokKeys">,
-): Promise<FoundDeployments> {
   const { principal, request } = call;
+  const byokKeys = principal.kind === "anonymous" ? null : await deps.byokKeys.of(principal.account.id);
   const requested = await resolveRequest(deps, call);
   await cacheBalance(deps, principal, requested);
   const policy = policyOf(deps.policy, principal);
   const listNeeds = once(() => request.listNeeds());
   const found = findAllDeployments(deps, call, { byokKeys, requested, policy, listNeeds });
-  const [usual, reserve] = splitReserve(applyTariffs(found, tariffs));
+  const [usual, reserve] = splitReserve(applyTariffs(found, tariffsOf(principal, deps)));
   requireKnownProviders(deps.serving, request.preferences);
   const promptTokens = await measurePrompt(deps.tokenCounter, request, usual.flat());
-  return { kind: "found", requested, policy, listNeeds, usual, reserve, promptTokens };
+  return { requested, policy, listNeeds, usual, reserve, promptTokens };
 }
 
 /** Separates the deployments that answer only if the balance does not cover the others. Most requests have none. */

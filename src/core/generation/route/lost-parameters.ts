@@ -5,7 +5,6 @@ import { asFields } from "../../../wire/json/fields.ts";
 import { reachesField } from "../../catalog/profile/endpoint-profile.ts";
 import { isLacking, STRUCTURED_OUTPUTS } from "../../catalog/profile/resolve-takes.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
-import { listProviderTargets } from "../../deployments/upstream-target.ts";
 import type { RouteQuestion } from "../../routing/plan/plan.ts";
 
 type Losses = Pick<RouteQuestion, "isLossy">;
@@ -64,7 +63,7 @@ class LossTest {
 
   /** Whether something is lost in the format of the request, or in all formats of the deployment if it does not have that one. */
   isLossy(deployment: Deployment): boolean {
-    const targets = listProviderTargets(deployment, this.request.action);
+    const targets = deployment.served.targets(this.request.action);
     const own = targets.find(({ format }) => format === this.request.format);
     return (
       this.isLacking(deployment) || (own === undefined ? targets : [own]).every((one) => this.isLossyIn(one))

@@ -4,7 +4,7 @@ import type { LimitVerdict } from "../../limits/rate-limiter.ts";
 import type { CacheAffinity } from "../../routing/affinity/affinity.ts";
 import { cacheLifeMs } from "../../routing/affinity/cache-memory.ts";
 import { sessionKeyOf } from "../../routing/affinity/session-key.ts";
-import { type Candidate, type Plan, planOnly, planRoute } from "../../routing/plan/plan.ts";
+import { type Candidate, type Plan, planRoute } from "../../routing/plan/plan.ts";
 import { type AllowedDeployments, leaveOutFree } from "../admit/free-models.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import { describeLosses, NO_LOSSES } from "./lost-parameters.ts";
@@ -42,9 +42,6 @@ export function routeRequest(
     admitted.limitedModels ?? null,
   );
   const { deployments, freeLimit } = allowed;
-  const only = allowed.skipped.length === 0 ? planOnly(deployments, deps, now) : null;
-  if (only !== null)
-    return { candidates: only.candidates, skipped: only.skipped, session: null, warm: null, freeLimit };
   const isChoice = hasChoice(deployments);
   const session = isChoice ? sessionKeyOf(request, principal) : null;
   const warm = session === null ? null : affinity.recall(session, now);

@@ -1,4 +1,5 @@
-import type { Deployment, ProviderKey, ServedProvider } from "../../deployments/served-models.ts";
+import type { Deployment } from "../../deployments/served-models.ts";
+import type { ProviderKey, ServedProvider } from "../../deployments/served-provider.ts";
 import type { HealthTarget } from "./health.ts";
 
 /**

@@ -1,13 +1,8 @@
 import { WeakPairs } from "../../../base/collections/weak-pairs.ts";
 import type { InferenceAction } from "../../../wire/client-apis/inference-request.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
-import {
-  type Deployment,
-  isReachable,
-  type ProviderKey,
-  type ServedModels,
-  type ServedProvider,
-} from "../../deployments/served-models.ts";
+import { type Deployment, isReachable, type ServedModels } from "../../deployments/served-models.ts";
+import type { ProviderKey, ServedProvider } from "../../deployments/served-provider.ts";
 import { type ByokKey, type ByokKeys, findUsable } from "../../provider-keys/byok-keys.ts";
 
 /** The keys that may serve a request. */

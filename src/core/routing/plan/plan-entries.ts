@@ -7,23 +7,8 @@ import type { FilteredOut } from "./select-deployments.ts";
 /** The maximum number of entries in a record. A plan may have thousands. */
 export const MAX_ENTRIES = 24;
 
-/** The entries of plans with nothing but the one candidate that their deployment always has. */
-const ofOnly = new WeakMap<Candidate, readonly PlanEntry[]>();
-
 /** Returns the entries of a plan, candidates first, up to the maximum. */
-export function toPlanEntries(plan: Plan, filteredOut: readonly FilteredOut[]): readonly PlanEntry[] {
-  const only = plan.candidates[0];
-  if (only?.why !== "only" || plan.skipped.length > 0 || filteredOut.length > 0)
-    return listEntries(plan, filteredOut);
-  let entries = ofOnly.get(only);
-  if (entries === undefined) {
-    entries = listEntries(plan, filteredOut);
-    ofOnly.set(only, entries);
-  }
-  return entries;
-}
-
-function listEntries(
+export function toPlanEntries(
   { candidates, skipped }: Plan,
   filteredOut: readonly FilteredOut[],
 ): readonly PlanEntry[] {

@@ -1,14 +1,15 @@
 import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
 import type { ProviderPreferences, ProviderSort } from "../../../wire/conversation/preferences.ts";
 import { compareText } from "../../catalog/records/format-catalog.ts";
-import { type Deployment, formatsOf, type ProviderKey } from "../../deployments/served-models.ts";
+import type { Deployment } from "../../deployments/served-models.ts";
+import { formatsOf, type ProviderKey } from "../../deployments/served-provider.ts";
 import type { CandidateReason, SkipReason } from "../../usage/records/plan-entry.ts";
 import type { CacheAffinity } from "../affinity/affinity.ts";
 import { weighSpread } from "../affinity/weigh-spread.ts";
 import type { Drain } from "../health/drain-store.ts";
 import type { Drains } from "../health/drains.ts";
-import type { EndpointHealth, Health, HealthTarget } from "../health/health.ts";
-import { healthScopeOf, healthTargetOf } from "../health/health-target.ts";
+import type { EndpointHealth, Health } from "../health/health.ts";
+import { healthScopeOf } from "../health/health-target.ts";
 import { estimateCost } from "./estimate-cost.ts";
 
 /** The facts on which a plan depends. */
@@ -83,7 +84,7 @@ interface Rated {
  * cache counted in; for each provider its keys. Pure: the same question gives the same plan.
  */
 export function planRoute(question: RouteQuestion): Plan {
-  const plan = planOnly(question.deployments, question, question.now) ?? planMany(question);
+  const plan = planCandidates(question);
   return plan.candidates.length > 0 ? plan : planLastResort(question, plan);
 }
 
@@ -100,46 +101,14 @@ function planLastResort(question: RouteQuestion, empty: Plan): Plan {
       return cooldown?.mayIgnore === true ? null : cooldown;
     },
   };
-  const { candidates, skipped } = planMany({ ...question, health });
+  const { candidates, skipped } = planCandidates({ ...question, health });
   return {
     candidates: candidates.map((candidate) => ({ ...candidate, why: "last_resort" })),
     skipped,
   };
 }
 
-/** The plan of a deployment that is the only one, with its only key. */
-interface OnlyPlan {
-  readonly target: HealthTarget;
-  readonly plan: Plan;
-}
-
-const onlyPlans = new WeakMap<Deployment, OnlyPlan>();
-
-/**
- * Returns the plan if there is exactly one candidate, which is the most frequent case; else null. A deployment always has the same plan. If it
- * is not null, `planRoute` returns the same.
- */
-export function planOnly(
-  deployments: RouteQuestion["deployments"],
-  { health, drains }: Pick<RouteQuestion, "health" | "drains">,
-  now: number,
-): Plan | null {
-  const ofModel = deployments[0];
-  const deployment = ofModel?.[0];
-  if (deployment === undefined || deployments.length > 1 || ofModel?.length !== 1) return null;
-  const key = deployment.keys[0];
-  if (key === undefined || deployment.keys.length > 1) return null;
-  let only = onlyPlans.get(deployment);
-  if (only === undefined) {
-    const candidate: Candidate = { ...deployment, key, why: "only" };
-    only = { target: healthTargetOf(candidate), plan: { candidates: [candidate], skipped: [] } };
-    onlyPlans.set(deployment, only);
-  }
-  if (health.cooldown(only.target, now) !== null) return null;
-  return drains.find(deployment.provider.record.slug, deployment.model.id, now) === null ? only.plan : null;
-}
-
-function planMany(question: RouteQuestion): Plan {
+function planCandidates(question: RouteQuestion): Plan {
   const skipped: SkippedCandidate[] = [];
   const rated = question.deployments.map((ofModel) =>
     keepNamed(ofModel, question, skipped).flatMap((deployment) => rate(deployment, question, skipped)),
@@ -336,9 +305,15 @@ function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): r
   return shared.toSorted((a, b) => Number(b.label === warm?.keyLabel) - Number(a.label === warm?.keyLabel));
 }
 
+/** Whether there is one deployment with one key. */
+function isSole([first, second]: RouteQuestion["deployments"]): boolean {
+  return second === undefined && first?.length === 1 && first[0]?.keys.length === 1;
+}
+
 function reasonOf(rated: Rated, { question, isChoice }: CandidateContext): CandidateReason {
   const { deployment, health, isWarm } = rated;
   const { preferences } = question;
+  if (isSole(question.deployments)) return "only";
   if (preferences.order.includes(deployment.provider.record.slug)) return "order";
   if (health.state === "half_open") return "probe";
   if (health.state === "open") return "last_resort";

@@ -47,7 +47,7 @@ async function findList(request: Request, context: RequestContext): Promise<Prep
       ? policyOf(generation.policy, principal)
       : anonymousPolicy(generation);
   const own = principal.kind === "key" ? await generation.accountRoutes.of(principal.account.id) : null;
-  const tariffs = tariffsOf(principal, { pricing: generation.pricing, now: clock.now() });
+  const tariffs = tariffsOf(principal, generation);
   return lists.allowed(policy, { tariffs, own });
 }
 

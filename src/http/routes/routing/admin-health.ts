@@ -2,7 +2,7 @@ import { z } from "zod";
 import { fail, rejectField } from "../../../base/failures/errors.ts";
 import { PlainText } from "../../../core/catalog/records/plain-text-schema.ts";
 import type { ProviderRecord } from "../../../core/catalog/records/records.ts";
-import type { ProviderKey, ServedProvider } from "../../../core/deployments/served-models.ts";
+import type { ProviderKey, ServedProvider } from "../../../core/deployments/served-provider.ts";
 import type { Serving } from "../../../core/generation/call/call.ts";
 import { KeyTrialView, presentTrial } from "../../../core/questions/key-trial-view.ts";
 import { tryProviderKey } from "../../../core/questions/try-provider-key.ts";
