@@ -1,7 +1,12 @@
 import type { Clock } from "../../base/time/clock.ts";
 import { listProviderFormats } from "../../core/catalog/profile/list-formats.ts";
 import type { ProviderRecord } from "../../core/catalog/records/records.ts";
-import type { ByokKeyReading, ProviderKey, ServedProvider } from "../../core/deployments/served-provider.ts";
+import type {
+  ByokKeyReading,
+  ByokSecret,
+  ProviderKey,
+  ServedProvider,
+} from "../../core/deployments/served-provider.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import { type AddressReading, createAddress } from "../../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../../providers/address/google-tokens.ts";
@@ -95,13 +100,19 @@ function createByokKeyReader(
     if (error instanceof ConfigError && !isServed) return null;
     throw error;
   }
-  return ({ id, label, secret }): ByokKeyReading => {
+  const read = ({ id, label, secret }: ByokSecret): ByokKeyReading => {
     if (!isSendable(secret, record)) return rejectKey("it has characters that no key has");
     const reading = readAddress(record, [secret], sources);
     if (reading.kind === "incomplete")
       return rejectKey(`this gateway does not know the ${reading.missing.join(" and the ")} to call it at`);
     if (reading.kind === "refused") return rejectKey(reading.reason);
     return { kind: "key", key: { label, secret, byokId: id, address: reading.address, headers: {} } };
+  };
+  const known = new WeakMap<ByokSecret, ByokKeyReading>();
+  return (key) => {
+    const reading = known.get(key) ?? read(key);
+    known.set(key, reading);
+    return reading;
   };
 }
 

@@ -5,6 +5,7 @@ import type {
 } from "../../wire/client-apis/inference-request.ts";
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { RetentionFacts } from "../../wire/conversation/stored-data.ts";
+import { chargesBesideTokens, RateMemory } from "../catalog/prices/price-usage.ts";
 import { isFreeId } from "../catalog/records/is-free-id.ts";
 import type { ModelEndpoint, ModelRecord } from "../catalog/records/records.ts";
 import { formatsOf, type ProviderKey, type ServedProvider } from "./served-provider.ts";
@@ -37,6 +38,9 @@ interface KeyedCalls {
 export class ServedDeployment {
   /** The model is the free variant of one. */
   readonly isFree: boolean;
+  /** The prices of the deployment, and of other models that its answers name. */
+  readonly rates = new RateMemory();
+  private besides: boolean | null = null;
   private platform: TargetLists | null = null;
   /** The targets with a BYOK key, with which everything may be sent. */
   private byok: TargetLists | null = null;
@@ -60,6 +64,12 @@ export class ServedDeployment {
       this.repriced.set(endpoint, served);
     }
     return served;
+  }
+
+  /** Whether it may charge for more than tokens and a fixed price per request. If not, requests need not be examined for it. */
+  get chargesBesideTokens(): boolean {
+    this.besides ??= chargesBesideTokens(this.endpoint);
+    return this.besides;
   }
 
   /**

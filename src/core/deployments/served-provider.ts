@@ -38,7 +38,7 @@ export interface ServedProvider {
   /** The platform keys; none if the provider can be called only with BYOK keys. */
   readonly keys: readonly ProviderKey[];
   readonly transport: Transport;
-  /** Prepares a BYOK key for use; null if the provider accepts none. */
+  /** Prepares a BYOK key for use, in the same way for the same object; null if the provider accepts none. */
   readonly readByokKey: ((key: ByokSecret) => ByokKeyReading) | null;
 }
 

@@ -369,7 +369,7 @@ export class Generation implements Settling {
       return this.failCharged(filter.block, { record, charge, finish: answer.finish });
     const warnings = warnOfBound(answering, answer.finish, charge.usage);
     const body = answer.encode({
-      report: reportUsage(charge),
+      report: reportUsage(charge, candidate.served.rates),
       completedAt: Math.floor(this.deps.clock.now() / 1000),
       metadata: addWarnings(metadata, warnings, filter),
     });

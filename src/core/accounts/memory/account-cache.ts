@@ -1,5 +1,7 @@
+import { WeakPairs } from "../../../base/collections/weak-pairs.ts";
 import type { StoreHealth } from "../../../base/failures/store-health.ts";
-import type { MemberRecord, SpendingAccount } from "../records/records.ts";
+import type { AccountPrincipal } from "../records/principal.ts";
+import type { KeyRecord, MemberRecord, SpendingAccount } from "../records/records.ts";
 import type { AccountStore } from "../stores/account-store.ts";
 import type { BudgetStore } from "../stores/budget-store.ts";
 import { followChanges } from "../stores/follow-changes.ts";
@@ -13,6 +15,11 @@ export interface AccountCache {
    */
   account(id: string): Promise<SpendingAccount | null>;
   member(organizationId: string, userId: string): Promise<MemberRecord | null>;
+  /**
+   * Returns the principal of records in memory: the same object as long as the records are the same, so that what follows from them can be
+   * remembered with it.
+   */
+  principalOf(account: SpendingAccount, key: KeyRecord, member: MemberRecord | null): AccountPrincipal;
   /** Returns an account that is in memory, possibly outdated; undefined for one that is not. */
   peek(id: string): SpendingAccount | undefined;
   /** Reads accounts and memberships again if a process has changed any of them since the last call. */
@@ -38,8 +45,16 @@ export function createAccountCache(
     const [organizationId = "", userId = ""] = id.split("/");
     return store.findMember(organizationId, userId);
   }, health);
+  const principals = new WeakPairs<SpendingAccount, KeyRecord, AccountPrincipal>();
   return {
     account: accounts.get,
+    principalOf(account, key, member) {
+      const before = principals.get(account, key);
+      if (before?.member === member) return before;
+      const principal: AccountPrincipal = { kind: "key", key, account, member };
+      principals.set(account, key, principal);
+      return principal;
+    },
     peek: accounts.peek,
     member: (organizationId, userId) => members.get(`${organizationId}/${userId}`),
     refresh: followChanges({

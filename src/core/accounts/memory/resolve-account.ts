@@ -1,4 +1,3 @@
-import { WeakPairs } from "../../../base/collections/weak-pairs.ts";
 import { fail } from "../../../base/failures/errors.ts";
 import type { AccountPrincipal } from "../records/principal.ts";
 import type { KeyRecord, MemberRecord, SpendingAccount } from "../records/records.ts";
@@ -18,13 +17,18 @@ export async function resolveAccount(
   const { userId } = key;
   const accountId = organizationId ?? key.accountId;
   if (userId !== null && userId !== accountId) return resolveMember(cache, key, { accountId, userId });
-  return resolveOwner(await cache.account(accountId), key, accountId);
+  return resolveOwner(cache, key, accountId);
 }
 
 /** Resolves a key in the account that it belongs to. */
-function resolveOwner(account: SpendingAccount | null, key: KeyRecord, accountId: string): AccountPrincipal {
+async function resolveOwner(
+  cache: AccountCache,
+  key: KeyRecord,
+  accountId: string,
+): Promise<AccountPrincipal> {
+  const account = await cache.account(accountId);
   if (account === null || key.accountId !== accountId) return rejectStranger(accountId);
-  return openPrincipal(key, account, null);
+  return openPrincipal(cache, key, account, null);
 }
 
 /** Resolves a user's key in the account of an organization. */
@@ -38,24 +42,18 @@ async function resolveMember(
   if (account === null || member === null) return rejectStranger(accountId);
   const user = await cache.account(userId);
   if (user !== null && user.closedAt !== null) rejectClosed();
-  return openPrincipal(key, account, member);
+  return openPrincipal(cache, key, account, member);
 }
 
-/** The principals of the records in memory, by account and key. */
-const known = new WeakPairs<SpendingAccount, KeyRecord, AccountPrincipal>();
-
-/** Returns the same object as long as the records are the same, so that what follows from them can be remembered with it. */
+/** @throws GatewayError `permission_denied` if the account is closed. */
 function openPrincipal(
+  cache: AccountCache,
   key: KeyRecord,
   account: SpendingAccount,
   member: MemberRecord | null,
 ): AccountPrincipal {
   if (account.closedAt !== null) rejectClosed();
-  const before = known.get(account, key);
-  if (before?.member === member) return before;
-  const principal: AccountPrincipal = { kind: "key", key, account, member };
-  known.set(account, key, principal);
-  return principal;
+  return cache.principalOf(account, key, member);
 }
 
 function rejectStranger(organization: string): never {

@@ -2,7 +2,7 @@ import { matchPattern } from "../../../base/text/match-pattern.ts";
 import { hyphenate, undatedId } from "../../catalog/records/undated-id.ts";
 import { isTierName } from "../../catalog/tiers/tier-name.ts";
 import type { InferencePrincipal } from "./principal.ts";
-import type { KeyRecord, Policy } from "./records.ts";
+import type { Policy } from "./records.ts";
 
 /** The level of a policy: the configuration of the gateway, the account that pays, or the key. */
 export type PolicyLevel = "gateway" | "account" | "key";
@@ -41,28 +41,13 @@ export function mergePolicies(levels: readonly LevelPolicy[]): EffectivePolicy {
   };
 }
 
-/** The merged policy of a principal, valid while the operator's policy is the same object. */
-interface KnownPolicy {
-  readonly operator: Policy;
-  readonly merged: EffectivePolicy;
-}
-
-const known = new WeakMap<InferencePrincipal, KnownPolicy>();
-
 /** Returns the policy that applies to a principal: the operator's, and with a key also the account's and the key's models. */
 export function policyOf(operator: Policy, principal: InferencePrincipal): EffectivePolicy {
   if (principal.kind === "anonymous") return mergePolicies([{ level: "gateway", policy: operator }]);
-  const before = known.get(principal);
-  if (before?.operator === operator) return before.merged;
-  const merged = mergeKeyPolicies(operator, principal.account.policy, principal.key);
-  known.set(principal, { operator, merged });
-  return merged;
-}
-
-function mergeKeyPolicies(operator: Policy, account: Policy, key: KeyRecord): EffectivePolicy {
+  const { account, key } = principal;
   const merged = mergePolicies([
     { level: "gateway", policy: operator },
-    { level: "account", policy: account },
+    { level: "account", policy: account.policy },
   ]);
   if (key.models === null) return merged;
   return {

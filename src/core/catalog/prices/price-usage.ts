@@ -92,7 +92,26 @@ interface Rates extends Readonly<Record<RatedKind | "request_medium" | "request_
   readonly maxCompletion: Rate;
 }
 
-const parsed = new WeakMap<Prices, Rates>();
+/** Reads prices for computations. */
+interface RateReader {
+  of(prices: Prices): Rates;
+}
+
+/** Reads the same prices once. */
+export class RateMemory implements RateReader {
+  private readonly known = new WeakMap<Prices, Rates>();
+
+  of(prices: Prices): Rates {
+    let rates = this.known.get(prices);
+    if (rates === undefined) {
+      rates = parseRates(prices);
+      this.known.set(prices, rates);
+    }
+    return rates;
+  }
+}
+
+const READ_ANEW: RateReader = { of: parseRates };
 
 /** Returns the prices at a time, milliseconds since the epoch, for a prompt of `promptTokens`; null if the endpoint has none. */
 export function findPrices(endpoint: ModelEndpoint, promptTokens: number, at: number): Prices | null {
@@ -159,10 +178,10 @@ export interface PricedAdvisor extends AdvisorUsage {
  * Returns the cost of a generation including its advisors, in nanodollars, rounded once, half up. A kind of token without a
  * price costs as much as a prompt or completion token.
  */
-export function priceWhole({ prices, usage, advisors }: PricedUsage): number {
+export function priceWhole({ prices, usage, advisors }: PricedUsage, rates: RateReader = READ_ANEW): number {
   const sum = new CostSum();
-  if (prices !== null) forEachCharge(readRates(prices), usage, sum);
-  for (const advisor of advisors) chargeAdvisor(advisor, sum);
+  if (prices !== null) forEachCharge(rates.of(prices), usage, sum);
+  for (const advisor of advisors) chargeAdvisor(advisor, sum, rates);
   return sum.round();
 }
 
@@ -174,7 +193,7 @@ export function priceCacheSaving(prices: Prices | null, usage: CachedTokens): nu
   // Records of earlier versions may lack some.
   const { cachedTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0 } = usage;
   if (prices === null || prices.reported !== undefined || cachedTokens + cacheWriteTokens === 0) return 0;
-  const { prompt, cache_read, cache_write, cache_write_1h } = readRates(prices);
+  const { prompt, cache_read, cache_write, cache_write_1h } = parseRates(prices);
   const saved =
     BigInt(cachedTokens) * (prompt.value - cache_read.value) +
     BigInt(cacheWriteTokens - cacheWrite1hTokens) * (prompt.value - cache_write.value) +
@@ -195,10 +214,13 @@ export interface TokenCosts {
  * Returns the parts of a cost that are charged by tokens, each rounded by itself, half up. Fixed prices and those of searches, images and other units
  * are in neither. If the provider reported a cost, the parts are what its prices for tokens say.
  */
-export function priceTokens({ prices, usage, advisors }: PricedUsage): TokenCosts {
+export function priceTokens(
+  { prices, usage, advisors }: PricedUsage,
+  rates: RateReader = READ_ANEW,
+): TokenCosts {
   const parts = new SplitCost();
-  if (prices !== null) forEachToken(readRates(prices), usage, parts);
-  for (const advisor of advisors) chargeAdvisor(advisor, parts);
+  if (prices !== null) forEachToken(rates.of(prices), usage, parts);
+  for (const advisor of advisors) chargeAdvisor(advisor, parts, rates);
   return { prompt: parts.prompt.round(), completion: parts.completion.round() };
 }
 
@@ -216,13 +238,13 @@ class SplitCost implements ChargeTaker {
 /** Returns the cost of an advisor in nanodollars. */
 export function priceAdvisor(advisor: PricedAdvisor): number {
   const sum = new CostSum();
-  chargeAdvisor(advisor, sum);
+  chargeAdvisor(advisor, sum, READ_ANEW);
   return sum.round();
 }
 
 /** Charges an advisor's tokens. The price per request is charged only once for a generation. */
-function chargeAdvisor({ prices, ...usage }: PricedAdvisor, charges: ChargeTaker): void {
-  if (prices !== null) forEachToken(readRates(prices), { ...NO_TOKENS, ...usage }, charges);
+function chargeAdvisor({ prices, ...usage }: PricedAdvisor, charges: ChargeTaker, rates: RateReader): void {
+  if (prices !== null) forEachToken(rates.of(prices), { ...NO_TOKENS, ...usage }, charges);
 }
 
 /** The counts that are not tokens. */
@@ -240,10 +262,15 @@ export interface BoundedPrompt extends OtherUsage {
  * Returns the maximum cost of a request at an endpoint, for any kind of its tokens: the prompt plain or written to a cache,
  * the answer plain, reasoning, audio or images. `at` is in milliseconds since the epoch.
  */
-export function priceAtMost(endpoint: ModelEndpoint, prompt: BoundedPrompt, at: number): MaxCost {
+export function priceAtMost(
+  endpoint: ModelEndpoint,
+  prompt: BoundedPrompt,
+  at: number,
+  reader: RateReader = READ_ANEW,
+): MaxCost {
   const prices = findPrices(endpoint, prompt.promptTokens + prompt.fileTokens, at);
   if (prices === null) return NO_COST;
-  const rates = readRates(prices);
+  const rates = reader.of(prices);
   const fixed = new CostSum();
   fixed.charge("prompt", prompt.promptTokens, rates.maxPrompt);
   if (prompt.fileTokens > 0) fixed.charge("prompt", prompt.fileTokens, rates.maxFile);
@@ -259,14 +286,14 @@ const NO_COST: MaxCost = new QuickCost(0, 0);
  */
 export function listPriceLines(prices: Prices, usage: TokenUsage): PriceLine[] {
   const list = new PriceList();
-  forEachCharge(readRates(prices), usage, list);
+  forEachCharge(parseRates(prices), usage, list);
   return list.lines;
 }
 
 /** Lists the lines of an advisor's cost. */
 export function listAdvisorLines(advisor: PricedAdvisor): PriceLine[] {
   const list = new PriceList();
-  chargeAdvisor(advisor, list);
+  chargeAdvisor(advisor, list, READ_ANEW);
   return list.lines;
 }
 
@@ -370,49 +397,43 @@ function rateOfRequest(rates: Rates, { searchContext }: Pick<TokenUsage, "search
   return searchContext === "medium" ? rates.request_medium : rates.request;
 }
 
-function readRates(prices: Prices): Rates {
-  let rates = parsed.get(prices);
-  if (rates === undefined) {
-    const prompt = readRate(prices.prompt);
-    const completion = readRate(prices.completion);
-    const orElse = (price: string | undefined, other: Rate) =>
-      price === undefined ? other : readRate(price);
-    const cacheWrite = orElse(prices.cacheWrite, prompt);
-    const request = orElse(prices.request, FREE);
-    const requestMedium = orElse(prices.requestMedium, request);
-    const cacheWrite1h = orElse(prices.cacheWrite1h, cacheWrite);
-    const reasoning = orElse(prices.reasoning, completion);
-    const imageCompletion = orElse(prices.imageOut, completion);
-    const audioPrompt = orElse(prices.audioIn, prompt);
-    const audioCompletion = orElse(prices.audioOut, completion);
-    rates = {
-      prompt,
-      completion,
-      cache_read: orElse(prices.cacheRead, prompt),
-      cache_write: cacheWrite,
-      cache_write_1h: cacheWrite1h,
-      audio_prompt: audioPrompt,
-      audio_completion: audioCompletion,
-      reasoning,
-      image_completion: imageCompletion,
-      request,
-      request_medium: requestMedium,
-      request_high: orElse(prices.requestHigh, requestMedium),
-      image: orElse(prices.image, FREE),
-      search: orElse(prices.search, FREE),
-      searched_request: orElse(prices.searchedRequest, FREE),
-      reported: orElse(prices.reported, FREE),
-      surcharge: orElse(prices.surcharge, FREE),
-      character: orElse(prices.character, FREE),
-      audio_second: orElse(prices.audioSecond, FREE),
-      prices,
-      maxPrompt: highestOf(prompt, cacheWrite, cacheWrite1h),
-      maxFile: highestOf(prompt, cacheWrite, cacheWrite1h, audioPrompt),
-      maxCompletion: highestOf(completion, reasoning, audioCompletion, imageCompletion),
-    };
-    parsed.set(prices, rates);
-  }
-  return rates;
+function parseRates(prices: Prices): Rates {
+  const prompt = readRate(prices.prompt);
+  const completion = readRate(prices.completion);
+  const orElse = (price: string | undefined, other: Rate) => (price === undefined ? other : readRate(price));
+  const cacheWrite = orElse(prices.cacheWrite, prompt);
+  const request = orElse(prices.request, FREE);
+  const requestMedium = orElse(prices.requestMedium, request);
+  const cacheWrite1h = orElse(prices.cacheWrite1h, cacheWrite);
+  const reasoning = orElse(prices.reasoning, completion);
+  const imageCompletion = orElse(prices.imageOut, completion);
+  const audioPrompt = orElse(prices.audioIn, prompt);
+  const audioCompletion = orElse(prices.audioOut, completion);
+  return {
+    prompt,
+    completion,
+    cache_read: orElse(prices.cacheRead, prompt),
+    cache_write: cacheWrite,
+    cache_write_1h: cacheWrite1h,
+    audio_prompt: audioPrompt,
+    audio_completion: audioCompletion,
+    reasoning,
+    image_completion: imageCompletion,
+    request,
+    request_medium: requestMedium,
+    request_high: orElse(prices.requestHigh, requestMedium),
+    image: orElse(prices.image, FREE),
+    search: orElse(prices.search, FREE),
+    searched_request: orElse(prices.searchedRequest, FREE),
+    reported: orElse(prices.reported, FREE),
+    surcharge: orElse(prices.surcharge, FREE),
+    character: orElse(prices.character, FREE),
+    audio_second: orElse(prices.audioSecond, FREE),
+    prices,
+    maxPrompt: highestOf(prompt, cacheWrite, cacheWrite1h),
+    maxFile: highestOf(prompt, cacheWrite, cacheWrite1h, audioPrompt),
+    maxCompletion: highestOf(completion, reasoning, audioCompletion, imageCompletion),
+  };
 }
 
 function highestOf(...rates: readonly Rate[]): Rate {
@@ -431,18 +452,11 @@ const BESIDE_TOKENS = [
   "imageOut",
 ] as const satisfies readonly (keyof Prices)[];
 
-const charging = new WeakMap<ModelEndpoint, boolean>();
-
 /** Whether an endpoint may charge for more than tokens and a fixed price per request. If not, requests need not be examined for it. */
 export function chargesBesideTokens(endpoint: ModelEndpoint): boolean {
-  let charges = charging.get(endpoint);
-  if (charges === undefined) {
-    const rows = [endpoint, ...(endpoint.priceChanges ?? [])];
-    const all = rows.flatMap(({ prices, priceTiers = [] }) => [prices, ...priceTiers]);
-    charges = all.some((prices) => BESIDE_TOKENS.some((name) => prices?.[name] !== undefined));
-    charging.set(endpoint, charges);
-  }
-  return charges;
+  const rows = [endpoint, ...(endpoint.priceChanges ?? [])];
+  const all = rows.flatMap(({ prices, priceTiers = [] }) => [prices, ...priceTiers]);
+  return all.some((prices) => BESIDE_TOKENS.some((name) => prices?.[name] !== undefined));
 }
 
 /** Parses a price of the catalog. Throws if it is invalid, which is a bug: the catalog is validated when it is loaded. */

@@ -1,4 +1,6 @@
+import { isFreeId } from "../records/is-free-id.ts";
 import type { CatalogData, ModelRecord, ProviderRecord } from "../records/records.ts";
+import { EndpointIndex, type FoundEndpoint } from "./endpoint-index.ts";
 import { createSuggester, type SuggestNames } from "./suggest-names.ts";
 
 /** The indexed catalog in memory. Immutable; a reload creates another one. */
@@ -12,6 +14,13 @@ export interface Catalog {
   /** Returns the model with this id, ignoring case. */
   find(id: string): ModelRecord | undefined;
   provider(slug: string): ProviderRecord | undefined;
+  /** The free models. */
+  readonly freeModels: readonly ModelRecord[];
+  /**
+   * Finds the endpoint by the name that a provider uses for the model; null if the catalog has none. If the full name is unknown, it is
+   * compared without a date or version at its end.
+   */
+  findEndpoint(provider: string, name: string): FoundEndpoint | null;
   /** Suggests model ids for error texts. */
   readonly suggest: SuggestNames;
   /** Suggests provider slugs for error texts. */
@@ -23,19 +32,25 @@ export function canonicalModel(catalog: Pick<Catalog, "find">, id: string): stri
   return catalog.find(id)?.id ?? id;
 }
 
-/** Indexes a catalog. The suggesters are created on first use. */
+/** Indexes a catalog. The suggesters and the index of endpoints are created on first use. */
 export function createCatalog(data: CatalogData): Catalog {
   const models = new Map(data.models.map((model) => [model.id, model]));
   const byLowerCase = new Map(data.models.map((model) => [model.id.toLowerCase(), model]));
   const providers = new Map(data.providers.map((provider) => [provider.slug, provider]));
   let suggestModel: SuggestNames | null = null;
   let suggestProvider: SuggestNames | null = null;
+  let endpoints: EndpointIndex | null = null;
   return {
     source: data.source,
     models: data.models,
     providers: data.providers,
     find: (id) => models.get(id) ?? byLowerCase.get(id.toLowerCase()),
     provider: (slug) => providers.get(slug),
+    freeModels: data.models.filter(({ id }) => isFreeId(id)),
+    findEndpoint(provider, name) {
+      endpoints ??= new EndpointIndex(data.models);
+      return endpoints.find(provider, name);
+    },
     suggest(id, limit) {
       suggestModel ??= createSuggester([...models.keys()]);
       return suggestModel(id, limit);

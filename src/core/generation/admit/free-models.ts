@@ -1,4 +1,3 @@
-import { isFreeId } from "../../catalog/records/is-free-id.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import type { LimitVerdict } from "../../limits/rate-limiter.ts";
 import type { Candidate, SkippedCandidate } from "../../routing/plan/plan.ts";
@@ -15,7 +14,7 @@ export interface AllowedDeployments {
 
 /** Returns whether the limit on free models may matter to a request. */
 export function namesFreeModel(deployments: DeploymentsByModel): boolean {
-  for (const [first] of deployments) if (first !== undefined && isFreeId(first.model.id)) return true;
+  for (const [first] of deployments) if (first?.served.isFree) return true;
   return false;
 }
 
@@ -46,6 +45,6 @@ function removeFree(deployments: DeploymentsByModel, limit: LimitVerdict): Allow
 const NO_SKIPPED: readonly SkippedCandidate[] = [];
 
 /** Returns whether a request counts for the limit on free models once it is sent to a candidate. */
-export function countsAsFree({ model, key }: Pick<Candidate, "model" | "key">): boolean {
-  return key.byokId === null && isFreeId(model.id);
+export function countsAsFree({ served, key }: Pick<Candidate, "served" | "key">): boolean {
+  return key.byokId === null && served.isFree;
 }

@@ -4,8 +4,6 @@ import type { RequestNeeds } from "../../../wire/conversation/needs.ts";
 import { type EffectivePolicy, type PolicyRule, ruleAllows } from "../../accounts/records/merge-policies.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 import { isFreeId } from "../../catalog/records/is-free-id.ts";
-import type { ModelRecord } from "../../catalog/records/records.ts";
-import type { Catalog } from "../../catalog/served/catalog.ts";
 import type { TierRecord } from "../../catalog/tiers/tier-records.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import { freeSessionKeyOf } from "../../routing/affinity/session-key.ts";
@@ -64,7 +62,7 @@ export function describeFacts(
     headers,
     hasCredits: () => hasCredits(ledger, principal),
     session: () => freeSessionKeyOf(request, principal),
-    freeModels: () => freeModelsOf(serving().catalog),
+    freeModels: () => serving().catalog.freeModels,
   };
 }
 
@@ -73,15 +71,6 @@ function hasCredits(ledger: GenerationDeps["ledger"], principal: InferencePrinci
   if (principal.kind === "anonymous") return false;
   const { id, overdraft } = principal.account;
   return overdraft === null || (ledger.cachedBalanceOf(id) ?? 0) > 0;
-}
-
-const freeModels = new WeakMap<Catalog, readonly ModelRecord[]>();
-
-/** Returns the free models of a catalog, memoized. */
-function freeModelsOf(catalog: Catalog): readonly ModelRecord[] {
-  const known = freeModels.get(catalog) ?? catalog.models.filter(({ id }) => isFreeId(id));
-  freeModels.set(catalog, known);
-  return known;
 }
 
 /**

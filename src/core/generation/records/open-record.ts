@@ -117,12 +117,13 @@ export function setCandidate(
   candidate: Candidate,
   request: Pick<InferenceRequest, "listCharges">,
 ): void {
-  const { endpoint, tariff } = candidate;
+  const { endpoint, tariff, served } = candidate;
   const { promptTokens, createdAt } = record;
   const charged = tariff?.charged ?? endpoint;
   const { record: provider } = candidate.provider;
   const mayCostMore = provider.factors !== undefined || provider.reportsCost === true;
-  const isExamined = mayCostMore || chargesBesideTokens(charged);
+  const chargesMore = tariff === undefined ? served.chargesBesideTokens : chargesBesideTokens(charged);
+  const isExamined = mayCostMore || chargesMore;
   const { images, search, modes } = isExamined ? request.listCharges() : NO_CHARGES;
   record.images = images;
   record.searchContext = search?.context ?? null;

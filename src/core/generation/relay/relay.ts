@@ -289,7 +289,7 @@ class StreamPump {
     const metadata = addWarnings(this.context.metadata, warnings, this.context.filter);
     const charge = await chargeComplete(this.context, counted);
     const last = this.begun.relay.encodeEnd({
-      report: reportUsage(charge),
+      report: reportUsage(charge, this.context.candidate.served.rates),
       metadata,
       completedAt: Math.floor(this.context.deps.clock.now() / 1000),
     });

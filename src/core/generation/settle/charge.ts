@@ -19,11 +19,11 @@ import {
   priceAdvisor,
   priceTokens,
   priceWhole,
+  type RateMemory,
 } from "../../catalog/prices/price-usage.ts";
 import type { Tariff } from "../../catalog/prices/pricing-rules.ts";
-import { isFreeId } from "../../catalog/records/is-free-id.ts";
 import type { ModelEndpoint, Prices } from "../../catalog/records/records.ts";
-import { type FoundEndpoint, findEndpoint } from "../../catalog/served/find-endpoint.ts";
+import type { FoundEndpoint } from "../../catalog/served/endpoint-index.ts";
 import { chargedEndpoint } from "../../ledger/holds/worst-case.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import type { AdvisorRecord, UsageRecord } from "../../usage/records/records.ts";
@@ -64,12 +64,12 @@ export interface Priced {
  * models cost nothing, BYOK keys at most a fee, and no account pays more than its allowance covers.
  */
 export function chargeFor(answer: Priced, usage: TokenUsage): Charge {
-  const { tariff, key, model } = answer.candidate;
+  const { tariff, key, served } = answer.candidate;
   const counted = priceUsage(answer, usage, listedEndpoint);
   const listed = withReported(counted, usage);
   const charged = tariff === undefined ? listed : priceTariff(answer, { usage, counted, tariff });
   const isByok = key.byokId !== null;
-  const owed = isFreeId(model.id) || (isByok && tariff === undefined) ? 0 : charged.cost;
+  const owed = served.isFree || (isByok && tariff === undefined) ? 0 : charged.cost;
   const paid = owed === 0 ? 0 : answer.allowance.cover(owed);
   return {
     usage,
@@ -146,7 +146,7 @@ function priceUsage(answer: Priced, usage: TokenUsage, endpointOf: PriceBook): P
   const prices = surcharge === undefined || inMode === null ? inMode : { ...inMode, surcharge };
   const advisors =
     usage.advisors === undefined ? NO_ADVISORS : priceAdvisors(usage.advisors, answer, endpointOf);
-  return { prices, advisors, cost: priceWhole({ prices, usage, advisors }) };
+  return { prices, advisors, cost: priceWhole({ prices, usage, advisors }, answer.candidate.served.rates) };
 }
 
 function priceAdvisors(
@@ -163,7 +163,7 @@ function priceAdvisors(
 }
 
 function findByName(name: string, { candidate, deps }: Priced): FoundEndpoint | null {
-  return findEndpoint(deps.serving().catalog, candidate.provider.record.slug, name);
+  return deps.serving().catalog.findEndpoint(candidate.provider.record.slug, name);
 }
 
 const NO_ADVISORS: readonly never[] = [];
@@ -187,8 +187,8 @@ function chargeAdvisors(
 }
 
 /** Returns usage and cost as the client sees them. */
-export function reportUsage({ usage, paid, shown, isByok }: Charge): UsageReport {
-  const byTokens = priceTokens({ prices: shown.prices, usage, advisors: shown.advisors });
+export function reportUsage({ usage, paid, shown, isByok }: Charge, rates: RateMemory): UsageReport {
+  const byTokens = priceTokens({ prices: shown.prices, usage, advisors: shown.advisors }, rates);
   return {
     usage,
     cost: toDollars(paid),

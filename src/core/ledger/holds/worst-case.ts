@@ -5,10 +5,8 @@ import { endpointForModes } from "../../catalog/prices/factors.ts";
 import { ExactCost, type MaxCost } from "../../catalog/prices/max-cost.ts";
 import { type BoundedPrompt, priceAtMost } from "../../catalog/prices/price-usage.ts";
 import { boundServices } from "../../catalog/profile/service-bounds.ts";
-import { isFreeId } from "../../catalog/records/is-free-id.ts";
 import type { ModelEndpoint, ModelRecord } from "../../catalog/records/records.ts";
 import type { Catalog } from "../../catalog/served/catalog.ts";
-import { findEndpoint } from "../../catalog/served/find-endpoint.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 
 /** Bytes of text for each token, at the least: vendors hardly ever count more tokens than that. */
@@ -61,21 +59,21 @@ export function boundCost(
   deployment: Deployment,
   { bounds, catalog, now }: { readonly bounds: HoldBounds; readonly catalog: Catalog; readonly now: number },
 ): DeploymentCost | null {
-  const { model, provider, tariff } = deployment;
-  if (isFreeId(model.id)) return null;
+  const { served, provider, tariff } = deployment;
+  if (served.isFree) return null;
   const charges = request.listCharges();
   const endpoint = endpointForModes(tariff?.charged ?? deployment.endpoint, charges.modes, provider.record);
   const prompt = boundChargedPrompt(request, charges, endpoint, bounds.searches);
   const tokens = boundAnswers(request, endpoint, bounds.tokens);
-  const cost = priceAtMost(endpoint, prompt, now);
+  const cost = priceAtMost(endpoint, prompt, now, served.rates);
   const services = boundServices(provider.record, charges.services);
   if (charges.advisors.length === 0 && services === 0n) return { cost, tokens };
   const { fixed, perToken } = cost.toExact();
   const plain = { ...prompt, images: 0, searches: 0 };
   let advised = scaleByTariff(services, tariff?.factor ?? null);
   for (const { model: name, most } of charges.advisors) {
-    const found = findEndpoint(catalog, provider.record.slug, name);
-    const once = priceAtMost(chargedEndpoint(found, deployment), plain, now).toExact();
+    const found = catalog.findEndpoint(provider.record.slug, name);
+    const once = priceAtMost(chargedEndpoint(found, deployment), plain, now, served.rates).toExact();
     const times = BigInt(Math.min(most ?? bounds.searches, MOST_SEARCHES));
     advised += times * (once.fixed + BigInt(bounds.tokens) * once.perToken);
   }

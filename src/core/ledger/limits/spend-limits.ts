@@ -8,35 +8,14 @@ import type { MeterPeriod } from "../leases/money-leases.ts";
 import { addBudgets, LATE_METERS } from "./budget-limits.ts";
 import { daysOf } from "./spend-periods.ts";
 
-/** The limits of a principal besides budgets, for requests of one day. */
-interface KnownLimits {
-  readonly day: number;
-  readonly limits: readonly SpendLimit[];
-}
-
-const known = new WeakMap<AccountPrincipal, KnownLimits>();
-
 /**
  * Returns the spending limits that a caller's request counts for: of the key in total, of the member per day, of the organization
  * per month (UTC). These are included if they are not set, because what is spent counts for a limit that is set later. A key's limit by
- * day, week or month is included only if it is set, a budget only if it rejects requests. The limits of a day are remembered, because
- * only budgets depend on more of the request.
+ * day, week or month is included only if it is set, a budget only if it rejects requests.
  */
 export function limitsOf(principal: AccountPrincipal, spender: Spender): readonly SpendLimit[] {
-  const day = dayOf(spender.createdAt);
-  let before = known.get(principal);
-  if (before?.day !== day) {
-    before = { day, limits: listLimits(principal, spender.createdAt) };
-    known.set(principal, before);
-  }
-  const { budgets } = principal.account;
-  if (budgets === undefined) return before.limits;
-  const limits = [...before.limits];
-  addBudgets(limits, budgets, spender);
-  return limits;
-}
-
-function listLimits({ key, account, member }: AccountPrincipal, requestedAt: number): readonly SpendLimit[] {
+  const { key, account, member } = principal;
+  const { createdAt: requestedAt } = spender;
   const { spendLimitPeriod } = key;
   const limits: SpendLimit[] = [
     {
@@ -69,6 +48,7 @@ function listLimits({ key, account, member }: AccountPrincipal, requestedAt: num
       query: { accountId: account.id, days },
     });
   }
+  if (account.budgets !== undefined) addBudgets(limits, account.budgets, spender);
   return limits;
 }
 

@@ -1,4 +1,3 @@
-import { WeakPairs } from "../../../base/collections/weak-pairs.ts";
 import type { InferenceAction } from "../../../wire/client-apis/inference-request.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 import { type Deployment, isReachable, type ServedModels } from "../../deployments/served-models.ts";
@@ -79,20 +78,12 @@ function whyUnusable(keys: readonly ByokKey[]): "sealed" | "unfit" {
   return keys.some(({ secret }) => secret !== null) ? "unfit" : "sealed";
 }
 
-/** Prepared keys, by provider of a catalog and BYOK key. */
-const ready = new WeakPairs<ServedProvider, ByokKey, ProviderKey | null>();
-
-function readyKey(provider: ServedProvider, byokKey: ByokKey): ProviderKey | null {
-  let key = ready.get(provider, byokKey);
-  if (key === undefined) {
-    key = makeReady(provider, byokKey);
-    ready.set(provider, byokKey, key);
-  }
-  return key;
+function readyKey({ readByokKey }: ServedProvider, key: ByokKey): ProviderKey | null {
+  if (!isDecrypted(key) || readByokKey === null) return null;
+  const reading = readByokKey(key);
+  return reading.kind === "key" ? reading.key : null;
 }
 
-function makeReady({ readByokKey }: ServedProvider, { id, label, secret }: ByokKey): ProviderKey | null {
-  if (secret === null || readByokKey === null) return null;
-  const reading = readByokKey({ id, label, secret });
-  return reading.kind === "key" ? reading.key : null;
+function isDecrypted(key: ByokKey): key is ByokKey & { readonly secret: string } {
+  return key.secret !== null;
 }
