@@ -56,23 +56,25 @@ export interface CandidateAnswer {
   readonly marking: PromptMarking | null;
 }
 
-/** One admitted generation: its record, the resources it holds, and the ways in which it ends. */
+/** One admitted generation: its record, the resources it holds, and the ways in which it ends. Its fields are changed by its methods alone. */
 export class Generation implements Settling {
   readonly id: string;
   readonly extensions: AttachedExtensions;
   readonly cancellation: Cancellation;
   readonly client: ClientWatch;
   private readonly beginning: Wait;
-  private ended: readonly AttemptRecord[] = NO_ATTEMPTS;
+  /** The attempts that have ended. */
+  attempts: readonly AttemptRecord[] = NO_ATTEMPTS;
   readonly record: OpenRecord;
-  private warned: readonly Warning[];
-  private present: GenerationCall;
+  /** What admission and gates have warned of. */
+  warnings: readonly Warning[];
   /** Response headers of gates. */
   private headers: GenerationResult["headers"] = NO_HEADERS;
-  private held: Allowance = NO_HOLD;
+  /** What it may use of its account's money. */
+  allowance: Allowance = NO_HOLD;
   private session: Route["session"] = null;
   /** The status of the caller's limits after this request; null if it has none. */
-  private limits: RateLimitStatus | null;
+  limitStatus: RateLimitStatus | null;
   /** The account's limit on free models before this request; null if the request names none, or if it is not limited. */
   readonly freeLimit: LimitVerdict | null;
   /** Models whose own limits are used up; null for none. */
@@ -83,18 +85,18 @@ export class Generation implements Settling {
 
   constructor(
     readonly deps: GenerationDeps,
-    call: GenerationCall,
+    /** With the body that gates have made of it. Extensions keep the one that they were attached with. */
+    public call: GenerationCall,
     admitted: AdmittedRequest,
     limits: TakenLimits,
   ) {
     const { admission } = admitted;
-    this.present = call;
     this.id = admitted.id;
-    this.limits = limits.limitStatus;
+    this.limitStatus = limits.limitStatus;
     this.freeLimit = limits.freeLimit;
     this.limitedModels = limits.limited ?? null;
     this.countedModel = limits.modelId ?? admission.modelId;
-    this.warned = admission.warnings;
+    this.warnings = admission.warnings;
     this.zeroRetention = admission.zeroRetention;
     this.record = openRecord(deps, call, admitted);
     this.extensions = new AttachedExtensions(
@@ -107,34 +109,9 @@ export class Generation implements Settling {
     deps.active.add(this.cancellation);
   }
 
-  /** The call, with the body that gates have made of it. Extensions keep the one that they were attached with. */
-  get call(): GenerationCall {
-    return this.present;
-  }
-
-  /** The attempts that have ended. */
-  get attempts(): readonly AttemptRecord[] {
-    return this.ended;
-  }
-
-  /** What admission and gates have warned of. */
-  get warnings(): readonly Warning[] {
-    return this.warned;
-  }
-
-  /** What it may use of its account's money. */
-  get allowance(): Allowance {
-    return this.held;
-  }
-
-  /** The status of the caller's limits after this request; null if it has none. */
-  get limitStatus(): RateLimitStatus | null {
-    return this.limits;
-  }
-
   /** Goes on with another body of the request. */
   continueWith(call: GenerationCall): void {
-    this.present = call;
+    this.call = call;
   }
 
   /** Adds response headers of gates. */
@@ -144,7 +121,7 @@ export class Generation implements Settling {
 
   /** Sets what it may use of its account's money. */
   mayUse(allowance: Allowance): void {
-    this.held = allowance;
+    this.allowance = allowance;
   }
 
   /** Adds the routing decision to the record. */
@@ -156,7 +133,7 @@ export class Generation implements Settling {
   /** Adds warnings of gates for the answer and the record. */
   warn(warnings: readonly Warning[]): void {
     if (warnings.length === 0) return;
-    this.warned = [...this.warned, ...warnings];
+    this.warnings = [...this.warnings, ...warnings];
     this.record.work = this.recordWork({ repair: null, warnings: [] });
   }
 
@@ -190,7 +167,7 @@ export class Generation implements Settling {
     const ended = endAttempt(begun, outcome, now);
     const attempt =
       outcome.kind === "failed" ? withWords(ended, outcome, { secret: key.secret, zeroRetention }) : ended;
-    this.ended = withAttempt(this.ended, attempt);
+    this.attempts = withAttempt(this.attempts, attempt);
     this.record.attempts = this.attempts;
     this.extensions.onAttempt(attempt);
   }
@@ -215,7 +192,7 @@ export class Generation implements Settling {
     if (verdict === null) return null;
     const failure = verdict.allowed ? null : freeLimitFailure(verdict, this.limitStatus);
     if (verdict.allowed) this.record.usesFreeModel = true;
-    this.limits = withFreeLimit(this.limits, verdict);
+    this.limitStatus = withFreeLimit(this.limitStatus, verdict);
     return failure;
   }
 
@@ -258,7 +235,7 @@ export class Generation implements Settling {
 
   /** Ends because the client has left before an attempt that was recorded was sent. */
   leaveUnsent(): GenerationResult {
-    this.record.attempts = this.ended;
+    this.record.attempts = this.attempts;
     return this.leave();
   }
 
