@@ -37,6 +37,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["canonical"],
     ["*"],
     ["openai-completions"],
+    ["formats"],
     ["client-apis"],
   ],
   core: [

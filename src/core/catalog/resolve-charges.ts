@@ -5,8 +5,8 @@ import type {
   RequestProfile,
   Scalar,
 } from "../../wire/conversation/request-profile.ts";
+import { FORMAT_TRAITS } from "../../wire/formats/traits.ts";
 import { findFactor } from "./factors.ts";
-import { FORMAT_CHARGES } from "./format-charges.ts";
 import { isFreeId } from "./is-free-id.ts";
 import type {
   ChargeRule,
@@ -36,7 +36,7 @@ export function resolveProfile(charged: ChargedEndpoint): RequestProfile | null 
   const { record, model, format, quirks } = charged;
   const isFree = isFreeId(model.id);
   if (record.isOwnHost && !isFree) return null;
-  const common = FORMAT_CHARGES[format];
+  const common = FORMAT_TRAITS[format].charges;
   const sent = isFree ? NOTHING_SENT : listSent(record);
   const context = { ...charged, isFree };
   const fields = { ...common.fields, ...freeFields(quirks), ...record.charges?.fields, ...sent.fields };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
+import { SAMPLING_PARAMETERS } from "../../wire/conversation/sampling-parameters.ts";
 import { actionOf } from "./action-of.ts";
 import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
@@ -31,7 +32,6 @@ import {
   type PriceTier,
   type ProviderRecord,
   REASONING_HABITS,
-  SAMPLING_PARAMETERS,
 } from "./records.ts";
 import type { TierData } from "./tier-records.ts";
 import { tierDataSchema } from "./tier-schema.ts";

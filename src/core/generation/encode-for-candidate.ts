@@ -9,9 +9,10 @@ import type {
   UpstreamTarget,
 } from "../../wire/client-apis/inference-request.ts";
 import { withoutParameters } from "../../wire/client-apis/learnable-parameters.ts";
-import { type CacheMarking, MARKED_FORMATS } from "../../wire/conversation/cache-marking.ts";
+import type { CacheMarking } from "../../wire/conversation/cache-marking.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
+import { FORMAT_TRAITS } from "../../wire/formats/traits.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import type { CacheMarkName } from "../usage/work-record.ts";
@@ -133,7 +134,7 @@ async function encodeApart(
 function complete(context: EncodeContext, encoded: EncodedForUpstream): EncodedForCandidate {
   const { cacheMarking = null } = context;
   const sent = withAffinityHeader(context, encoded);
-  if (cacheMarking === null || !MARKED_FORMATS.has(encoded.format)) return sent;
+  if (cacheMarking === null || FORMAT_TRAITS[encoded.format].cacheMarks !== "blocks") return sent;
   return { ...sent, cacheMarks: MARK_NAMES.filter((name) => cacheMarking[name]) };
 }
 

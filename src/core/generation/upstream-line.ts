@@ -1,6 +1,7 @@
 import { WeakPairs } from "../../base/weak-pairs.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import { FORMAT_TRAITS } from "../../wire/formats/traits.ts";
 import type { ProviderKey } from "../deployments/served-models.ts";
 import { type UpstreamCall, upstreamActionOf } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -37,7 +38,7 @@ export class UpstreamLine {
     const { key, call } = this;
     return {
       "content-type": "application/json",
-      accept: call.stream ? streamTypeOf(call.format) : "application/json",
+      accept: call.stream ? FORMAT_TRAITS[call.format].streamType : "application/json",
       ...added,
       ...key.address.headersFor(call.format),
       ...key.headers,
@@ -83,9 +84,4 @@ function linesOf({ endpoint, key }: Candidate): UpstreamLine[] {
     known.set(endpoint, key, lines);
   }
   return lines;
-}
-
-/** Returns the media type of a format's streams: server-sent events, except at Bedrock. */
-function streamTypeOf(format: ProviderFormat): string {
-  return format === "bedrock-converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
 }

@@ -7,7 +7,7 @@ import type {
 } from "../../wire/client-apis/inference-request.ts";
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { listStoringFields, type RetentionFacts } from "../../wire/conversation/stored-data.ts";
-import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
+import { FORMAT_TRAITS, toolCallRulesOf } from "../../wire/formats/traits.ts";
 import { quirksOf } from "../catalog/list-formats.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { resolveProfile } from "../catalog/resolve-charges.ts";
@@ -141,7 +141,7 @@ function withoutStorageOf(target: ProviderTarget, facts: RetentionFacts): Provid
 }
 
 function forbidStorage(target: ProviderTarget, facts: RetentionFacts): ProviderTarget {
-  const storingFields = new Set(listStoringFields(target.format, facts));
+  const storingFields = new Set(listStoringFields(FORMAT_TRAITS[target.format], facts));
   const refusedFields = target.refusedFields.union(storingFields);
   // It is sent as false.
   if (target.storesChats === true) refusedFields.delete("store");
@@ -153,10 +153,7 @@ function describe(
   format: ProviderFormat,
 ): ProviderTarget {
   const { record } = provider;
-  const isUsual = format === record.format;
   const quirks = quirksOf(record, format);
-  // Hosts of the Messages format check tool-call ids as Anthropic does.
-  const ids = !isUsual && format === "anthropic-messages" ? "anthropic" : record.toolCallIds;
   const families = findFamilies(provider.families, model.id, record.slug);
   const taking = { endpoint, model, record, format, families };
   const { refused, known, noSchemas } = resolveRefused(taking);
@@ -166,7 +163,10 @@ function describe(
       name: endpoint.name,
       maxOutputTokens: endpoint.maxOutputTokens,
       takesImages: model.inputModalities.includes("image"),
-      reasoning: limitEfforts(model.reasoning ?? null, quirks.efforts ?? EFFORTS_BY_FORMAT[format]),
+      reasoning: limitEfforts(
+        model.reasoning ?? null,
+        quirks.efforts ?? FORMAT_TRAITS[format].parameters.efforts,
+      ),
       ...(quirks.efforts === undefined ? {} : { hostEfforts: quirks.efforts }),
       ...(model.isUndescribed === true ? {} : { reasons: model.supportedParameters.includes("reasoning") }),
       ...(quirks.reasoning === undefined ? {} : { reasoningFields: quirks.reasoning }),
@@ -175,7 +175,10 @@ function describe(
       noEncryptedReasoning: quirks.noEncryptedReasoning === true,
       isOwnHost: record.isOwnHost === true,
     },
-    toolCalls: { ...toolCallRulesOf(format, ids), ...(wantsOrder(format, quirks) ? RESULTS_IN_ORDER : {}) },
+    toolCalls: {
+      ...toolCallRulesOf(format, record.toolCallIds),
+      ...(wantsOrder(format, quirks) ? RESULTS_IN_ORDER : {}),
+    },
     noStreamOptions: quirks.noStreamOptions === true,
     renames: renamesOf(quirks),
     knownFields: known === null ? null : new Set(known),
@@ -204,12 +207,6 @@ function describe(
   };
 }
 
-/** The efforts that formats have words for, where they do not have all. */
-const EFFORTS_BY_FORMAT: Readonly<Partial<Record<ProviderFormat, readonly string[]>>> = {
-  "anthropic-messages": ["none", "low", "medium", "high", "xhigh", "max"],
-  gemini: ["none", "minimal", "low", "medium", "high"],
-};
-
 /** Returns how a model's reasoning is controlled at a host that takes only these efforts. A model that has none of them keeps its own. */
 function limitEfforts<Control extends ModelTarget["reasoning"]>(
   control: Control,
@@ -220,9 +217,9 @@ function limitEfforts<Control extends ModelTarget["reasoning"]>(
   return isSame ? control : { ...control, efforts };
 }
 
-/** Most Responses hosts make a chat of the request, in which nothing may stand between a call and its result. */
+/** Most hosts of a format without an order make a chat of the request, in which nothing may stand between a call and its result. */
 function wantsOrder(format: ProviderFormat, { resultsAnywhere }: ProviderQuirks): boolean {
-  return format === "openai-responses" && resultsAnywhere !== true;
+  return FORMAT_TRAITS[format].tools.calls.results === "anywhere" && resultsAnywhere !== true;
 }
 
 const RESULTS_IN_ORDER = { results: "after-turn" } as const;

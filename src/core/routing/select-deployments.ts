@@ -2,6 +2,7 @@ import { type Failure, GatewayError } from "../../base/errors.ts";
 import { parsePrice } from "../../base/money.ts";
 import type { RequestNeeds } from "../../wire/conversation/needs.ts";
 import type { MaxPrice, ProviderPreferences } from "../../wire/conversation/preferences.ts";
+import { SAMPLING_PARAMETERS } from "../../wire/conversation/sampling-parameters.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import {
   allowsChoice,
@@ -11,7 +12,7 @@ import {
   ruleAllows,
 } from "../accounts/merge-policies.ts";
 import { parametersOf } from "../catalog/endpoint-profile.ts";
-import { type ModelEndpoint, type Prices, SAMPLING_PARAMETERS } from "../catalog/records.ts";
+import type { ModelEndpoint, Prices } from "../catalog/records.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import type { FilterName } from "../usage/plan-entry.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";

@@ -11,6 +11,7 @@ import { encodeTools } from "./encode-tools.ts";
 import type { Encoding } from "./encoding.ts";
 import { readFamily } from "./model-family.ts";
 import { planReasoning } from "./plan-reasoning.ts";
+import { TRAITS } from "./traits.ts";
 import { warnUnsupported } from "./warn-unsupported.ts";
 
 /**
@@ -23,7 +24,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
       metadata: { field: "n" },
     });
   }
-  const warnings: Warning[] = listLostFields(request, "bedrock-converse");
+  const warnings: Warning[] = listLostFields(request, TRAITS);
   const encoding: Encoding = {
     target,
     family: readFamily(target.name),

@@ -1,10 +1,8 @@
-import type { ProviderFormat } from "../conversation/format-name.ts";
+import type { FormatTraits } from "../conversation/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { mapSame } from "./map-same.ts";
 import type { CacheMark, Part, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
-
-const OPENAI_FORMATS: ReadonlySet<ProviderFormat> = new Set(["openai-chat", "openai-responses"]);
 
 /**
  * Expresses cache marks in OpenAI's formats: as breakpoints for models that have them, in the content of instructions, users and tools; for
@@ -13,10 +11,10 @@ const OPENAI_FORMATS: ReadonlySet<ProviderFormat> = new Set(["openai-chat", "ope
  */
 export function expressMarks(
   request: ConversationRequest,
-  format: ProviderFormat,
+  { cacheMarks }: Pick<FormatTraits, "cacheMarks">,
   takesBreakpoints: boolean,
 ): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
-  if (!OPENAI_FORMATS.has(format)) return { request, warnings: [] };
+  if (cacheMarks !== "breakpoints") return { request, warnings: [] };
   let hasLost = false;
   const change = (part: Part, mayMark: boolean): Part => {
     const within = part.kind === "tool-result" ? changeContent(part, (one) => change(one, mayMark)) : part;

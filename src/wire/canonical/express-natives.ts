@@ -1,4 +1,4 @@
-import type { FormatName } from "../conversation/format-name.ts";
+import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { mapSame } from "./map-same.ts";
 import type { NativePart, Part, ToolResultPart } from "./parts.ts";
@@ -14,7 +14,7 @@ interface ExpressedRequest {
  * Replaces native parts of other formats by their text, where they have one. A tool result never becomes empty by this. Parts
  * without a text are left to the target's encoder, which drops them with a warning.
  */
-export function expressNatives(request: ConversationRequest, format: FormatName): ExpressedRequest {
+export function expressNatives(request: ConversationRequest, format: ProviderFormat): ExpressedRequest {
   if (!request.messages.some(({ parts }) => parts.some(mayBeForeign))) return { request, warnings: NONE };
   const warnings: Warning[] = [];
   const context: Context = { format, warnings };
@@ -31,7 +31,7 @@ export function expressNatives(request: ConversationRequest, format: FormatName)
 
 /** The target's format, and the warnings so far. */
 interface Context {
-  readonly format: FormatName;
+  readonly format: ProviderFormat;
   readonly warnings: Warning[];
 }
 
@@ -49,7 +49,7 @@ function expressPart(part: Part, field: string, context: Context): Part {
     : part;
 }
 
-function isForeign(part: Part, format: FormatName): part is NativePart {
+function isForeign(part: Part, format: ProviderFormat): part is NativePart {
   return part.kind === "native" && part.format !== format;
 }
 

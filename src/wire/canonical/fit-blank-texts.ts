@@ -1,6 +1,7 @@
 import { rejectField } from "../../base/errors.ts";
 import { type BlankTexts, isBlank } from "../conversation/blank-texts.ts";
-import type { FormatName } from "../conversation/format-name.ts";
+import type { ProviderFormat } from "../conversation/format-name.ts";
+import type { FormatTraits } from "../conversation/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { ModelTarget } from "./format.ts";
 import type { Part } from "./parts.ts";
@@ -12,17 +13,6 @@ interface FittedBlanks {
 }
 
 /**
- * Which texts all models of a format reject. Converse: "The text field in the ContentBlock object is blank"
- * (https://github.com/continuedev/continue/issues/9767); Cohere takes no message without a token; Gemini: "it has an empty text parameter"
- * (https://github.com/google-gemini/deprecated-generative-ai-python/issues/697, 2026-11-28).
- */
-const BY_FORMAT: Readonly<Partial<Record<FormatName, BlankTexts>>> = {
-  "bedrock-converse": "none",
-  "cohere-chat": "none",
-  gemini: "spaces",
-};
-
-/**
  * Fits texts without a word to a model that rejects them. Where other content is next to them they are left out, which loses nothing. A
  * user's turn that says nothing is kept, so that the turns around it stay apart: with a space, or with a text that says that it is empty.
  * Turns are treated for themselves, so that what was sent before stays the same.
@@ -31,13 +21,19 @@ const BY_FORMAT: Readonly<Partial<Record<FormatName, BlankTexts>>> = {
  */
 export function fitBlankTexts(
   request: ConversationRequest,
-  { format, model }: { readonly format: FormatName; readonly model: Pick<ModelTarget, "blankTexts"> },
+  {
+    format,
+    model,
+  }: {
+    readonly format: Pick<FormatTraits, "name" | "contents">;
+    readonly model: Pick<ModelTarget, "blankTexts">;
+  },
 ): FittedBlanks {
-  const blankTexts = model.blankTexts ?? BY_FORMAT[format];
+  const blankTexts = model.blankTexts ?? format.contents.blankTexts;
   const { messages } = request;
   const isEmpty = (part: Part) => blankTexts !== undefined && isBlankText(part, blankTexts);
-  const isNothing = (part: Part) => isEmpty(part) || isLost(part, format);
-  rejectLostTurn(messages, { isNothing, format });
+  const isNothing = (part: Part) => isEmpty(part) || isLost(part, format.name);
+  rejectLostTurn(messages, { isNothing, format: format.name });
   if (
     blankTexts === undefined ||
     !messages.some(({ parts }) => parts.length === 0 || parts.some(holds(isEmpty)))
@@ -82,7 +78,7 @@ function isBlankText(part: Part, rejected: BlankTexts): boolean {
 }
 
 /** Whether a part is one that only another format has, without a text in its place. */
-function isLost(part: Part, format: FormatName): boolean {
+function isLost(part: Part, format: ProviderFormat): boolean {
   return part.kind === "native" && part.format !== format && part.text === undefined;
 }
 
@@ -129,7 +125,7 @@ function keepMark(parts: readonly Part[], kept: readonly Part[]): readonly Part[
 /** Rejects a request whose last turn has content, but none that the target's format has. */
 function rejectLostTurn(
   messages: readonly Message[],
-  { isNothing, format }: { readonly isNothing: (part: Part) => boolean; readonly format: FormatName },
+  { isNothing, format }: { readonly isNothing: (part: Part) => boolean; readonly format: ProviderFormat },
 ): void {
   const start = messages.findLastIndex(({ role }) => role === "assistant") + 1;
   const turn = messages.slice(start);

@@ -1,9 +1,13 @@
 import { rejectField } from "../../base/errors.ts";
+import type { ProviderFormat } from "../conversation/format-name.ts";
+import type { FormatTraits } from "../conversation/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { ModelTarget } from "./format.ts";
 import type { Part } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 import { stripSpelling } from "./strip-reasoning.ts";
+
+type TurnsByFormat = Readonly<Record<ProviderFormat, Pick<FormatTraits, "turns">>>;
 
 interface FittedTurns {
   readonly request: ConversationRequest;
@@ -12,28 +16,31 @@ interface FittedTurns {
 
 /**
  * Fits the turns of a conversation to a model that takes no system messages behind the first, no thinking without a signature, or does not
- * continue a last message of the assistant (a prefill).
- * @throws GatewayError `invalid_request` for a prefill of a Messages client, to whom it means the beginning of the answer.
+ * continue a last message of the assistant (a prefill). `formats` says what the turns of a client mean.
+ * @throws GatewayError `invalid_request` for a prefill of a client to whom it means the beginning of the answer.
  */
 export function fitTurns(
   request: ConversationRequest,
   model: Pick<ModelTarget, "takesMidSystem" | "takesPrefill" | "takesUnsigned">,
+  formats: TurnsByFormat,
 ): FittedTurns {
   const placed =
-    model.takesMidSystem === false && request.messages.some(isOwnSystem)
-      ? { ...request, messages: request.messages.map(withoutSpelling) }
+    model.takesMidSystem === false && request.messages.some((message) => isMidSystem(message, formats))
+      ? { ...request, messages: request.messages.map((message) => withoutSpelling(message, formats)) }
       : request;
   const signed =
-    model.takesUnsigned === false ? leaveOutUnsigned(placed) : { request: placed, warnings: NO_WARNINGS };
-  return model.takesPrefill === false ? fitPrefill(signed) : signed;
+    model.takesUnsigned === false
+      ? leaveOutUnsigned(placed, formats)
+      : { request: placed, warnings: NO_WARNINGS };
+  return model.takesPrefill === false ? fitPrefill(signed, formats) : signed;
 }
 
-/** Leaves out thinking of Messages clients that no vendor has signed: a model of another vendor made it. */
-function leaveOutUnsigned(request: ConversationRequest): FittedTurns {
-  if (!request.messages.some(({ parts }) => parts.some(isUnsigned)))
-    return { request, warnings: NO_WARNINGS };
+/** Leaves out thinking that no vendor has signed, of clients whose format has signatures: a model of another vendor made it. */
+function leaveOutUnsigned(request: ConversationRequest, formats: TurnsByFormat): FittedTurns {
+  const isLost = (part: Part) => isUnsigned(part, formats);
+  if (!request.messages.some(({ parts }) => parts.some(isLost))) return { request, warnings: NO_WARNINGS };
   const messages = request.messages.flatMap((message): Message[] => {
-    const parts = message.parts.filter((part) => !isUnsigned(part));
+    const parts = message.parts.filter((part) => !isLost(part));
     if (parts.length === message.parts.length) return [message];
     return parts.length === 0 ? [] : [{ ...message, parts, lacksReasoning: true }];
   });
@@ -41,10 +48,11 @@ function leaveOutUnsigned(request: ConversationRequest): FittedTurns {
   return { request: { ...request, messages, reasoning }, warnings: [UNSIGNED] };
 }
 
-function isUnsigned(part: Part): boolean {
+function isUnsigned(part: Part, formats: TurnsByFormat): boolean {
   return (
     part.kind === "reasoning" &&
-    part.extras?.format === MESSAGES &&
+    part.extras !== undefined &&
+    formats[part.extras.format].turns.signsThinking === true &&
     part.signature === null &&
     part.encrypted === null
   );
@@ -57,25 +65,23 @@ const UNSIGNED: Warning = {
 
 const NO_WARNINGS: readonly Warning[] = [];
 
-/** Whether a message is a system message among the turns, as only Messages has it. */
-function isOwnSystem({ role, extras }: Message): boolean {
-  return role === "system" && extras?.format === MESSAGES;
+/** Whether a message is a system message of a client that may have it among the turns. */
+function isMidSystem({ role, extras }: Message, formats: TurnsByFormat): boolean {
+  return role === "system" && extras !== undefined && formats[extras.format].turns.hasMidSystem === true;
 }
 
-const MESSAGES = "anthropic-messages";
-
 /** A message of another format, whose place the encoder decides. */
-function withoutSpelling(message: Message): Message {
-  if (!isOwnSystem(message)) return message;
+function withoutSpelling(message: Message, formats: TurnsByFormat): Message {
+  if (!isMidSystem(message, formats)) return message;
   const { extras: _, ...rest } = message;
   return rest;
 }
 
-function fitPrefill(fitted: FittedTurns): FittedTurns {
+function fitPrefill(fitted: FittedTurns, formats: TurnsByFormat): FittedTurns {
   const { request, warnings } = fitted;
   const last = request.messages.at(-1);
   if (last?.role !== "assistant" || last.parts.some(({ kind }) => kind === "tool-call")) return fitted;
-  if (last.extras?.format === MESSAGES)
+  if (last.extras !== undefined && formats[last.extras.format].turns.continuesLast === true)
     rejectField(
       `messages[${request.messages.length - 1}]`,
       "must not be an assistant message at the end: this model does not continue it. End with a user message, or ask for a format of the answer with output_config",

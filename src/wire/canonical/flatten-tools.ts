@@ -1,5 +1,5 @@
 import { sha256 } from "../../base/hash.ts";
-import type { ProviderFormat } from "../conversation/format-name.ts";
+import type { FormatTraits } from "../conversation/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { parseJson } from "../json/parse-json.ts";
@@ -35,10 +35,10 @@ export interface FlatRequest {
 
 /** The properties of a target that decide how tools are flattened. */
 export interface ToolTarget {
-  readonly format: ProviderFormat;
-  /** A host of one of OpenAI's formats that supports tools of type `custom`. */
+  readonly format: Pick<FormatTraits, "tools">;
+  /** The host supports tools of type `custom`, if the format has them. */
   readonly takesCustomTools: boolean;
-  /** A Responses host that supports namespaces of tools. Absent: it does not. */
+  /** The host supports namespaces of tools, if the format has them. Absent: it does not. */
   readonly takesToolNamespaces?: boolean;
   /** The client's format is the target's too, so that names reach it as they are, as they do where the client's bytes are forwarded. */
   readonly isClients?: boolean;
@@ -46,19 +46,6 @@ export interface ToolTarget {
 
 /** The tool names that every format accepts. */
 const COMMON_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-/** Formats that have tools of type `custom` at some hosts. */
-const HAS_CUSTOM_TOOLS: ReadonlySet<ProviderFormat> = new Set(["openai-responses", "openai-chat"]);
-/**
- * The longest names of formats that restrict only the length, in characters: 64 in OpenAI's chat API, whose hosts check it, 128 in
- * its Responses API (`FunctionObject.name` and `FunctionToolParam.name` of https://github.com/openai/openai-openapi, 2026-11-28).
- */
-const LONGEST_NAMES: Readonly<Partial<Record<ProviderFormat, number>>> = {
-  "openai-chat": 64,
-  "openai-responses": 128,
-};
-
-/** The longest name of a tool that chat hosts accept, in characters. */
-export const LONGEST_CHAT_NAME = LONGEST_NAMES["openai-chat"] as number;
 
 /**
  * Brings tools into a form that the target supports: without namespaces, with a valid name, and as functions where it has no free-
@@ -71,7 +58,7 @@ export function flattenTools(request: ConversationRequest, target: ToolTarget): 
   const tools = request.tools.flatMap((tool, at) => flattenTool(tool, `tools[${at}]`, naming) ?? []);
   const flatten = (part: Part): Part => flattenPart(part, naming);
   const messages = mapSame(request.messages, (message) => flattenMessage(message, flatten));
-  const renamed = target.format === "gemini" ? withPrefixes(naming.renamed, tools) : naming.renamed;
+  const renamed = withPrefixes(naming.renamed, tools, target.format.tools.calledPrefixes);
   if (naming.renamed.size === 0 && tools.length === request.tools.length)
     return { request, renamed, warnings };
   const toolChoice = flattenChoice(request.toolChoice, naming);
@@ -102,15 +89,15 @@ function createNaming(
   tools: readonly Tool[],
   { format, takesCustomTools, takesToolNamespaces = false, isClients = false }: ToolTarget,
 ): Naming {
-  const takesFreeText = HAS_CUSTOM_TOOLS.has(format) && takesCustomTools;
-  const takesNamespaces = format === "openai-responses" && takesToolNamespaces;
-  const longest = LONGEST_NAMES[format];
+  const takesFreeText = format.tools.hasCustomTools === true && takesCustomTools;
+  const takesNamespaces = format.tools.hasNamespaces === true && takesToolNamespaces;
+  const longest = format.tools.maxNameChars;
   const renamed = new Map<string, ClientTool>();
   const ungrouped = new Set(
     tools.flatMap((tool) => (tool.kind === "native" || tool.namespace !== undefined ? [] : [tool.name])),
   );
   const fits = (name: string): boolean =>
-    longest === undefined ? isClients || COMMON_NAME.test(name) : name.length <= longest;
+    longest === null ? isClients || COMMON_NAME.test(name) : name.length <= longest;
   return {
     warnings: [],
     takesFreeText,
@@ -128,15 +115,17 @@ function createNaming(
   };
 }
 
-/** What Gemini 3 sometimes writes before the name of a function, as in the code that it was trained on. */
-const GEMINI_PREFIXES = ["default_api:", "default_api."];
-
-/** Adds the names with which Gemini may call tools, unless a tool has such a name itself. */
-function withPrefixes(renamed: ReadonlyMap<string, ClientTool>, tools: readonly Tool[]): RenamedTools {
+/** Adds the names with which a model may call tools, unless a tool has such a name itself. */
+function withPrefixes(
+  renamed: ReadonlyMap<string, ClientTool>,
+  tools: readonly Tool[],
+  prefixes: readonly string[] = [],
+): RenamedTools {
+  if (prefixes.length === 0) return renamed;
   const all = new Map(renamed);
   const own = new Set(tools.flatMap((tool) => (tool.kind === "native" ? [] : [tool.name])));
   for (const name of own)
-    for (const prefix of GEMINI_PREFIXES)
+    for (const prefix of prefixes)
       if (!own.has(`${prefix}${name}`))
         all.set(`${prefix}${name}`, renamed.get(name) ?? { name, namespace: null, tool: "function" });
   return all;
@@ -175,7 +164,7 @@ function withoutNamespace(tool: FunctionTool | CustomTool): FunctionTool | Custo
 
 /** Leaves out a namespace that holds no tool which can be flattened. */
 function flattenNative(tool: NativeTool, field: string, naming: Naming): Tool | null {
-  if (tool.format !== "openai-responses" || tool.type !== "namespace" || naming.takesNamespaces) return tool;
+  if (tool.isNamespace !== true || naming.takesNamespaces) return tool;
   const message =
     "The provider has no namespaces, and what this one holds are no functions; it was left out.";
   naming.warnings.push({ field, message });

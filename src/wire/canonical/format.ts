@@ -4,6 +4,7 @@ import type { VendorError } from "../conversation/vendor-error.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import type { Answer, AnswerEvent } from "./answer.ts";
+import type { ChatTraits } from "./chat-traits.ts";
 import type { ConversationRequest } from "./request.ts";
 
 /** The model that a request is encoded for: what encoders need to know about it. */
@@ -96,6 +97,10 @@ export interface UpstreamCodec {
   /** Decodes a body that came with status 200. An answer without content is valid; the caller decides what to do with it. */
   decodeAnswer(body: Fields): AnswerDecoding;
   createReader(): AnswerReader;
+  /** Fits an encoded body to a host whose messages differ from those of the format's vendor. Absent: hosts do not differ. */
+  fitBody?(body: Fields, host: ChatTraits): { readonly body: Fields; readonly warnings: readonly Warning[] };
+  /** Returns the text of a body that its answer repeats; null where there is none. Absent: hosts repeat nothing. */
+  prefillOf?(body: Fields, host: ChatTraits): string | null;
 }
 
 /** The fields that identify an answer to the client. */

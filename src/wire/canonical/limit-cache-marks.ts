@@ -1,5 +1,5 @@
-import { CACHE_CONTROL, MARKED_FORMATS, MAX_CACHE_MARKS } from "../conversation/cache-marking.ts";
-import type { ProviderFormat } from "../conversation/format-name.ts";
+import { CACHE_CONTROL, MAX_CACHE_MARKS } from "../conversation/cache-marking.ts";
+import type { FormatTraits } from "../conversation/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { mapSame } from "./map-same.ts";
 import type { CacheMark, Part } from "./parts.ts";
@@ -11,9 +11,9 @@ import type { ConversationRequest, Tool } from "./request.ts";
  */
 export function limitCacheMarks(
   request: ConversationRequest,
-  format: ProviderFormat,
+  { cacheMarks }: Pick<FormatTraits, "cacheMarks">,
 ): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
-  if (!MARKED_FORMATS.has(format)) return { request, warnings: [] };
+  if (cacheMarks !== "blocks") return { request, warnings: [] };
   const marks = listMarks(request);
   const room = MAX_CACHE_MARKS - (request.cache === undefined ? 0 : 1);
   const changes = new Map<CacheMark, CacheMark | null>();

@@ -1,23 +1,16 @@
-import type { FormatName } from "../conversation/format-name.ts";
+import type { FormatTraits } from "../conversation/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Extras, Part } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
-/** Formats that have names of participants. */
-const TAKES_NAMES: ReadonlySet<FormatName> = new Set(["openai-chat"]);
-/** Formats without names of files. */
-const NAMELESS_FILES: ReadonlySet<FormatName> = new Set(["gemini"]);
-/** Formats with a detail of images. */
-const TAKES_DETAIL: ReadonlySet<FormatName> = new Set(["openai-chat", "openai-responses", "cohere-chat"]);
-/** Formats that can carry reasoning of any model, and Bedrock, whose encoder reports what it leaves out. */
-const TAKES_REASONING: ReadonlySet<FormatName> = new Set(["openai-chat", "cohere-chat", "bedrock-converse"]);
+type TargetFormat = Pick<FormatTraits, "name" | "contents">;
 
 /**
  * Returns warnings for what a request holds and `format` cannot express, independently of its encoder: extras of another format,
  * names of participants and files, the detail of images, and reasoning in contents. Each kind is reported once, at its first
  * position.
  */
-export function listLostFields(request: ConversationRequest, format: FormatName): Warning[] {
+export function listLostFields(request: ConversationRequest, format: TargetFormat): Warning[] {
   const lost = new LostFields(format);
   lost.addExtras("", request);
   for (const [at, tool] of request.tools.entries())
@@ -31,7 +24,7 @@ export function listLostFields(request: ConversationRequest, format: FormatName)
 class LostFields {
   private readonly byName = new Map<string, Warning>();
 
-  constructor(private readonly format: FormatName) {}
+  constructor(private readonly format: TargetFormat) {}
 
   list(): Warning[] {
     return [...this.byName.values()];
@@ -39,7 +32,7 @@ class LostFields {
 
   addMessage(message: Message, at: number): void {
     if (message.extras !== undefined) this.addExtras(`messages[${at}]`, message);
-    if (message.name !== undefined && !TAKES_NAMES.has(this.format))
+    if (message.name !== undefined && this.format.contents.takesNames !== true)
       this.add(`messages[${at}]`, "name", NO_PARTICIPANTS);
     let index = 0;
     for (const part of message.parts) {
@@ -49,22 +42,22 @@ class LostFields {
   }
 
   addExtras(path: string, { extras }: { readonly extras?: Extras }): void {
-    if (extras === undefined || extras.format === this.format) return;
+    if (extras === undefined || extras.format === this.format.name) return;
     const message = `This is something only the ${extras.format} format has; it was left out.`;
     for (const [field, value] of Object.entries(extras.fields))
       if (!isEmptyValue(value)) this.add(path, field, message);
   }
 
   private addPart(path: string, part: Part): void {
-    const { format } = this;
+    const { contents } = this.format;
     if (part.kind === "native") return;
     this.addExtras(path, part);
-    if (part.kind === "reasoning" && part.isContent && !TAKES_REASONING.has(format))
+    if (part.kind === "reasoning" && part.isContent && contents.takesReasoning !== true)
       this.add(path, "thinking", OTHERS_REASONING);
-    if (part.kind === "image" && !TAKES_DETAIL.has(format) && isDetail(part.detail))
+    if (part.kind === "image" && contents.takesDetail !== true && isDetail(part.detail))
       this.add(path, "detail", NO_DETAIL);
     const isNamedFile = part.kind === "file" && part.source.kind !== "text" && part.name !== undefined;
-    if (isNamedFile && NAMELESS_FILES.has(format)) this.add(path, "filename", NO_FILE_NAMES);
+    if (isNamedFile && contents.losesFileNames === true) this.add(path, "filename", NO_FILE_NAMES);
     if (part.kind !== "tool-result") return;
     for (const [at, inner] of part.content.entries()) this.addPart(`${path}.content[${at}]`, inner);
   }

@@ -1,10 +1,5 @@
-import {
-  type CacheMarking,
-  MARKED_FORMATS,
-  type MarkableMessage,
-  placeTurnMarks,
-} from "../conversation/cache-marking.ts";
-import type { ProviderFormat } from "../conversation/format-name.ts";
+import { type CacheMarking, type MarkableMessage, placeTurnMarks } from "../conversation/cache-marking.ts";
+import type { FormatTraits } from "../conversation/format-traits.ts";
 import type { CacheMark, Part } from "./parts.ts";
 import type { ConversationRequest, Message, Tool } from "./request.ts";
 
@@ -13,10 +8,10 @@ const MARK: CacheMark = { ttl: null };
 /** Marks a request for the vendor's cache, in the formats that have marks. The request has none. `marking` null: nothing is marked. */
 export function markCaches(
   request: ConversationRequest,
-  format: ProviderFormat,
+  { cacheMarks }: Pick<FormatTraits, "cacheMarks">,
   marking: CacheMarking | null,
 ): ConversationRequest {
-  if (marking === null || !MARKED_FORMATS.has(format)) return request;
+  if (marking === null || cacheMarks !== "blocks") return request;
   const shared = marking.shared ? markShared(request) : request;
   return marking.turns ? { ...shared, messages: markTurns(shared.messages) } : shared;
 }

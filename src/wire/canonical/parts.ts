@@ -90,7 +90,10 @@ export type MediaSource =
   /** A text document, such as Anthropic's plain-text source. */
   | { readonly kind: "text"; readonly mediaType: string; readonly text: string }
   /** A file that was uploaded to a vendor and is only known there. */
-  | { readonly kind: "file-id"; readonly id: string; readonly format: FormatName };
+  | { readonly kind: "file-id"; readonly id: string; readonly store: FileStore };
+
+/** The vendors whose files requests refer to by id. OpenAI has one store for all of its formats. */
+export type FileStore = "openai" | "anthropic" | "google";
 
 /**
  * A part of the model's reasoning. Several parts that a vendor groups (summaries and an encrypted part) have the same `id` and are

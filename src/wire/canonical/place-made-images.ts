@@ -1,10 +1,9 @@
-import type { FormatName } from "../conversation/format-name.ts";
+import type { FormatTraits } from "../conversation/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { MediaPart, Part } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
-/** Formats whose assistant messages may hold images. */
-const HOLDS_IMAGES: ReadonlySet<FormatName> = new Set(["gemini", "openai-responses"]);
+type TargetFormat = Pick<FormatTraits, "name" | "contents">;
 
 /** The text before images of an earlier answer in a user message. */
 const NOTE: Part = { kind: "text", text: "Images from the assistant's answer above:" };
@@ -22,10 +21,11 @@ interface PlacedImages {
  */
 export function placeMadeImages(
   request: ConversationRequest,
-  format: FormatName,
+  format: TargetFormat,
   takesImages: boolean,
 ): PlacedImages {
-  if (HOLDS_IMAGES.has(format) || !request.messages.some((message) => hasMadeImages(message, format)))
+  const isAnyTaken = format.contents.assistantImages === "all";
+  if (isAnyTaken || !request.messages.some((message) => hasMadeImages(message, format)))
     return { request, warnings: [] };
   const messages: Message[] = [];
   const warnings: Warning[] = [];
@@ -57,15 +57,15 @@ export function placeMadeImages(
 const MOVED = "The model takes images from users only; those of this answer were sent as a user's.";
 const LEFT_OUT = "The model reads no images; those of this answer were left out.";
 
-function hasMadeImages({ role, parts }: Message, format: FormatName): boolean {
+function hasMadeImages({ role, parts }: Message, format: TargetFormat): boolean {
   if (role !== "assistant") return false;
   for (const part of parts) if (isMadeImage(part, format)) return true;
   return false;
 }
 
-function isMadeImage(part: Part, format: FormatName): part is MediaPart {
+function isMadeImage(part: Part, { name, contents }: TargetFormat): part is MediaPart {
   // Messages and Converse reject them in any spelling.
-  return part.kind === "image" && (format !== "openai-chat" || part.extras?.format !== format);
+  return part.kind === "image" && (contents.assistantImages !== "sent" || part.extras?.format !== name);
 }
 
 function withoutSignature(part: MediaPart): MediaPart {

@@ -84,6 +84,8 @@ export interface NativeTool {
   /** The vendor's name of the tool, for warnings, such as `web_search`. */
   readonly type: string;
   readonly value: Fields;
+  /** It is a namespace of tools, none of which the canonical model can express. Absent: it is a single tool. */
+  readonly isNamespace?: true;
 }
 
 export type ToolChoice =

@@ -1,3 +1,4 @@
+import { TRAITS as MESSAGES } from "../anthropic-messages/traits.ts";
 import type { AskedFor } from "../canonical/format.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
@@ -13,6 +14,7 @@ import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { type ScannedChatRequest, scanChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import { readSentChat } from "../openai-chat/passthrough/sent-turns.ts";
+import { TRAITS } from "../openai-chat/traits.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { writeAsMessages } from "./chat-as-messages.ts";
 import { ChatForwarding } from "./chat-forwarding.ts";
@@ -47,7 +49,7 @@ function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
 /** What the chat API makes of one request. */
 class ChatParts extends ChatForwarding implements ClientRequestParts {
   readonly api = "chat.completions";
-  readonly format = "openai-chat";
+  readonly traits = TRAITS;
   readonly commonTools = null;
   readonly client = openaiChat;
   readonly upstreamHeaders = null;
@@ -95,7 +97,7 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
 
   decodeFor({ provider, cacheMarking = null }: UpstreamTarget): Decoded | null {
     // A provider that takes only certain fields may not take what would be written.
-    const isWritten = provider.format === "anthropic-messages" && provider.knownFields === null;
+    const isWritten = provider.format === MESSAGES.name && provider.knownFields === null;
     return isWritten ? writeAsMessages(this.scanned, cacheMarking) : null;
   }
 

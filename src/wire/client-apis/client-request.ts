@@ -6,6 +6,7 @@ import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay
 import { CACHE_CONTROL, type CacheableShape } from "../conversation/cache-marking.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { ProviderFormat } from "../conversation/format-name.ts";
+import type { FormatTraits } from "../conversation/format-traits.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ParameterView } from "../conversation/parameter-rules.ts";
@@ -45,9 +46,9 @@ import { decodedBytesOf, heldBytesOf, isQuickToForward, isQuickToTranslate } fro
 import type { ReadHeader } from "./session-hints.ts";
 
 /** What one client API makes of one request. Its methods read the request's body. */
-export interface ClientRequestParts extends Omit<Decoding, "parseWhole">, Forwarding {
+export interface ClientRequestParts extends Omit<Decoding, "parseWhole" | "format">, Forwarding {
   readonly api: EncodeJob["api"];
-  readonly format: ProviderFormat;
+  readonly traits: FormatTraits;
   readonly scanned: ScannedConversation;
   /** Types of tools that other formats have as well. Null: all. */
   readonly commonTools: WordTable<true> | null;
@@ -178,7 +179,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     const parts = this.parts;
     const { scanned } = parts;
     this.api = parts.api;
-    this.format = parts.format;
+    this.format = parts.traits.name;
     this.model = rename(scanned.model);
     const { fallbackModels } = scanned;
     this.fallbackModels = fallbackModels.length === 0 ? fallbackModels : fallbackModels.map(rename);
@@ -395,7 +396,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 
   /** Whether a request in one of OpenAI's formats has cache marks that the model does not take, or takes in another form. */
   private hasForeignMarks({ model }: ProviderTarget): boolean {
-    if (this.format === "anthropic-messages") return false;
+    if (this.parts.traits.cacheMarks !== "breakpoints") return false;
     const { bytes } = this.parts.scanned;
     return bytes.includes(model.takesBreakpoints === true ? CACHE_CONTROL : BREAKPOINT);
   }

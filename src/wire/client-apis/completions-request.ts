@@ -19,6 +19,7 @@ import {
   type ScannedCompletion,
   scanCompletionRequest,
 } from "../openai-completions/passthrough/scan-request.ts";
+import { TRAITS } from "../openai-completions/traits.ts";
 import { openaiCompletions } from "../openai-completions/translate/codec.ts";
 import { completionAnswers } from "../openai-completions/translate/read-answer.ts";
 import { reviewScanned, toLeftOut } from "./apply-profile.ts";
@@ -30,7 +31,7 @@ import { heldBytesOf } from "./request-size.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 import { SINGLE_PROMPT } from "./single-prompt.ts";
 
-const FORMAT = "openai-completions";
+const FORMAT = TRAITS.name;
 
 /**
  * Parses a request of OpenAI's legacy completions API. It is forwarded to providers with this endpoint, and translated to a chat for

@@ -2,6 +2,8 @@ import {
   type ScannedMessagesRequest,
   scanMessagesRequest,
 } from "../anthropic-messages/passthrough/scan-request.ts";
+import { TRAITS } from "../anthropic-messages/traits.ts";
+import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import { estimateTokens } from "../conversation/usage.ts";
@@ -11,6 +13,8 @@ import { heldBytesOf } from "./request-size.ts";
 
 /** A request to count the tokens of a conversation. */
 export interface CountRequest {
+  /** The format of its body. Translating it to count it elsewhere is not worth the effort. */
+  readonly format: ProviderFormat;
   readonly model: string;
   readonly preferences: ProviderPreferences;
   readonly preset: string | null;
@@ -50,6 +54,7 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([
 export function parseCountRequest(bytes: Buffer, rename: (id: string) => string): CountRequest {
   const scanned = scanMessagesRequest(bytes);
   return {
+    format: TRAITS.name,
     model: rename(scanned.model),
     preferences: scanned.preferences,
     preset: scanned.preset,

@@ -1,4 +1,5 @@
 import type { ProviderFormat } from "../conversation/format-name.ts";
+import type { ParameterContainer } from "../conversation/format-traits.ts";
 import {
   ALL_TAKEN,
   type ParameterReview,
@@ -6,61 +7,17 @@ import {
   type ParameterView,
   reviewParameters,
 } from "../conversation/parameter-rules.ts";
+import { FORMAT_TRAITS } from "../formats/traits.ts";
 import { asFields, asList, type Fields, isEmpty } from "../json/fields.ts";
 import { type JsonNode, NO_NODES, tryParseNode } from "../json/scan.ts";
-import { LOGPROBS } from "../openai-responses/translate/decode-request.ts";
 
-/** Where a format has parameters: in a member of the body or, without a name, in the body itself. */
-interface Container {
-  readonly member: string | null;
-  /** Names of the chat API by the format's own. Others are the same in both, and of no other container. */
-  readonly names: Readonly<Record<string, string>>;
-  /** A parameter that is on where a list of the body has an entry. Absent: there is none. */
-  readonly entry?: ListEntry;
+function containersOf(format: ProviderFormat): readonly ParameterContainer[] {
+  return FORMAT_TRAITS[format].parameters.containers;
 }
-
-interface ListEntry {
-  readonly parameter: string;
-  /** The list's name. */
-  readonly field: string;
-  readonly entry: string;
-}
-
-const SAME_NAMES: readonly Container[] = [{ member: null, names: {} }];
-
-/** The containers of each format. */
-const CONTAINERS: Readonly<Record<ProviderFormat, readonly Container[]>> = {
-  "openai-chat": SAME_NAMES,
-  "openai-completions": SAME_NAMES,
-  "openai-responses": [
-    { member: null, names: {}, entry: { parameter: "logprobs", field: "include", entry: LOGPROBS } },
-  ],
-  "anthropic-messages": [{ member: null, names: { stop_sequences: "stop" } }],
-  gemini: [
-    {
-      member: "generationConfig",
-      names: {
-        topP: "top_p",
-        topK: "top_k",
-        stopSequences: "stop",
-        presencePenalty: "presence_penalty",
-        frequencyPenalty: "frequency_penalty",
-        responseLogprobs: "logprobs",
-        logprobs: "top_logprobs",
-        candidateCount: "n",
-      },
-    },
-  ],
-  "bedrock-converse": [
-    { member: "inferenceConfig", names: { topP: "top_p", stopSequences: "stop" } },
-    { member: "additionalModelRequestFields", names: {} },
-  ],
-  "cohere-chat": [{ member: null, names: { p: "top_p", k: "top_k", stop_sequences: "stop" } }],
-};
 
 /** Returns the chat API's name of a parameter that a format has under another name; null where both are the same. */
 export function chatNameOf(format: ProviderFormat, field: string): string | null {
-  for (const { names } of CONTAINERS[format]) if (Object.hasOwn(names, field)) return names[field] ?? null;
+  for (const { names } of containersOf(format)) if (Object.hasOwn(names, field)) return names[field] ?? null;
   return null;
 }
 
@@ -94,7 +51,7 @@ export function fitScanned(rules: ParameterRules, format: ProviderFormat, body: 
 
 /** Returns a view of the parameters of a scanned body that a client sent in a format. */
 export function viewParameters(format: ProviderFormat, body: ScannedBody): ParameterView {
-  return new ScannedParameters(body, CONTAINERS[format][0]?.names ?? {});
+  return new ScannedParameters(body, containersOf(format)[0]?.names ?? {});
 }
 
 /** Fits the parameters of an encoded body. */
@@ -103,7 +60,7 @@ export function fitEncoded(
   format: ProviderFormat,
   body: Fields,
 ): { readonly body: Fields } & Pick<ParameterReview, "warnings"> {
-  const view = new EncodedParameters(body, CONTAINERS[format]);
+  const view = new EncodedParameters(body, containersOf(format));
   const review = reviewParameters(rules, view);
   return { body: review === ALL_TAKEN ? body : view.apply(review.changes), warnings: review.warnings };
 }
@@ -151,7 +108,7 @@ class EncodedParameters implements ParameterView {
 
   constructor(
     private readonly body: Fields,
-    containers: readonly Container[],
+    containers: readonly ParameterContainer[],
   ) {
     this.located = containers.flatMap(({ member, names, entry }) => {
       const fields = Object.entries(member === null ? body : (asFields(body[member]) ?? {}));

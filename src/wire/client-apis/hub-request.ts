@@ -25,12 +25,14 @@ import type { ConversationRequest } from "../canonical/request.ts";
 import { type EmptyTurn, type RestoredTurn, restoreTurns } from "../canonical/restore-turns.ts";
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
-import { conversationFormatOf, type FormatName, type ProviderFormat } from "../conversation/format-name.ts";
+import { conversationFormatOf, type ProviderFormat } from "../conversation/format-name.ts";
+import type { FormatTraits } from "../conversation/format-traits.ts";
 import { rejectChoice } from "../conversation/request-profile.ts";
 import type { Warning } from "../conversation/warning.ts";
+import { UPSTREAM_CODECS } from "../formats/codecs.ts";
+import { FORMAT_TRAITS } from "../formats/traits.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { measureChars } from "../json/measure-chars.ts";
-import { fitChatBody, prefillOf } from "../openai-chat/fit-messages.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
 import { rejectTrigger } from "../openai-responses/reject-trigger.ts";
 import { hoistTools } from "../openai-responses/translate/hoist-tools.ts";
@@ -44,7 +46,6 @@ import type {
   UpstreamTarget,
 } from "./inference-request.ts";
 import { overrideParameters, warnOfOverrides } from "./override-parameters.ts";
-import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
 const NONE_RENAMED: RenamedTools = new Map();
 
@@ -232,22 +233,24 @@ type Restorer = (event: AnswerEvent) => readonly AnswerEvent[];
  */
 function composeFor(request: ConversationRequest, target: UpstreamTarget, own: Fields | undefined): Composed {
   const { provider } = target;
-  const format = conversationFormatOf(provider);
-  const adopted = adoptHostedCalls(placeAddedTools(request, provider), format);
+  const name = conversationFormatOf(provider);
+  const format = FORMAT_TRAITS[name];
+  const codec = UPSTREAM_CODECS[name];
+  const adopted = adoptHostedCalls(placeAddedTools(request, provider, format), name);
   const { request: repaired, repair } = repairConversation(adopted, provider.toolCalls);
   const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
-  const adapted = adaptRequest(bounded, target);
-  const flat = flattenTools(adapted.request, own === undefined ? provider : { ...provider, isClients: true });
-  const { body: fields, warnings } = UPSTREAM_CODECS[format].encodeRequest(flat.request, provider.model);
+  const adapted = adaptRequest(bounded, target, format);
+  const flat = flattenTools(adapted.request, { ...provider, format, isClients: own !== undefined });
+  const { body: fields, warnings } = codec.encodeRequest(flat.request, provider.model);
   const applied = applyProvider(own === undefined ? fields : keepOrder(fields, own), provider);
-  const spoken = format === "openai-chat" ? fitChatBody(applied, provider.traits) : unchanged(applied);
+  const spoken = codec.fitBody?.(applied, provider.traits) ?? { body: applied, warnings: [] };
   const limited = limitFields(spoken.body, provider.knownFields);
   const affordable = fitToProfile(limited.body, provider);
   return {
     body: affordable.body,
     repair,
     tools: flat.renamed,
-    prefill: format === "openai-chat" ? prefillOf(affordable.body, provider.traits) : null,
+    prefill: codec.prefillOf?.(affordable.body, provider.traits) ?? null,
     carriesReasoning: carriesReasoning(flat.request),
     warnings: warnOfOverrides(
       [
@@ -265,10 +268,6 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget, own: F
   };
 }
 
-function unchanged(body: Fields): ReturnType<typeof fitChatBody> {
-  return { body, warnings: [] };
-}
-
 /**
  * Moves tools that were added in the middle of a conversation to the others, unless the provider knows such items.
  * @throws GatewayError as `rejectTrigger`.
@@ -276,8 +275,9 @@ function unchanged(body: Fields): ReturnType<typeof fitChatBody> {
 function placeAddedTools(
   request: ConversationRequest,
   provider: UpstreamTarget["provider"],
+  { tools }: FormatTraits,
 ): ConversationRequest {
-  if (provider.format === "openai-responses" && provider.takesToolNamespaces === true) return request;
+  if (tools.hasNamespaces === true && provider.takesToolNamespaces === true) return request;
   const hoisted = hoistTools(request);
   rejectTrigger(request);
   return hoisted;
@@ -290,17 +290,20 @@ interface AdaptedRequest {
 }
 
 /** Adapts a request to what the target's format, provider and model take. Each step gets the request of the one before. */
-function adaptRequest(request: ConversationRequest, target: UpstreamTarget): AdaptedRequest {
+function adaptRequest(
+  request: ConversationRequest,
+  target: UpstreamTarget,
+  format: FormatTraits,
+): AdaptedRequest {
   const { provider } = target;
   const { model } = provider;
-  const format = conversationFormatOf(provider);
   const steps: readonly ((given: ConversationRequest) => AdaptedRequest)[] = [
     (given) => fitProvider(given, target),
     (given) => fitBlankTexts(given, { format, model }),
-    (given) => fitTurns(given, model),
+    (given) => fitTurns(given, model, FORMAT_TRAITS),
     (given) => fitForcedTool(given, model.forcedTools),
     ...(provider.takesSchemas === false ? [askForSchema] : []),
-    (given) => expressTools(given, format),
+    (given) => expressTools(given, format.name),
     (given) => placeMadeImages(given, format, model.takesImages !== false),
     (given) =>
       expressMarks(
@@ -321,14 +324,14 @@ function adaptRequest(request: ConversationRequest, target: UpstreamTarget): Ada
 }
 
 /** Expresses what only one format has in another. A forced tool that cannot be expressed is an error. */
-function expressTools(request: ConversationRequest, format: FormatName): AdaptedRequest {
+function expressTools(request: ConversationRequest, format: ProviderFormat): AdaptedRequest {
   const expressed = expressNatives(request, format);
   rejectForcedTools(expressed.request, format);
   return expressed;
 }
 
 /** @throws GatewayError `invalid_request` if a tool must be called that only another format has, and that is therefore left out. */
-function rejectForcedTools({ tools, toolChoice }: ConversationRequest, format: FormatName): void {
+function rejectForcedTools({ tools, toolChoice }: ConversationRequest, format: ProviderFormat): void {
   if (toolChoice?.kind !== "required" && toolChoice?.kind !== "native") return;
   const lost = tools.flatMap((tool) => (tool.kind === "native" && tool.format !== format ? [tool.type] : []));
   if (lost.length === 0) return;
@@ -373,21 +376,25 @@ const NO_REASONING_WITH_TOOLS: Warning = {
   isGrave: true,
 };
 
-/** Vendors whose chat format cannot carry the reasoning that their Responses format encrypts. */
+/** Vendors that encrypt reasoning in one of their formats, which another cannot carry. */
 const RESPONSES_ORIGINS: ReadonlySet<string | null> = new Set([
   REASONING_ORIGINS.openai,
   REASONING_ORIGINS.xai,
 ]);
 
-/** Returns a warning if encrypted reasoning of earlier turns would be lost, because only the Responses format carries it. */
+/** Returns a warning if encrypted reasoning of earlier turns would be lost, because the target's format has no place for it. */
 function listLostReasoning(
   { messages }: ConversationRequest,
   { provider }: UpstreamTarget,
 ): readonly Warning[] {
-  if (provider.format !== "openai-chat" || provider.takesReasoningDetails === true) return [];
+  if (!losesReasoning(provider)) return [];
   const isLost = (part: Part): boolean =>
     part.kind === "reasoning" && part.encrypted !== null && RESPONSES_ORIGINS.has(part.origin);
   return messages.some(({ parts }) => parts.some(isLost)) ? [LOST_REASONING] : [];
+}
+
+function losesReasoning({ format, takesReasoningDetails }: UpstreamTarget["provider"]): boolean {
+  return FORMAT_TRAITS[format].contents.losesEncryptedReasoning === true && takesReasoningDetails !== true;
 }
 
 function carriesReasoning({ messages }: ConversationRequest): boolean {

@@ -1,5 +1,6 @@
 import type { ComposedBytes } from "../../base/composed-bytes.ts";
 import type { CalledTurn } from "../canonical/called-turn.ts";
+import type { ChatTraits } from "../canonical/chat-traits.ts";
 import type { RenamedTools } from "../canonical/flatten-tools.ts";
 import type { ModelTarget } from "../canonical/format.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
@@ -13,7 +14,6 @@ import type { ProviderPreferences } from "../conversation/preferences.ts";
 import type { RequestProfile } from "../conversation/request-profile.ts";
 import type { StoredReference } from "../conversation/stored-data.ts";
 import type { Warning } from "../conversation/warning.ts";
-import type { ChatTraits } from "../openai-chat/fit-messages.ts";
 
 /** The client APIs by the names that records use. */
 export type ClientApi =

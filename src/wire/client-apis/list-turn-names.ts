@@ -8,6 +8,7 @@ import {
   type SentConversation,
   type SentTurn,
 } from "../conversation/sent-turns.ts";
+import { FORMAT_TRAITS } from "../formats/traits.ts";
 import { tryStringOf } from "../json/scan.ts";
 import type { UpstreamTarget } from "./inference-request.ts";
 
@@ -68,9 +69,8 @@ const NONE: readonly never[] = [];
 /** The maximum size of the texts that are hashed for one request. */
 const MAX_RECALLED_BYTES = 2 * 1024 * 1024;
 
-/** Gemini signs texts as well. */
 function signsTexts({ provider }: UpstreamTarget): boolean {
-  return provider.format === "gemini";
+  return FORMAT_TRAITS[provider.format].contents.signsTexts === true;
 }
 
 function nameFirstCall({ prefix, calls: [first] }: SentTurn): readonly string[] {

@@ -13,6 +13,7 @@ import {
 } from "../anthropic-messages/passthrough/scan-request.ts";
 import { readSentMessages } from "../anthropic-messages/passthrough/sent-turns.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
+import { TRAITS } from "../anthropic-messages/traits.ts";
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
 import { type AskedThinking, takesThinking } from "../anthropic-messages/translate/reasoning-parameters.ts";
 import type { AskedFor, ModelTarget } from "../canonical/format.ts";
@@ -69,7 +70,7 @@ function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
 /** What the Messages API makes of one request. */
 class MessagesParts implements ClientRequestParts {
   readonly api = "messages";
-  readonly format = "anthropic-messages";
+  readonly traits = TRAITS;
   readonly commonTools = COMMON_TOOLS;
   readonly client = anthropicMessages;
   readonly mayCarryReasoning = true;

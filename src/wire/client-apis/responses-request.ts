@@ -24,6 +24,7 @@ import {
 } from "../openai-responses/passthrough/scan-request.ts";
 import { readSentItems } from "../openai-responses/passthrough/sent-turns.ts";
 import { hasTrigger } from "../openai-responses/reject-trigger.ts";
+import { TRAITS } from "../openai-responses/traits.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
 import {
   type ClientRequest,
@@ -64,7 +65,7 @@ const ANSWERING: OwnAnswers = {
 /** What the Responses API makes of one request. */
 class ResponsesParts implements ClientRequestParts {
   readonly api = "responses";
-  readonly format = "openai-responses";
+  readonly traits = TRAITS;
   readonly commonTools = COMMON_TOOLS;
   readonly client = openaiResponses;
   readonly upstreamHeaders = null;

@@ -10,6 +10,8 @@ import { encodeTools } from "./encode-tools.ts";
 
 type Warn = (field: Warning["field"], message: string) => void;
 
+import { TRAITS } from "./traits.ts";
+
 /**
  * Encodes the body of a chat request.
  * @throws GatewayError `invalid_request` for more than one choice, and for media that Cohere does not read.
@@ -20,7 +22,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
       metadata: { field: "n" },
     });
   }
-  const warnings: Warning[] = listLostFields(request, "cohere-chat");
+  const warnings: Warning[] = listLostFields(request, TRAITS);
   const warn: Warn = (field, message) => warnings.push({ field, message });
   warnUnsupported(request, warn);
   const thinks = target.reasoning !== null;

@@ -7,6 +7,7 @@ import { encodeGeneration } from "./encode-generation.ts";
 import { encodeTools } from "./encode-tools.ts";
 import { type Encoding, warn } from "./encoding.ts";
 import { KnownCalls } from "./known-calls.ts";
+import { TRAITS } from "./traits.ts";
 
 /**
  * Encodes a request for `generateContent` and `streamGenerateContent`.
@@ -16,7 +17,7 @@ import { KnownCalls } from "./known-calls.ts";
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   const encoding: Encoding = {
     target,
-    warnings: listLostFields(request, "gemini"),
+    warnings: listLostFields(request, TRAITS),
     schemas: new SchemaLowerer(),
     calls: new KnownCalls(),
   };

@@ -165,7 +165,7 @@ describe("encoding messages of other formats for Anthropic", () => {
 
   test.each<[string, Part]>([
     ["audio", { kind: "audio", source: { kind: "base64", mediaType: "audio/wav", data: "" } }],
-    ["another vendor's file", { kind: "file", source: { kind: "file-id", id: "f", format: "openai-chat" } }],
+    ["another vendor's file", { kind: "file", source: { kind: "file-id", id: "f", store: "openai" } }],
     [
       "a Word document",
       { kind: "file", source: { kind: "base64", mediaType: "application/msword", data: "" } },

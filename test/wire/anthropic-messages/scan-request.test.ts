@@ -4,7 +4,7 @@ import { forwardMessagesRequest } from "../../../src/wire/anthropic-messages/pas
 import { scanMessagesRequest } from "../../../src/wire/anthropic-messages/passthrough/scan-request.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 
 const scan = (body: unknown) => scanMessagesRequest(Buffer.from(JSON.stringify(body)));

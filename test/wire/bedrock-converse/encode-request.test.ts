@@ -301,7 +301,7 @@ describe("media encoded for Converse", () => {
     ],
     [
       "a file uploaded to another vendor",
-      { kind: "file", source: { kind: "file-id", id: "file_1", format: "openai-chat" } },
+      { kind: "file", source: { kind: "file-id", id: "file_1", store: "openai" } },
     ],
     [
       "an unknown type of image",

@@ -7,6 +7,7 @@ import {
   type Message,
 } from "../../../src/wire/canonical/request.ts";
 import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import { FORMAT_TRAITS } from "../../../src/wire/formats/traits.ts";
 
 const IMAGE: Part = {
   kind: "image",
@@ -23,7 +24,7 @@ const say = (role: Message["role"], ...parts: Part[]): Message => ({ role, parts
 
 function place(messages: readonly Message[], format: FormatName = "anthropic-messages", takesImages = true) {
   const request: ConversationRequest = { ...EMPTY_REQUEST, messages };
-  const { request: placed, warnings } = placeMadeImages(request, format, takesImages);
+  const { request: placed, warnings } = placeMadeImages(request, FORMAT_TRAITS[format], takesImages);
   return {
     messages: placed.messages,
     warned: warnings.map(({ field }) => field),

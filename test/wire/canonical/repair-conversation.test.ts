@@ -11,7 +11,7 @@ import { EMPTY_REQUEST, type Message } from "../../../src/wire/canonical/request
 import { stripReasoning } from "../../../src/wire/canonical/strip-reasoning.ts";
 import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import { INTERRUPTED } from "../../../src/wire/conversation/repair-tool-calls.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 
 const text = (words: string): Part => ({ kind: "text", text: words });
 const call = (id: string, fields: Partial<ToolCallPart> = {}): ToolCallPart => ({

@@ -168,7 +168,7 @@ describe("messages encoded for Cohere", () => {
     ],
     [
       "an image uploaded to another vendor",
-      { kind: "image", source: { kind: "file-id", id: "f", format: "openai-responses" } },
+      { kind: "image", source: { kind: "file-id", id: "f", store: "openai" } },
     ],
   ] as [string, Part][])("are rejected with the field name for %s", (_, part) => {
     expect(rejectionOf({ messages: [user(text("a"), part)] })).toEqual({

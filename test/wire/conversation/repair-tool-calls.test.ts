@@ -8,7 +8,7 @@ import type {
   ToolCallRules,
 } from "../../../src/wire/conversation/outline.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import { shareOf } from "../../support/long-run.ts";
 import { callIdsOf, FITS, isValidFor, pairWithNearestCall } from "../../support/tool-histories.ts";
 

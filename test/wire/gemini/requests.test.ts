@@ -150,7 +150,7 @@ describe("a conversation encoded for Gemini", () => {
     ],
     [
       "a file uploaded to Gemini",
-      { kind: "file", source: { kind: "file-id", id: "https://g.example/files/1", format: "gemini" } },
+      { kind: "file", source: { kind: "file-id", id: "https://g.example/files/1", store: "google" } },
       { fileData: { fileUri: "https://g.example/files/1" } },
     ],
   ])("may have %s", (_what, part, encoded) => {
@@ -160,7 +160,7 @@ describe("a conversation encoded for Gemini", () => {
   test.each<[string, Part]>([
     [
       "a file uploaded to another vendor",
-      { kind: "file", source: { kind: "file-id", id: "file-1", format: "openai-chat" } },
+      { kind: "file", source: { kind: "file-id", id: "file-1", store: "openai" } },
     ],
     [
       "a URL with another scheme",

@@ -4,7 +4,7 @@ import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
 import type { OutlineMessage } from "../../../src/wire/conversation/outline.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { encodeResponsesError } from "../../../src/wire/openai-responses/errors.ts";
 import {

@@ -10,6 +10,7 @@ import type {
 } from "../../../wire/canonical/parts.ts";
 import { readDataTexts } from "../../../wire/client-apis/body-texts.ts";
 import { isNoText } from "../../../wire/client-apis/place-rules.ts";
+import { FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
 import type { Fields } from "../../../wire/json/fields.ts";
 import type { AnswerStage } from "./answer-stage.ts";
 import type { Finding } from "./describe-findings.ts";
@@ -170,7 +171,7 @@ export class SearchStage implements AnswerStage {
     const checked = this.checkExtrasOf(part);
     if (checked.kind === "native") {
       // Others are the calls of the vendor's own tools, with their results.
-      if (checked.format !== "openai-chat") return checked;
+      if (FORMAT_TRAITS[checked.format].contents.nativePartsSpeak !== true) return checked;
       return { ...checked, value: this.checkValue(checked.value, "") as Fields };
     }
     if (!("source" in checked)) return checked;

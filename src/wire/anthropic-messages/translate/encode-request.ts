@@ -12,10 +12,11 @@ import {
   NO_FIELDS,
   setField,
 } from "../../json/fields.ts";
+import { TRAITS } from "../traits.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { type EncodedMessages, encodeMessages } from "./encode-messages.ts";
 import { encodeToolChoice, encodeTools, isForced } from "./encode-tools.ts";
-import { FORMAT, isOwn, keptFields } from "./extras.ts";
+import { isOwn, keptFields } from "./extras.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
 import { encodeOutputFormat } from "./output-format.ts";
 import { encodeReasoningParameters } from "./reasoning-parameters.ts";
@@ -28,7 +29,7 @@ const DEFAULT_MAX_TOKENS = 32_000;
 
 /** Encodes a request in this format. What the format cannot express is left out with a warning; see `UpstreamCodec`. */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
-  const warnings: Warning[] = listLostFields(request, FORMAT);
+  const warnings: Warning[] = listLostFields(request, TRAITS);
   const warn = warnInto(warnings);
   rejectAndWarn(request, warn);
   const kept = keptFields(request);

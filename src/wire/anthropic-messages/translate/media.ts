@@ -2,7 +2,7 @@ import { fail } from "../../../base/errors.ts";
 import type { MediaPart, MediaSource } from "../../canonical/parts.ts";
 import { asFields, createTable, type Fields } from "../../json/fields.ts";
 import { encodeCache, takeCache } from "./cache-mark.ts";
-import { FORMAT, keptFields, makeExtras } from "./extras.ts";
+import { keptFields, makeExtras } from "./extras.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
 /** Decodes an `image` or `document` block; null if its source is of an unknown kind. */
@@ -51,7 +51,7 @@ const SOURCES: Readonly<Record<string, (take: FieldTaker, raw: Fields) => MediaS
   },
   file(take) {
     const id = take.text("file_id");
-    return id === null ? null : { kind: "file-id", id, format: FORMAT };
+    return id === null ? null : { kind: "file-id", id, store: "anthropic" };
   },
   /** A document of text blocks. The blocks are kept; other formats get their text. */
   content(_take, raw) {
@@ -104,7 +104,7 @@ function encodeSource(part: MediaPart, field: string): Fields {
     case "text":
       return { type: "text", media_type: source.mediaType, data: source.text };
     case "file-id":
-      if (source.format === FORMAT) return { type: "file", file_id: source.id };
+      if (source.store === "anthropic") return { type: "file", file_id: source.id };
       return reject(field, "names a file that was uploaded to another vendor. Send its contents instead.");
   }
 }

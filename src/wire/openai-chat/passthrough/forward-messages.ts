@@ -1,3 +1,4 @@
+import type { ChatTraits } from "../../canonical/chat-traits.ts";
 import type { KeptCall, Repair, RepairedMessage } from "../../conversation/outline.ts";
 import { INTERRUPTED } from "../../conversation/repair-tool-calls.ts";
 import { tryParseFields } from "../../json/fields.ts";
@@ -10,7 +11,7 @@ import {
   type Splice,
   setMember,
 } from "../../json/splice.ts";
-import { type ChatTraits, fitMessage, mustFit } from "../fit-messages.ts";
+import { fitMessage, mustFit } from "../fit-messages.ts";
 import { joinAssistants } from "./join-assistants.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 

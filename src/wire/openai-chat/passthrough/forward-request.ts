@@ -1,4 +1,5 @@
 import type { ComposedBytes } from "../../../base/composed-bytes.ts";
+import type { ChatTraits } from "../../canonical/chat-traits.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { Repair } from "../../conversation/outline.ts";
@@ -17,7 +18,6 @@ import {
   setMember,
   spliceBody,
 } from "../../json/splice.ts";
-import type { ChatTraits } from "../fit-messages.ts";
 import { fitMessages, forwardMessages, removeToolMarks } from "./forward-messages.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 

@@ -1,5 +1,6 @@
 import type { ClientCodec, UpstreamCodec } from "../../canonical/format.ts";
 import { EMPTY_REQUEST } from "../../canonical/request.ts";
+import { fitChatBody, prefillOf } from "../fit-messages.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { decodeAnswer } from "./decode-response.ts";
 import { encodeRequest } from "./encode-request.ts";
@@ -15,5 +16,7 @@ export const openaiChat: UpstreamCodec & ClientCodec = {
   encodeAnswer,
   createReader,
   createWriter,
+  fitBody: fitChatBody,
+  prefillOf,
   keepForAnswer: ({ reasoning }) => ({ ...EMPTY_REQUEST, messages: [], reasoning }),
 };

@@ -113,7 +113,7 @@ function readFile(raw: Fields): Part | null {
   const known = [...(name === null ? [] : ["filename"]), data === null ? "file_id" : "file_data"];
   return {
     kind: "file",
-    source: read?.source ?? { kind: "file-id", id: id as string, format: "openai-chat" },
+    source: read?.source ?? { kind: "file-id", id: id as string, store: "openai" },
     ...(name === null ? {} : { name }),
     ...readBase(raw, ["file"], {
       ...read?.spelling,

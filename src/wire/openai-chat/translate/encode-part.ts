@@ -7,7 +7,6 @@ import {
   writeBreakpoint,
 } from "../../canonical/parts.ts";
 import type { Warn } from "../../canonical/warn.ts";
-import type { FormatName } from "../../conversation/format-name.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
 import { writeSource } from "./media-source.ts";
@@ -89,9 +88,6 @@ function encodeAudio(part: MediaPart, field: string): Fields {
   return { data: source.data, format, ...asFields(spelling["inner"]) };
 }
 
-/** Formats whose file ids are OpenAI's. */
-const OPENAI_FILES: ReadonlySet<FormatName> = new Set(["openai-chat", "openai-responses"]);
-
 function encodeFile(part: MediaPart, field: string): Fields {
   const { source, name } = part;
   const spelling = keptSpelling(part);
@@ -99,7 +95,7 @@ function encodeFile(part: MediaPart, field: string): Fields {
   const filename = name ?? (spelling["isNameless"] === true ? null : nameFor(source));
   const named = filename === null ? {} : { filename };
   if (source.kind === "file-id") {
-    if (!OPENAI_FILES.has(source.format)) return reject(field, "files as base64");
+    if (source.store !== "openai") return reject(field, "files as base64");
     return { file_id: source.id, ...named, ...inner };
   }
   return { ...named, file_data: writeSource(source, spelling), ...inner };

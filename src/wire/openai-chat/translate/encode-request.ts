@@ -4,6 +4,7 @@ import type { ConversationRequest } from "../../canonical/request.ts";
 import { warnInto } from "../../canonical/warn.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
+import { TRAITS } from "../traits.ts";
 import { encodeMessages } from "./encode-messages.ts";
 import { encodeTools } from "./encode-tools.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
@@ -15,7 +16,7 @@ import { writeSettings } from "./settings.ts";
  * @throws GatewayError `invalid_request` for media that this format cannot express.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
-  const warnings: Warning[] = listLostFields(request, "openai-chat");
+  const warnings: Warning[] = listLostFields(request, TRAITS);
   const warn = warnInto(warnings);
   const spelling = keptSpelling(request);
   const tools = encodeTools(request.tools, warn);

@@ -93,5 +93,5 @@ function readSource(value: unknown): MediaSource | null {
 }
 
 function readFileId(value: unknown): MediaSource | null {
-  return typeof value === "string" ? { kind: "file-id", id: value, format: "openai-responses" } : null;
+  return typeof value === "string" ? { kind: "file-id", id: value, store: "openai" } : null;
 }

@@ -13,6 +13,8 @@ import { decodeReasoningParameters } from "./reasoning-parameters.ts";
 
 type KnownParameters = { -readonly [Key in keyof ConversationRequest]?: ConversationRequest[Key] };
 
+import { LOGPROBS } from "../traits.ts";
+
 /**
  * Decodes a Responses request. Unknown fields stay in extras, so that this format can encode the same request again.
  * @throws GatewayError `invalid_request` for an invalid input, and for requests that depend on stored responses.
@@ -139,9 +141,6 @@ function takeLogprobs(rest: Fields, known: KnownParameters): void {
   const isIncluded = Array.isArray(rest["include"]) && rest["include"].includes(LOGPROBS);
   if (isIncluded || (top ?? 0) > 0) known.logprobs = { top };
 }
-
-/** The value of `include` for log probabilities. */
-export const LOGPROBS = "message.output_text.logprobs";
 
 function readText(value: unknown): string | null {
   return typeof value === "string" ? value : null;

@@ -12,7 +12,9 @@ export function decodeTools(list: readonly unknown[]): Tool[] {
 }
 
 function toNative(value: Fields): Tool {
-  return { kind: "native", format: "openai-responses", type: String(value["type"]), value };
+  const type = String(value["type"]);
+  const native = { kind: "native", format: "openai-responses", type, value } as const;
+  return type === "namespace" ? { ...native, isNamespace: true } : native;
 }
 
 function decodeNamespace(tool: Fields): Tool[] | null {

@@ -1,5 +1,4 @@
 import { type MediaPart, type MediaSource, type Part, writeBreakpoint } from "../../canonical/parts.ts";
-import type { FormatName } from "../../conversation/format-name.ts";
 import type { Fields } from "../../json/fields.ts";
 import { encodeCitation } from "./citations.ts";
 import { readSpelling } from "./extras.ts";
@@ -37,12 +36,9 @@ function encodeText(part: Extract<Part, { kind: "text" }>, rest: Fields): Fields
   return { ...rest, text: part.text, ...(annotations.length > 0 ? { annotations } : {}) };
 }
 
-/** OpenAI has one file store for both of its formats. */
-const OPENAI_FILES: ReadonlySet<FormatName> = new Set(["openai-responses", "openai-chat"]);
-
 function encodeMedia(part: MediaPart, rest: Fields | undefined): Fields | null {
   const { source } = part;
-  if (source.kind === "file-id" && !OPENAI_FILES.has(source.format)) return null;
+  if (source.kind === "file-id" && source.store !== "openai") return null;
   if (source.kind === "text" && part.kind === "file") {
     const text = part.name === undefined ? source.text : `${part.name}:\n\n${source.text}`;
     return { type: "input_text", text };

@@ -7,7 +7,7 @@ import { type Warn, warnInto } from "../../canonical/warn.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING } from "../encrypted-reasoning.ts";
-import { LOGPROBS } from "./decode-request.ts";
+import { LOGPROBS, TRAITS } from "../traits.ts";
 import { encodeMessages } from "./encode-messages.ts";
 import { encodeToolChoice, encodeTools } from "./encode-tools.ts";
 import { readOwnFields } from "./extras.ts";
@@ -21,7 +21,7 @@ import { encodeReasoningParameters } from "./reasoning-parameters.ts";
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   if ((request.n ?? 1) > 1) rejectSeveralChoices();
-  const warnings: Warning[] = listLostFields(request, "openai-responses");
+  const warnings: Warning[] = listLostFields(request, TRAITS);
   const warn = warnInto(warnings);
   const own = readOwnFields(request.extras) ?? {};
   const body = {

@@ -117,7 +117,7 @@ describe("encoding a request of another format for a chat vendor", () => {
   });
 
   test("a file id of another vendor is rejected with the name of the field", () => {
-    const file: Part = { kind: "file", source: { kind: "file-id", id: "f", format: "anthropic-messages" } };
+    const file: Part = { kind: "file", source: { kind: "file-id", id: "f", store: "anthropic" } };
     expect(() => messages({ role: "user", parts: [text("look"), file] })).toThrow("messages[0].content[1]");
   });
 
