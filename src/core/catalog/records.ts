@@ -81,7 +81,7 @@ export interface ProviderRecord {
   readonly parameters?: readonly SamplingParameter[];
   /** Deviations from `format` that no other field describes. Those of further formats are in `formats`. */
   readonly quirks: ProviderQuirks;
-  /** What its own request fields and tools cost; those of its formats are in `format-charges.ts`. */
+  /** What its own request fields and tools cost; those of a format are in `charges.ts` of its folder. */
   readonly charges?: ChargeRules;
   /** Its answers report in `usage.cost` what it charges for the request, in US dollars, unless `usage.is_byok` is true. */
   readonly reportsCost?: true;

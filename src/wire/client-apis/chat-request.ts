@@ -18,6 +18,8 @@ import { TRAITS } from "../openai-chat/traits.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { writeAsMessages } from "./chat-as-messages.ts";
 import { ChatForwarding } from "./chat-forwarding.ts";
+import { toChatBody } from "./chat-from-responses.ts";
+import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
@@ -41,6 +43,26 @@ export function parseChatRequest(
 ): ClientRequest {
   return createClientRequest({ bytes, headers }, readParts, rename);
 }
+
+/** OpenAI's chat completions (specification 4.1). */
+export const CHAT_COMPLETIONS: ClientApiDeclaration = {
+  name: "chat.completions",
+  access: "open_inference",
+  operations: [{ method: "POST", path: "/chat/completions", readBody: toChatBody }],
+  parse: parseChatRequest,
+  presets: {
+    parameters: {
+      ...SAMPLING,
+      max_tokens: { field: "max_tokens", others: ["max_completion_tokens"] },
+      stop: { field: "stop" },
+      seed: { field: "seed" },
+      frequency_penalty: { field: "frequency_penalty" },
+      presence_penalty: { field: "presence_penalty" },
+      reasoning_effort: { field: "reasoning_effort", others: ["reasoning"] },
+    },
+    system: { field: "messages", toItem: (content) => ({ role: "system", content }) },
+  },
+};
 
 function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
   return new ChatParts(scanChatRequest(bytes), headers);

@@ -24,6 +24,7 @@ import { openaiCompletions } from "../openai-completions/translate/codec.ts";
 import { completionAnswers } from "../openai-completions/translate/read-answer.ts";
 import { reviewScanned, toLeftOut } from "./apply-profile.ts";
 import { listRejectedFields } from "./apply-provider.ts";
+import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import { viewParameters } from "./fit-parameters.ts";
 import { HubRequest } from "./hub-request.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
@@ -76,6 +77,24 @@ export function parseCompletionsRequest(
     ...createAnswering(scanned, hub),
   };
 }
+
+/** OpenAI's text completions (docs/api/completions.md). */
+export const COMPLETIONS: ClientApiDeclaration = {
+  name: "completions",
+  access: "open_inference",
+  operations: [{ method: "POST", path: "/completions" }],
+  parse: parseCompletionsRequest,
+  presets: {
+    parameters: {
+      ...SAMPLING,
+      max_tokens: { field: "max_tokens" },
+      stop: { field: "stop" },
+      seed: { field: "seed" },
+      frequency_penalty: { field: "frequency_penalty" },
+      presence_penalty: { field: "presence_penalty" },
+    },
+  },
+};
 
 function isOwn({ provider }: UpstreamTarget): boolean {
   return provider.format === FORMAT;

@@ -6,6 +6,7 @@ import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-embed
 import { encodeEmbeddingsRequest, listLeftOut } from "../openai-embeddings/encode-request.ts";
 import { encodeEmbeddingsAnswer } from "../openai-embeddings/encode-response.ts";
 import { fitToProfile, reviewScanned, toLeftOut } from "./apply-profile.ts";
+import { type ClientApiDeclaration, NO_PRESET_PLACES } from "./client-api.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 import { SINGLE_PROMPT } from "./single-prompt.ts";
@@ -52,6 +53,15 @@ export function parseEmbeddingsRequest(
     },
   };
 }
+
+/** OpenAI's embeddings (docs/api/embeddings.md). */
+export const EMBEDDINGS: ClientApiDeclaration = {
+  name: "embeddings",
+  access: "open_inference",
+  operations: [{ method: "POST", path: "/embeddings" }],
+  parse: parseEmbeddingsRequest,
+  presets: NO_PRESET_PLACES,
+};
 
 /** The longest text; token ids have no characters. */
 function listLongest({ inputs }: EmbeddingsParameters): Buffer[] {

@@ -11,6 +11,7 @@ import { decodeRerank } from "../forwarded/rerank.ts";
 import { decodeSpeech } from "../forwarded/speech.ts";
 import { decodeTranscription } from "../forwarded/transcriptions.ts";
 import { reviewFields, reviewScanned, toLeftOut } from "./apply-profile.ts";
+import { type ClientApiDeclaration, NO_PRESET_PLACES } from "./client-api.ts";
 import { type Filtering, filterDocuments, filterPlainText } from "./filter-documents.ts";
 import type {
   EncodedForUpstream,
@@ -22,28 +23,34 @@ import type {
 import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./session-hints.ts";
 import { SINGLE_PROMPT } from "./single-prompt.ts";
 
-/** Parses a moderations request. @throws GatewayError as `decodeModerations`. */
-export const parseModerations = parserOf("moderations", decodeModerations);
-/** Parses a rerank request. @throws GatewayError as `decodeRerank`. */
-export const parseRerank = parserOf("rerank", decodeRerank);
-/** Parses an image generation request. @throws GatewayError as `decodeImages`. */
-export const parseImages = parserOf("images", decodeImages);
-/** Parses a speech request. @throws GatewayError as `decodeSpeech`. */
-export const parseSpeech = parserOf("speech", decodeSpeech);
-/** Parses a transcription request. @throws GatewayError as `decodeTranscription`. */
-export const parseTranscription = parserOf("transcriptions", decodeTranscription);
+/** OpenAI's moderations. */
+export const MODERATIONS = declare("moderations", "/moderations", decodeModerations);
+/** Cohere's rerank. */
+export const RERANK = declare("rerank", "/rerank", decodeRerank);
+/** OpenAI's image generations. */
+export const IMAGES = declare("images", "/images/generations", decodeImages);
+/** OpenAI's speech. */
+export const SPEECH = declare("speech", "/audio/speech", decodeSpeech);
+/** OpenAI's transcriptions. */
+export const TRANSCRIPTIONS: ClientApiDeclaration = {
+  ...declare("transcriptions", "/audio/transcriptions", decodeTranscription),
+  takesForm: true,
+};
 
 const NONE: ReadonlySet<string> = new Set();
 
 type Decode = (bytes: Buffer, contentType: string | null) => ForwardedRequest;
 
-function parserOf(api: ForwardedApi, decode: Decode) {
-  return (
-    bytes: Buffer,
-    rename: (id: string) => string,
-    headers: ReadHeader = NO_HEADERS,
-  ): InferenceRequest =>
-    toInferenceRequest(api, decode(bytes, headers.get("content-type")), { rename, headers });
+/** Declares an API whose requests and answers are forwarded (docs/api/other-endpoints.md). */
+function declare(api: ForwardedApi, path: string, decode: Decode): ClientApiDeclaration {
+  return {
+    name: api,
+    access: "open_inference",
+    operations: [{ method: "POST", path }],
+    parse: (bytes, rename, headers = NO_HEADERS) =>
+      toInferenceRequest(api, decode(bytes, headers.get("content-type")), { rename, headers }),
+    presets: NO_PRESET_PLACES,
+  };
 }
 
 interface RequestContext {

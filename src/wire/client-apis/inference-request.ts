@@ -41,6 +41,8 @@ export interface InferenceRequest {
   readonly format: ProviderFormat | null;
   readonly action: InferenceAction;
   readonly model: string;
+  /** Rejects a model that the API is not for, named in `field`. Absent: it takes every model. @throws GatewayError `invalid_model`. */
+  readonly requireModel?: (id: string, field: string) => void;
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;

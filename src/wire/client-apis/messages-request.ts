@@ -1,4 +1,5 @@
 import type { ComposedBytes } from "../../base/composed-bytes.ts";
+import { encodeMessagesError } from "../anthropic-messages/errors.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forward-request.ts";
 import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
 import { listMessagesNeeds } from "../anthropic-messages/passthrough/list-needs.ts";
@@ -34,6 +35,7 @@ import {
   wordTable,
 } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
+import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
@@ -41,6 +43,7 @@ import {
   type OwnAnswers,
   type RequestSource,
 } from "./client-request.ts";
+import { parseCountRequest } from "./count-request.ts";
 import { decodeShortened } from "./decode-shortened.ts";
 import type { Decoded } from "./hub-request.ts";
 import type { UpstreamTarget } from "./inference-request.ts";
@@ -62,6 +65,38 @@ export function parseMessagesRequest(
 ): ClientRequest {
   return createClientRequest({ bytes, headers }, readParts, rename);
 }
+
+/** Anthropic's messages (docs/api/messages.md). Its SDKs read the header `request-id`. */
+export const MESSAGES: ClientApiDeclaration = {
+  name: "messages",
+  access: "open_inference",
+  operations: [{ method: "POST", path: "/messages" }],
+  parse: parseMessagesRequest,
+  counting: {
+    method: "POST",
+    path: "/messages/count_tokens",
+    parse: parseCountRequest,
+    encodeCount: (tokens, isEstimated) => ({
+      input_tokens: tokens,
+      ...(isEstimated ? { estimated: true } : {}),
+    }),
+  },
+  encodeError: (failure, { requestId }) => encodeMessagesError(failure, requestId),
+  requestIdHeader: "request-id",
+  presets: {
+    parameters: {
+      ...SAMPLING,
+      max_tokens: { field: "max_tokens" },
+      stop: { field: "stop_sequences" },
+      reasoning_effort: {
+        field: "output_config",
+        others: ["thinking"],
+        encode: (effort) => ({ effort }),
+      },
+    },
+    system: { field: "system", toItem: (text) => ({ type: "text", text }) },
+  },
+};
 
 function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
   return new MessagesParts(scanMessagesRequest(bytes), headers);

@@ -8,6 +8,7 @@ import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { itemsOf, type JsonNode, memberOf, wordTable } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
+import { encodeResponsesError } from "../openai-responses/errors.ts";
 import {
   canForwardResponses,
   forwardResponsesRequest,
@@ -26,6 +27,7 @@ import { readSentItems } from "../openai-responses/passthrough/sent-turns.ts";
 import { hasTrigger } from "../openai-responses/reject-trigger.ts";
 import { TRAITS } from "../openai-responses/traits.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
+import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
@@ -52,6 +54,23 @@ export function parseResponsesRequest(
 ): ClientRequest {
   return createClientRequest({ bytes, headers }, readParts, rename);
 }
+
+/** OpenAI's responses (docs/api/responses.md). */
+export const RESPONSES: ClientApiDeclaration = {
+  name: "responses",
+  access: "open_inference",
+  operations: [{ method: "POST", path: "/responses" }],
+  parse: parseResponsesRequest,
+  encodeError: (failure, { status }) => encodeResponsesError({ ...failure, status }),
+  presets: {
+    parameters: {
+      ...SAMPLING,
+      max_tokens: { field: "max_output_tokens" },
+      reasoning_effort: { field: "reasoning", encode: (effort) => ({ effort }) },
+    },
+    system: { field: "instructions" },
+  },
+};
 
 function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
   return new ResponsesParts(scanResponsesRequest(bytes), headers);

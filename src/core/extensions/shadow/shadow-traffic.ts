@@ -5,7 +5,7 @@ import type { MaybePromise } from "../../../base/maybe-promise.ts";
 import { nextTurn } from "../../../base/next-turn.ts";
 import { type Random, randomShare } from "../../../base/random.ts";
 import { Stopwatch } from "../../../base/stopwatch.ts";
-import { REQUEST_PARSERS } from "../../../wire/client-apis/request-parsers.ts";
+import { CLIENT_APIS } from "../../../wire/client-apis/client-apis.ts";
 import { NO_HEADERS } from "../../../wire/client-apis/session-hints.ts";
 import { printShadowBody } from "../../../wire/client-apis/shadow-body.ts";
 import type { AccountPrincipal } from "../../accounts/principal.ts";
@@ -149,7 +149,7 @@ function describeCall(
   { id, call }: AdmittedGeneration,
   { body, principal, controller, clock }: ShadowCall,
 ): GenerationCall {
-  const parse = (bytes: Buffer) => REQUEST_PARSERS[call.request.api](bytes, (name) => name);
+  const parse = (bytes: Buffer) => CLIENT_APIS[call.request.api].parse(bytes, (name) => name);
   return {
     requestId: call.requestId,
     principal,
