@@ -51,7 +51,7 @@ export async function countTokens(deps: GenerationDeps, call: CountCall): Promis
   const { principal, request } = call;
   const byokKeys = await findByokKeys(deps, principal);
   const policy = policyOf(deps.policy, principal);
-  const counted = { ...call, request: { ...COUNTED, model: request.model } };
+  const counted = { ...call, request: { ...COUNTED, api: request.api, model: request.model } };
   const requested = await resolveRequest(deps, counted);
   await prepareTiers(deps, principal, requested);
   const rules = { byokKeys, policy, requested, listNeeds: () => NO_NEEDS };
@@ -93,7 +93,6 @@ async function estimate(
 
 /** What is known of a count: it belongs to no session, so a tier may choose any free model. */
 const COUNTED = {
-  api: "messages",
   action: "chat",
   fallbackModels: [],
   preferences: NO_PREFERENCES,

@@ -9,10 +9,12 @@ import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
 import { applySplices, removeMembers } from "../json/splice.ts";
+import type { ClientApi } from "./inference-request.ts";
 import { heldBytesOf } from "./request-size.ts";
 
 /** A request to count the tokens of a conversation. */
 export interface CountRequest {
+  readonly api: ClientApi;
   /** The format of its body. Translating it to count it elsewhere is not worth the effort. */
   readonly format: ProviderFormat;
   readonly model: string;
@@ -54,6 +56,7 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([
 export function parseCountRequest(bytes: Buffer, rename: (id: string) => string): CountRequest {
   const scanned = scanMessagesRequest(bytes);
   return {
+    api: "messages",
     format: TRAITS.name,
     model: rename(scanned.model),
     preferences: scanned.preferences,

@@ -1,5 +1,4 @@
 import { parseJson } from "../json/parse-json.ts";
-import type { FormatTraits } from "./format-traits.ts";
 
 /**
  * What vendors store for a request, and which parts of a request ask for it. Sources, read in November 2026:
@@ -34,7 +33,7 @@ export interface RetentionFacts {
 
 /** Lists the fields by which a request would ask an upstream of this format to store something. */
 export function listStoringFields(
-  { storingFields }: Pick<FormatTraits, "storingFields">,
+  { storingFields }: { readonly storingFields: readonly string[] },
   { isImages, cachesInMemory }: RetentionFacts,
 ): readonly string[] {
   return storingFields.filter(
