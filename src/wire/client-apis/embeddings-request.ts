@@ -2,9 +2,9 @@ import { type EmbeddingsParameters, warnOfDropped } from "../canonical/embedding
 import type { ProviderFormat } from "../conversation/format-name.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
 import { EMBEDDINGS_CODECS, type EmbeddingsCodec } from "../formats/codecs.ts";
-import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-embeddings/decode-request.ts";
-import { encodeEmbeddingsRequest, listLeftOut } from "../openai-embeddings/encode-request.ts";
-import { encodeEmbeddingsAnswer } from "../openai-embeddings/encode-response.ts";
+import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-chat/embeddings/decode-request.ts";
+import { encodeEmbeddingsRequest, listLeftOut } from "../openai-chat/embeddings/encode-request.ts";
+import { encodeEmbeddingsAnswer } from "../openai-chat/embeddings/encode-response.ts";
 import { fitToProfile, reviewScanned, toLeftOut } from "./apply-profile.ts";
 import { type ClientApiDeclaration, NO_PRESET_PLACES } from "./client-api.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";

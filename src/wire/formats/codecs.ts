@@ -3,14 +3,14 @@ import { bedrockConverse } from "../bedrock-converse/codec.ts";
 import type { EmbeddingsParameters, VectorsReading } from "../canonical/embeddings.ts";
 import type { EncodedRequest, UpstreamCodec } from "../canonical/format.ts";
 import { cohereChat } from "../cohere-chat/codec.ts";
-import { decodeCohereEmbeddings } from "../cohere-embeddings/decode-response.ts";
-import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
+import { decodeCohereEmbeddings } from "../cohere-chat/embeddings/decode-response.ts";
+import { encodeCohereEmbeddings } from "../cohere-chat/embeddings/encode-request.ts";
 import type { FormatName, ProviderFormat } from "../conversation/format-name.ts";
 import { gemini } from "../gemini/codec.ts";
-import { decodeGeminiEmbeddings } from "../gemini-embeddings/decode-response.ts";
-import { encodeGeminiEmbeddings } from "../gemini-embeddings/encode-request.ts";
+import { decodeGeminiEmbeddings } from "../gemini/embeddings/decode-response.ts";
+import { encodeGeminiEmbeddings } from "../gemini/embeddings/encode-request.ts";
+import { decodeEmbeddingsAnswer } from "../openai-chat/embeddings/decode-response.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
-import { decodeEmbeddingsAnswer } from "../openai-embeddings/decode-response.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
 
 /** The codec of each format of conversations. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings.ts";
-import { decodeCohereEmbeddings } from "../../../src/wire/cohere-embeddings/decode-response.ts";
-import { encodeCohereEmbeddings } from "../../../src/wire/cohere-embeddings/encode-request.ts";
+import { decodeCohereEmbeddings } from "../../../src/wire/cohere-chat/embeddings/decode-response.ts";
+import { encodeCohereEmbeddings } from "../../../src/wire/cohere-chat/embeddings/encode-request.ts";
 import { readAnswers } from "../../support/recordings.ts";
 
 const NOTHING: EmbeddingsParameters = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };

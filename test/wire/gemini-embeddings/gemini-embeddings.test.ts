@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings.ts";
-import { decodeGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/decode-response.ts";
-import { encodeGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/encode-request.ts";
+import { decodeGeminiEmbeddings } from "../../../src/wire/gemini/embeddings/decode-response.ts";
+import { encodeGeminiEmbeddings } from "../../../src/wire/gemini/embeddings/encode-request.ts";
 
 const NOTHING: EmbeddingsParameters = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
 const encode = (parameters: Partial<EmbeddingsParameters>) =>

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { RelayIdentity, WholeAnswer } from "../../../src/wire/canonical/relay.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { convertVector } from "../../../src/wire/openai-embeddings/convert-vector.ts";
-import { decodeEmbeddingsAnswer } from "../../../src/wire/openai-embeddings/decode-response.ts";
-import { encodeEmbeddingsAnswer } from "../../../src/wire/openai-embeddings/encode-response.ts";
+import { convertVector } from "../../../src/wire/openai-chat/embeddings/convert-vector.ts";
+import { decodeEmbeddingsAnswer } from "../../../src/wire/openai-chat/embeddings/decode-response.ts";
+import { encodeEmbeddingsAnswer } from "../../../src/wire/openai-chat/embeddings/encode-response.ts";
 import { growsLinearly, LARGER } from "../../growth/measure-growth.ts";
 
 const IDENTITY: RelayIdentity = {

@@ -1,15 +1,15 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { fail, rejectField } from "../../base/errors.ts";
-import type { EmbeddingInput, EmbeddingsParameters } from "../canonical/embeddings.ts";
-import { readInputs } from "../canonical/read-inputs.ts";
-import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
-import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
-import { BYTES_PER_TOKEN } from "../conversation/usage.ts";
-import { parseFields, readText, readWholeNumber, requireText } from "../json/check-fields.ts";
-import { type Fields, omit } from "../json/fields.ts";
-import { requireBodyBytes } from "../json/reject-excess.ts";
-import { allFields, type JsonNode, LEAF } from "../json/scan.ts";
-import { scanBody } from "../json/scan-body.ts";
+import { BOUNDS } from "../../../base/bounds.ts";
+import { fail, rejectField } from "../../../base/errors.ts";
+import type { EmbeddingInput, EmbeddingsParameters } from "../../canonical/embeddings.ts";
+import { readInputs } from "../../canonical/read-inputs.ts";
+import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
+import { type RoutingParameters, readRoutingParameters } from "../../conversation/preferences.ts";
+import { BYTES_PER_TOKEN } from "../../conversation/usage.ts";
+import { parseFields, readText, readWholeNumber, requireText } from "../../json/check-fields.ts";
+import { type Fields, omit } from "../../json/fields.ts";
+import { requireBodyBytes } from "../../json/reject-excess.ts";
+import { allFields, type JsonNode, LEAF } from "../../json/scan.ts";
+import { scanBody } from "../../json/scan-body.ts";
 
 /** The encoding of vectors: arrays of numbers, or base64 of 32-bit floats. */
 export type VectorEncoding = "float" | "base64";

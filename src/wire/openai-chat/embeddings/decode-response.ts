@@ -1,13 +1,13 @@
-import type { VectorsReading } from "../canonical/embeddings.ts";
-import { listVectors } from "../canonical/read-vectors.ts";
+import type { VectorsReading } from "../../canonical/embeddings.ts";
+import { listVectors } from "../../canonical/read-vectors.ts";
 import {
   NO_TOKENS,
   readCount,
   readReportedCost,
   type TokenUsage,
   withPriceFacts,
-} from "../conversation/usage.ts";
-import { asFields, omit } from "../json/fields.ts";
+} from "../../conversation/usage.ts";
+import { asFields, omit } from "../../json/fields.ts";
 
 const VECTORS = { path: ["data"], member: "embedding" };
 
