@@ -154,7 +154,7 @@ export const EXPLAINED: readonly Explained[] = [
     why: "The text is the same; only how long pieces of the stream stay in memory differs, which no test can see.",
   },
   {
-    file: "src/wire/openai-responses/translate/keep-for-answer.ts",
+    file: "src/wire/openai-responses/translate/answer/keep-for-answer.ts",
     kind: "shifted bound",
     line: "measureChars(kept, MAX_REPEATED_CHARS) <= MAX_REPEATED_CHARS",
     why: "The bound is approximate: a request of exactly that size may be kept whole or shortened.",

@@ -17,7 +17,7 @@ import {
   decodeReasoningParameters,
   encodeReasoningParameters,
   mustRespell,
-} from "../openai-chat/translate/reasoning-parameters.ts";
+} from "../openai-chat/translate/request/reasoning-parameters.ts";
 import { LOST_REASONING, listRejectedFields } from "./apply-provider.ts";
 import type { Forwarding } from "./client-request.ts";
 import type { ProviderTarget, UpstreamTarget } from "./inference-request.ts";

@@ -7,7 +7,7 @@ import { TRAITS } from "../openai-chat/traits.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { scanResponsesRequest } from "../openai-responses/passthrough/scan-request.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
-import { hoistTools } from "../openai-responses/translate/hoist-tools.ts";
+import { hoistTools } from "../openai-responses/translate/request/hoist-tools.ts";
 
 /**
  * Returns the body of a chat completion request. Cursor sends bodies in the form of Responses to this endpoint, and reads answers of this

@@ -16,7 +16,10 @@ import { readSentMessages } from "../anthropic-messages/passthrough/sent-turns.t
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { TRAITS } from "../anthropic-messages/traits.ts";
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
-import { type AskedThinking, takesThinking } from "../anthropic-messages/translate/reasoning-parameters.ts";
+import {
+  type AskedThinking,
+  takesThinking,
+} from "../anthropic-messages/translate/request/reasoning-parameters.ts";
 import type { AskedFor, ModelTarget } from "../canonical/format.ts";
 import { hasManyMarks } from "../canonical/limit-cache-marks.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";

@@ -17,7 +17,7 @@ import {
 } from "../../json/splice.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING, takesPlainReasoning } from "../encrypted-reasoning.ts";
 import { originOfModel } from "../reasoning-origin.ts";
-import { takesEffort } from "../translate/reasoning-parameters.ts";
+import { takesEffort } from "../translate/request/reasoning-parameters.ts";
 import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 /** Returns whether the bytes of a request may be forwarded to an upstream of this format. If not, the request is translated. */

@@ -7,7 +7,7 @@ import {
   type Message,
   type ReasoningParameters,
 } from "../../../../src/wire/canonical/request.ts";
-import { encodeRequest } from "../../../../src/wire/openai-chat/translate/encode-request.ts";
+import { encodeRequest } from "../../../../src/wire/openai-chat/translate/request/encode-request.ts";
 
 const TARGET: ModelTarget = { name: "m", maxOutputTokens: null, reasoning: null };
 
