@@ -6,7 +6,7 @@
  */
 import { dirname, join, normalize, relative } from "node:path";
 import { Glob } from "bun";
-import { PROVIDER_FORMATS } from "../src/wire/conversation/format-name.ts";
+import { PROVIDER_FORMATS } from "../src/wire/conversation/traits/format-name.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -74,7 +74,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 /** Where names of formats may stand besides the folder of the format, and why. A path that ends with a slash stands for all files below. */
 const NAMES_OF_FORMATS: readonly (readonly [path: string, reason: string])[] = [
-  ["src/wire/conversation/format-name.ts", "the list of names"],
+  ["src/wire/conversation/traits/format-name.ts", "the list of names"],
   ["src/wire/formats/", "the lists of traits and codecs"],
   [
     "src/providers/address/schemes.ts",
@@ -156,7 +156,7 @@ function listFormatNames(file: string, source: string): string[] {
     .filter((name) => !file.startsWith(`src/wire/${name}/`))
     .map(
       (name) =>
-        `${file} names the format ${name}: ask for a trait of it (src/wire/conversation/format-traits.ts)`,
+        `${file} names the format ${name}: ask for a trait of it (src/wire/conversation/traits/format-traits.ts)`,
     );
 }
 

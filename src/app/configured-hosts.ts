@@ -2,7 +2,7 @@ import { nearestNames } from "../base/nearest-names.ts";
 import { isZero } from "../core/catalog/decimal-price.ts";
 import { isFreeId } from "../core/catalog/is-free-id.ts";
 import type { ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
-import type { SamplingParameter } from "../wire/conversation/sampling-parameters.ts";
+import type { SamplingParameter } from "../wire/conversation/traits/sampling-parameters.ts";
 import { CHAT_FORMAT, FORMAT_TRAITS } from "../wire/formats/traits.ts";
 import type { ConfigProblem } from "./config-error.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";

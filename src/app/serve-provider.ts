@@ -5,7 +5,7 @@ import type { ByokKeyReading, ProviderKey, ServedProvider } from "../core/deploy
 import type { Transport } from "../core/deployments/transport.ts";
 import { type AddressReading, createAddress } from "../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
-import type { ProviderFormat } from "../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../wire/conversation/traits/format-name.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { listConfiguredFormats } from "./configured-hosts.ts";
 import { ConfigError, problemAt } from "./load-config.ts";

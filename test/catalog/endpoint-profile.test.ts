@@ -8,13 +8,13 @@ import type {
   ModelRecord,
   ProviderRecord,
 } from "../../src/core/catalog/records.ts";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
-import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import type { ParameterRule } from "../../src/wire/conversation/parameter-rules.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
 import {
   SAMPLING_PARAMETERS,
   type SamplingParameter,
-} from "../../src/wire/conversation/sampling-parameters.ts";
+} from "../../src/wire/conversation/traits/sampling-parameters.ts";
 import { FORMAT_TRAITS } from "../../src/wire/formats/traits.ts";
 import { openRequest } from "../fidelity/open-request.ts";
 import { makeTarget } from "../fidelity/targets.ts";

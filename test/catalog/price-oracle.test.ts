@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { calcPrice } from "@pydantic/genai-prices";
 import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { UPSTREAM_CODECS } from "../../src/wire/formats/codecs.ts";
 import { asFields } from "../../src/wire/json/fields.ts";

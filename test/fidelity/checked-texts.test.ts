@@ -3,7 +3,7 @@ import type { ComposedBytes } from "../../src/base/composed-bytes.ts";
 import { readRequestTexts } from "../../src/wire/client-apis/body-texts.ts";
 import { CLIENT_APIS } from "../../src/wire/client-apis/client-apis.ts";
 import type { ClientApi, UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
-import type { FormatName, ProviderFormat } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName, ProviderFormat } from "../../src/wire/conversation/traits/format-name.ts";
 import type { Fields } from "../../src/wire/json/fields.ts";
 import { isInRun } from "../support/long-run.ts";
 import { FORMATS } from "./formats.ts";

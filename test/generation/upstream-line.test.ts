@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { ProviderKey } from "../../src/core/deployments/served-models.ts";
 import { findLine } from "../../src/core/generation/upstream-line.ts";
 import type { Candidate } from "../../src/core/routing/plan.ts";
-import type { ProviderFormat } from "../../src/wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../src/wire/conversation/traits/format-name.ts";
 
 function keyOf(label: string, headers: Readonly<Record<string, string>>): ProviderKey {
   const address: ProviderKey["address"] = {

@@ -7,7 +7,7 @@ import { parseFimRequest } from "../../src/wire/client-apis/fim-request.ts";
 import type { InferenceRequest } from "../../src/wire/client-apis/inference-request.ts";
 import { parseMessagesRequest } from "../../src/wire/client-apis/messages-request.ts";
 import { parseResponsesRequest } from "../../src/wire/client-apis/responses-request.ts";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { FORMATS } from "../fidelity/formats.ts";
 import { makeTarget } from "../fidelity/targets.ts";
 import { isInRun } from "../support/long-run.ts";

@@ -1,5 +1,5 @@
 import type { ProviderRecord } from "../../core/catalog/records.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { CHAT_FORMAT } from "../../wire/formats/traits.ts";
 import type { Deployment } from "./deployment.ts";
 import type { ImportReport } from "./import-report.ts";

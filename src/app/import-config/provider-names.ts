@@ -1,4 +1,4 @@
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { CHAT_FORMAT } from "../../wire/formats/traits.ts";
 
 /** What a provider's name in another gateway's configuration stands for. */

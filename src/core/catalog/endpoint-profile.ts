@@ -1,7 +1,10 @@
 import { matchPattern } from "../../base/match-pattern.ts";
 import { ANSWER_PARAMETERS } from "../../wire/conversation/answer-parameters.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
-import { SAMPLING_PARAMETERS, type SamplingParameter } from "../../wire/conversation/sampling-parameters.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
+import {
+  SAMPLING_PARAMETERS,
+  type SamplingParameter,
+} from "../../wire/conversation/traits/sampling-parameters.ts";
 import { CHAT_FORMAT, FORMAT_TRAITS } from "../../wire/formats/traits.ts";
 import { actionOf } from "./action-of.ts";
 import { compareText } from "./format-catalog.ts";

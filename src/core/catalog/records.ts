@@ -1,10 +1,10 @@
 import type { ReasoningFields } from "../../wire/canonical/format.ts";
 import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
 import type { BlankTexts } from "../../wire/conversation/blank-texts.ts";
-import type { ChargeRule as RuleOfPrices } from "../../wire/conversation/charge-rules.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ParameterRule } from "../../wire/conversation/parameter-rules.ts";
-import type { SamplingParameter } from "../../wire/conversation/sampling-parameters.ts";
+import type { ChargeRule as RuleOfPrices } from "../../wire/conversation/traits/charge-rules.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
+import type { SamplingParameter } from "../../wire/conversation/traits/sampling-parameters.ts";
 
 /** How URLs of upstream endpoints are built. `src/providers/address` has a row for each. */
 export const ADDRESS_SCHEMES = [

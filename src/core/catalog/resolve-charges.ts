@@ -1,10 +1,10 @@
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type {
   FieldRule,
   FieldRules,
   RequestProfile,
   Scalar,
 } from "../../wire/conversation/request-profile.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { FORMAT_TRAITS } from "../../wire/formats/traits.ts";
 import { findFactor } from "./factors.ts";
 import { isFreeId } from "./is-free-id.ts";

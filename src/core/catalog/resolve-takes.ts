@@ -1,8 +1,8 @@
 import { matchPattern } from "../../base/match-pattern.ts";
 import type { ModelTarget } from "../../wire/canonical/format.ts";
 import type { MarkedCache } from "../../wire/conversation/cache-marking.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ParameterRule, ParameterRules } from "../../wire/conversation/parameter-rules.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { FORMAT_TRAITS } from "../../wire/formats/traits.ts";
 import { actionOf } from "./action-of.ts";
 import { quirksOf } from "./list-formats.ts";

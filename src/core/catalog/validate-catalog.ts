@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
-import { SAMPLING_PARAMETERS } from "../../wire/conversation/sampling-parameters.ts";
+import { PROVIDER_FORMATS } from "../../wire/conversation/traits/format-name.ts";
+import { SAMPLING_PARAMETERS } from "../../wire/conversation/traits/sampling-parameters.ts";
 import { actionOf } from "./action-of.ts";
 import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";

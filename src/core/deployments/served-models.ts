@@ -1,7 +1,7 @@
 import { dateOf } from "../../base/time.ts";
 import type { InferenceAction, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
-import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
+import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { isExpired } from "../catalog/expiry.ts";
 import { listEndpointFormats } from "../catalog/list-formats.ts";

@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/composed-bytes.ts";
 import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
-import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
+import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 
 /** An action that an upstream is called for. */
 export type UpstreamAction = InferenceAction | "count-tokens";

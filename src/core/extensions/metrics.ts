@@ -1,5 +1,5 @@
 import { type Failure, statusOf } from "../../base/errors.ts";
-import type { RepairCounts } from "../../wire/conversation/outline.ts";
+import type { RepairCounts } from "../../wire/conversation/calls/outline.ts";
 import type { AdmittedCall, BeginningAttempt, Extension, ExtensionPoints } from "../generation/extension.ts";
 import { METRICS } from "../telemetry/metric-declarations.ts";
 import type { Counter, MetricRegistry } from "../telemetry/metric-registry.ts";

@@ -7,16 +7,16 @@ import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import { RelayReader } from "../../wire/canonical/relay-reader.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
-import { lacksEndpoint } from "../../wire/conversation/missing-endpoint.ts";
-import { type Overflow, roomForAnswer } from "../../wire/conversation/read-overflow.ts";
-import { rejectsReasoning } from "../../wire/conversation/rejected-reasoning.ts";
-import { estimateTokens } from "../../wire/conversation/usage.ts";
+import { lacksEndpoint } from "../../wire/conversation/errors/missing-endpoint.ts";
+import { type Overflow, roomForAnswer } from "../../wire/conversation/errors/read-overflow.ts";
+import { rejectsReasoning } from "../../wire/conversation/errors/rejected-reasoning.ts";
 import {
   brokenAnswer,
   readBareStatus,
   readVendorError,
   type VendorError,
-} from "../../wire/conversation/vendor-error.ts";
+} from "../../wire/conversation/errors/vendor-error.ts";
+import { estimateTokens } from "../../wire/conversation/usage.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../deployments/transport.ts";
 import { AuthorizeError } from "../deployments/upstream-address.ts";

@@ -1,5 +1,5 @@
 import type { Failure } from "../../base/errors.ts";
-import type { VendorError } from "../../wire/conversation/vendor-error.ts";
+import type { VendorError } from "../../wire/conversation/errors/vendor-error.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { contextOverflow } from "../routing/window.ts";
 import {

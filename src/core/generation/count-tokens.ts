@@ -1,8 +1,8 @@
 import { readUtf8 } from "../../base/decode-bytes.ts";
 import type { CountRequest } from "../../wire/client-apis/count-request.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { NO_NEEDS } from "../../wire/conversation/needs.ts";
 import { NO_PREFERENCES } from "../../wire/conversation/preferences.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { estimateTokens, readCount } from "../../wire/conversation/usage.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";

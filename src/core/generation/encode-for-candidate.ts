@@ -10,7 +10,7 @@ import type {
 } from "../../wire/client-apis/inference-request.ts";
 import { withoutParameters } from "../../wire/client-apis/learnable-parameters.ts";
 import type { CacheMarking } from "../../wire/conversation/cache-marking.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { FORMAT_TRAITS } from "../../wire/formats/traits.ts";
 import type { Candidate } from "../routing/plan.ts";

@@ -4,7 +4,7 @@ import type { Stopwatch } from "../../base/stopwatch.ts";
 import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ReadHeader } from "../../wire/client-apis/session-hints.ts";
-import type { RepairCounts } from "../../wire/conversation/outline.ts";
+import type { RepairCounts } from "../../wire/conversation/calls/outline.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { Spender } from "../ledger/hold-book.ts";

@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { Candidate } from "../routing/plan.ts";
 

@@ -1,7 +1,7 @@
 import { type Failure, GatewayError } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { randomShare } from "../../base/random.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
 import { backoffMs } from "../routing/backoff.ts";

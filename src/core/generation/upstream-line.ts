@@ -1,6 +1,6 @@
 import { WeakPairs } from "../../base/weak-pairs.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { FORMAT_TRAITS } from "../../wire/formats/traits.ts";
 import type { ProviderKey } from "../deployments/served-models.ts";
 import { type UpstreamCall, upstreamActionOf } from "../deployments/upstream-address.ts";

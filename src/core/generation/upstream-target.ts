@@ -5,8 +5,8 @@ import type {
   InferenceRequest,
   ProviderTarget,
 } from "../../wire/client-apis/inference-request.ts";
-import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
 import { listStoringFields, type RetentionFacts } from "../../wire/conversation/stored-data.ts";
+import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { FORMAT_TRAITS, toolCallRulesOf } from "../../wire/formats/traits.ts";
 import { quirksOf } from "../catalog/list-formats.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";

@@ -2,7 +2,7 @@ import { type Failure, GatewayError } from "../../base/errors.ts";
 import { parsePrice } from "../../base/money.ts";
 import type { RequestNeeds } from "../../wire/conversation/needs.ts";
 import type { MaxPrice, ProviderPreferences } from "../../wire/conversation/preferences.ts";
-import { SAMPLING_PARAMETERS } from "../../wire/conversation/sampling-parameters.ts";
+import { SAMPLING_PARAMETERS } from "../../wire/conversation/traits/sampling-parameters.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import {
   allowsChoice,

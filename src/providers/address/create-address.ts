@@ -6,8 +6,8 @@ import type {
   UpstreamAddress,
   UpstreamCall,
 } from "../../core/deployments/upstream-address.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
-import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
+import { PROVIDER_FORMATS } from "../../wire/conversation/traits/format-name.ts";
 import {
   type Authorizer,
   createAwsAuthorizer,

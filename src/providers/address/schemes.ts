@@ -1,6 +1,6 @@
 import { ADDRESS_SCHEMES, type AddressScheme, type AuthKind } from "../../core/catalog/records.ts";
 import type { UpstreamAction } from "../../core/deployments/upstream-address.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 
 /** A path after a provider's base URL, with `{model}` and address parts in braces. Some APIs have another path for streams. */
 export type Path = string | { readonly whole: string; readonly streamed: string };

@@ -1,4 +1,10 @@
-import { type FormatCharges, free, OF_HOSTS, SERVICES, USUAL_TIERS } from "../conversation/charge-rules.ts";
+import {
+  type FormatCharges,
+  free,
+  OF_HOSTS,
+  SERVICES,
+  USUAL_TIERS,
+} from "../conversation/traits/charge-rules.ts";
 
 /** What fields and tools of messages cost. docs/pricing.md names the sources of each unit. */
 export const CHARGES: FormatCharges = {

@@ -1,4 +1,4 @@
-import type { FormatName } from "../conversation/format-name.ts";
+import type { FormatName } from "../conversation/traits/format-name.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 

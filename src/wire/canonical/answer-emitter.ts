@@ -1,4 +1,4 @@
-import type { VendorError } from "../conversation/vendor-error.ts";
+import type { VendorError } from "../conversation/errors/vendor-error.ts";
 import type { AnswerEvent, PartDelta } from "./answer.ts";
 import type { StreamProgress } from "./event-stream.ts";
 import type { Part } from "./parts.ts";

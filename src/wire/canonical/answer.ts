@@ -1,5 +1,5 @@
+import type { VendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import type { VendorError } from "../conversation/vendor-error.ts";
 import type { Citation, Extras, Part } from "./parts.ts";
 
 /** A whole answer. */

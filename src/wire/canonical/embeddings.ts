@@ -1,6 +1,6 @@
 import { fail } from "../../base/errors.ts";
+import type { VendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import type { VendorError } from "../conversation/vendor-error.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import type { TextInput } from "./read-inputs.ts";

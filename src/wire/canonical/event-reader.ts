@@ -1,4 +1,4 @@
-import { EVENT_NOT_JSON } from "../conversation/broken-answers.ts";
+import { EVENT_NOT_JSON } from "../conversation/errors/broken-answers.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
 import type { AnswerEvent } from "./answer.ts";

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { EVENT_UNREADABLE, eventTooLarge } from "../conversation/broken-answers.ts";
-import type { VendorError } from "../conversation/vendor-error.ts";
+import { EVENT_UNREADABLE, eventTooLarge } from "../conversation/errors/broken-answers.ts";
+import type { VendorError } from "../conversation/errors/vendor-error.ts";
 import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 
 /** How far an upstream's stream has been read. No further event is read once it is done or has failed. */

@@ -1,4 +1,4 @@
-import type { FormatTraits } from "../conversation/format-traits.ts";
+import type { FormatTraits } from "../conversation/traits/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { mapSame } from "./map-same.ts";
 import type { CacheMark, Part, ToolResultPart } from "./parts.ts";

@@ -1,4 +1,4 @@
-import type { ProviderFormat } from "../conversation/format-name.ts";
+import type { ProviderFormat } from "../conversation/traits/format-name.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { mapSame } from "./map-same.ts";
 import type { NativePart, Part, ToolResultPart } from "./parts.ts";

@@ -1,7 +1,7 @@
 import { rejectField } from "../../base/errors.ts";
 import { type BlankTexts, isBlank } from "../conversation/blank-texts.ts";
-import type { ProviderFormat } from "../conversation/format-name.ts";
-import type { FormatTraits } from "../conversation/format-traits.ts";
+import type { ProviderFormat } from "../conversation/traits/format-name.ts";
+import type { FormatTraits } from "../conversation/traits/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { ModelTarget } from "./format.ts";
 import type { Part } from "./parts.ts";

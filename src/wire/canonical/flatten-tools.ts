@@ -1,5 +1,5 @@
 import { sha256 } from "../../base/hash.ts";
-import type { FormatTraits } from "../conversation/format-traits.ts";
+import type { FormatTraits } from "../conversation/traits/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { parseJson } from "../json/parse-json.ts";

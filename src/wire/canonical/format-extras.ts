@@ -1,4 +1,4 @@
-import type { ProviderFormat } from "../conversation/format-name.ts";
+import type { ProviderFormat } from "../conversation/traits/format-name.ts";
 import { type Fields, isEmpty } from "../json/fields.ts";
 import type { Extras } from "./parts.ts";
 

@@ -1,5 +1,5 @@
 import { CACHE_CONTROL, MAX_CACHE_MARKS } from "../conversation/cache-marking.ts";
-import type { FormatTraits } from "../conversation/format-traits.ts";
+import type { FormatTraits } from "../conversation/traits/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { mapSame } from "./map-same.ts";
 import type { CacheMark, Part } from "./parts.ts";

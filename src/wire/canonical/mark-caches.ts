@@ -1,5 +1,5 @@
 import { type CacheMarking, type MarkableMessage, placeTurnMarks } from "../conversation/cache-marking.ts";
-import type { FormatTraits } from "../conversation/format-traits.ts";
+import type { FormatTraits } from "../conversation/traits/format-traits.ts";
 import type { CacheMark, Part } from "./parts.ts";
 import type { ConversationRequest, Message, Tool } from "./request.ts";
 

@@ -1,4 +1,4 @@
-import type { FormatName, ProviderFormat } from "../conversation/format-name.ts";
+import type { FormatName, ProviderFormat } from "../conversation/traits/format-name.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { FormatTraits } from "../conversation/format-traits.ts";
+import type { FormatTraits } from "../conversation/traits/format-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { MediaPart, Part } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";

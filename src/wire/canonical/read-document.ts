@@ -4,7 +4,7 @@ import {
   ANSWER_NOT_JSON,
   ANSWER_UNREADABLE,
   answerTooLarge,
-} from "../conversation/broken-answers.ts";
+} from "../conversation/errors/broken-answers.ts";
 import { asFields, tryParseFields } from "../json/fields.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { decodeUtf8, encodeLatin1 } from "../json/scan.ts";

@@ -1,6 +1,6 @@
 import type { ByteOutput } from "../../base/byte-output.ts";
+import type { VendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import type { VendorError } from "../conversation/vendor-error.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { CalledTurn } from "./called-turn.ts";
 import type { AnswerFilter } from "./filter-answer.ts";

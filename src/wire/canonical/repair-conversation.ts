@@ -5,8 +5,8 @@ import type {
   Repair,
   RepairedMessage,
   ToolCallRules,
-} from "../conversation/outline.ts";
-import { INTERRUPTED, rejectEmptied, repairToolCalls } from "../conversation/repair-tool-calls.ts";
+} from "../conversation/calls/outline.ts";
+import { INTERRUPTED, rejectEmptied, repairToolCalls } from "../conversation/calls/repair-tool-calls.ts";
 import { assignFields } from "../json/fields.ts";
 import type { Extras, NativePart, Part, ToolCallPart, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";

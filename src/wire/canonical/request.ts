@@ -1,4 +1,4 @@
-import type { FormatName } from "../conversation/format-name.ts";
+import type { FormatName } from "../conversation/traits/format-name.ts";
 import type { Fields } from "../json/fields.ts";
 import type { CacheMark, Extras, Part } from "./parts.ts";
 

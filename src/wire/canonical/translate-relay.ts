@@ -4,9 +4,9 @@ import {
   answerTooLarge,
   EVENT_UNREADABLE,
   NO_CHOICES,
-} from "../conversation/broken-answers.ts";
+} from "../conversation/errors/broken-answers.ts";
+import type { VendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import type { VendorError } from "../conversation/vendor-error.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields } from "../json/fields.ts";
 import type { Answer, AnswerEvent, Finish, PartDelta } from "./answer.ts";

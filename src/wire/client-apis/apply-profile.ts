@@ -1,8 +1,8 @@
-import type { ProviderFormat } from "../conversation/format-name.ts";
+import { listUnusedToolFields } from "../conversation/calls/unused-tool-fields.ts";
 import type { ParameterRules } from "../conversation/parameter-rules.ts";
 import type { ProfileReview, RequestProfile, RequestView } from "../conversation/request-profile.ts";
 import { NOTHING_LEFT_OUT, reviewRequest } from "../conversation/request-profile.ts";
-import { listUnusedToolFields } from "../conversation/unused-tool-fields.ts";
+import type { ProviderFormat } from "../conversation/traits/format-name.ts";
 import { asFields, asList, type Fields, omit } from "../json/fields.ts";
 import {
   isWord,

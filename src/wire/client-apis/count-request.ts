@@ -3,9 +3,9 @@ import {
   scanMessagesRequest,
 } from "../anthropic-messages/passthrough/scan-request.ts";
 import { TRAITS } from "../anthropic-messages/traits.ts";
-import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sliceTexts } from "../conversation/prompt-nodes.ts";
+import type { ProviderFormat } from "../conversation/traits/format-name.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
 import { applySplices, removeMembers } from "../json/splice.ts";

@@ -1,6 +1,6 @@
 import { type EmbeddingsParameters, warnOfDropped } from "../canonical/embeddings.ts";
-import type { ProviderFormat } from "../conversation/format-name.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
+import type { ProviderFormat } from "../conversation/traits/format-name.ts";
 import { EMBEDDINGS_CODECS, type EmbeddingsCodec } from "../formats/codecs.ts";
 import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-chat/embeddings/decode-request.ts";
 import { encodeEmbeddingsRequest, listLeftOut } from "../openai-chat/embeddings/encode-request.ts";

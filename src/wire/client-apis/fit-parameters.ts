@@ -1,5 +1,3 @@
-import type { ProviderFormat } from "../conversation/format-name.ts";
-import type { ParameterContainer } from "../conversation/format-traits.ts";
 import {
   ALL_TAKEN,
   type ParameterReview,
@@ -7,6 +5,8 @@ import {
   type ParameterView,
   reviewParameters,
 } from "../conversation/parameter-rules.ts";
+import type { ProviderFormat } from "../conversation/traits/format-name.ts";
+import type { ParameterContainer } from "../conversation/traits/format-traits.ts";
 import { FORMAT_TRAITS } from "../formats/traits.ts";
 import { asFields, asList, type Fields, isEmpty } from "../json/fields.ts";
 import { type JsonNode, NO_NODES, tryParseNode } from "../json/scan.ts";

@@ -5,14 +5,14 @@ import type { RenamedTools } from "../canonical/flatten-tools.ts";
 import type { ModelTarget } from "../canonical/format.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { CacheableShape, CacheMarking, MarkedCache } from "../conversation/cache-marking.ts";
+import type { Repair, ToolCallRules } from "../conversation/calls/outline.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
-import type { ProviderFormat } from "../conversation/format-name.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
-import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ParameterRules, ParameterView } from "../conversation/parameter-rules.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import type { RequestProfile } from "../conversation/request-profile.ts";
 import type { StoredReference } from "../conversation/stored-data.ts";
+import type { ProviderFormat } from "../conversation/traits/format-name.ts";
 import type { Warning } from "../conversation/warning.ts";
 
 /** The client APIs by the names that records use. */

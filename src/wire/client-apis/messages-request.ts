@@ -23,11 +23,11 @@ import {
 import type { AskedFor, ModelTarget } from "../canonical/format.ts";
 import { hasManyMarks } from "../canonical/limit-cache-marks.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
+import { isValidHistory } from "../conversation/calls/valid-history.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { isValidHistory } from "../conversation/valid-history.ts";
 import {
   isWord,
   itemsOf,

@@ -1,11 +1,11 @@
 import type { ComposedBytes } from "../../base/composed-bytes.ts";
 import type { AskedFor } from "../canonical/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
+import { isValidHistory } from "../conversation/calls/valid-history.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { isValidHistory } from "../conversation/valid-history.ts";
 import { itemsOf, type JsonNode, memberOf, wordTable } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import { encodeResponsesError } from "../openai-responses/errors.ts";

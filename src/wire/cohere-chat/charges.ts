@@ -1,4 +1,9 @@
-import { CLIENT_TOOLS, type FormatCharges, free, OF_OTHER_ENDPOINTS } from "../conversation/charge-rules.ts";
+import {
+  CLIENT_TOOLS,
+  type FormatCharges,
+  free,
+  OF_OTHER_ENDPOINTS,
+} from "../conversation/traits/charge-rules.ts";
 
 /** What fields and tools of Cohere's chats, embeddings and reranking cost. docs/pricing.md names the sources of each unit. */
 export const CHARGES: FormatCharges = {

@@ -6,7 +6,7 @@ import {
   findVendorError,
   readVendorError,
   type VendorError,
-} from "../conversation/vendor-error.ts";
+} from "../conversation/errors/vendor-error.ts";
 import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
 import { completeArguments } from "./arguments.ts";
 import { findFailedFinish, readFinish } from "./finish-reason.ts";

@@ -5,7 +5,7 @@ import type { EncodedRequest, UpstreamCodec } from "../canonical/format.ts";
 import { cohereChat } from "../cohere-chat/codec.ts";
 import { decodeCohereEmbeddings } from "../cohere-chat/embeddings/decode-response.ts";
 import { encodeCohereEmbeddings } from "../cohere-chat/embeddings/encode-request.ts";
-import type { FormatName, ProviderFormat } from "../conversation/format-name.ts";
+import type { FormatName, ProviderFormat } from "../conversation/traits/format-name.ts";
 import { gemini } from "../gemini/codec.ts";
 import { decodeGeminiEmbeddings } from "../gemini/embeddings/decode-response.ts";
 import { encodeGeminiEmbeddings } from "../gemini/embeddings/encode-request.ts";

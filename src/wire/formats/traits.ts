@@ -1,9 +1,9 @@
 import { TRAITS as anthropicMessages } from "../anthropic-messages/traits.ts";
 import { TRAITS as bedrockConverse } from "../bedrock-converse/traits.ts";
 import { TRAITS as cohereChat } from "../cohere-chat/traits.ts";
-import type { ProviderFormat } from "../conversation/format-name.ts";
-import type { FormatTraits } from "../conversation/format-traits.ts";
-import type { ToolCallIdFormat, ToolCallRules } from "../conversation/outline.ts";
+import type { ToolCallIdFormat, ToolCallRules } from "../conversation/calls/outline.ts";
+import type { ProviderFormat } from "../conversation/traits/format-name.ts";
+import type { FormatTraits } from "../conversation/traits/format-traits.ts";
 import { TRAITS as gemini } from "../gemini/traits.ts";
 import { TRAITS as openaiChat } from "../openai-chat/traits.ts";
 import { TRAITS as openaiCompletions } from "../openai-completions/traits.ts";

@@ -2,14 +2,14 @@ import { BOUNDS } from "../../base/bounds.ts";
 import { nameInMetadata } from "../../base/errors.ts";
 import type { AnswerEnd, StreamError } from "../canonical/format.ts";
 import type { AnswerRelay, RelayEnding } from "../canonical/relay.ts";
-import { answerTooLarge } from "../conversation/broken-answers.ts";
-import type { TokenUsage } from "../conversation/usage.ts";
+import { answerTooLarge } from "../conversation/errors/broken-answers.ts";
 import {
   brokenAnswer,
   findEventError,
   readVendorError,
   type VendorError,
-} from "../conversation/vendor-error.ts";
+} from "../conversation/errors/vendor-error.ts";
+import type { TokenUsage } from "../conversation/usage.ts";
 import { asFields, tryParseFields } from "../json/fields.ts";
 import {
   allFields,

@@ -1,6 +1,6 @@
-import type { FormatTraits } from "../conversation/format-traits.ts";
-import { SAMPLING_PARAMETERS } from "../conversation/sampling-parameters.ts";
 import { STORING_FIELDS } from "../conversation/stored-data.ts";
+import type { FormatTraits } from "../conversation/traits/format-traits.ts";
+import { SAMPLING_PARAMETERS } from "../conversation/traits/sampling-parameters.ts";
 
 /** Google's `generateContent`. */
 export const TRAITS = {

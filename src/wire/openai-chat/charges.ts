@@ -7,7 +7,7 @@ import {
   OF_OTHER_ENDPOINTS,
   SERVICES,
   USUAL_TIERS,
-} from "../conversation/charge-rules.ts";
+} from "../conversation/traits/charge-rules.ts";
 
 const FIELDS: Readonly<Record<string, ChargeRule>> = {
   ...OF_HOSTS,

@@ -1,6 +1,6 @@
-import { type FormatTraits, SAME_NAMES } from "../conversation/format-traits.ts";
-import { SAMPLING_PARAMETERS } from "../conversation/sampling-parameters.ts";
 import { STORING_FIELDS } from "../conversation/stored-data.ts";
+import { type FormatTraits, SAME_NAMES } from "../conversation/traits/format-traits.ts";
+import { SAMPLING_PARAMETERS } from "../conversation/traits/sampling-parameters.ts";
 import { CHARGES } from "./charges.ts";
 
 /** The longest name of a tool, in characters (`FunctionObject.name` of https://github.com/openai/openai-openapi, 2026-11-28). Hosts check it. */

@@ -1,5 +1,5 @@
-import { type FormatTraits, SAME_NAMES } from "../conversation/format-traits.ts";
 import { STORING_FIELDS } from "../conversation/stored-data.ts";
+import { type FormatTraits, SAME_NAMES } from "../conversation/traits/format-traits.ts";
 import { CHARGES } from "../openai-chat/charges.ts";
 
 /** OpenAI's text completions, whose requests have prompts and no messages. */

@@ -5,7 +5,7 @@ import {
   OF_HOSTS,
   SERVICES,
   USUAL_TIERS,
-} from "../conversation/charge-rules.ts";
+} from "../conversation/traits/charge-rules.ts";
 
 /** What fields and tools of responses cost. docs/pricing.md names the sources of each unit. */
 export const CHARGES: FormatCharges = {

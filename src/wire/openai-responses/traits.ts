@@ -1,5 +1,5 @@
-import type { FormatTraits } from "../conversation/format-traits.ts";
 import { STORING_FIELDS } from "../conversation/stored-data.ts";
+import type { FormatTraits } from "../conversation/traits/format-traits.ts";
 import { CHARGES } from "./charges.ts";
 
 /** The entry of `include` that asks for the probabilities of tokens. */

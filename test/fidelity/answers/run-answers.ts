@@ -3,7 +3,7 @@ import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { UpstreamCodec } from "../../../src/wire/canonical/format.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import type { InferenceRequest } from "../../../src/wire/client-apis/inference-request.ts";
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { endWith } from "../../support/answer-end.ts";

@@ -7,7 +7,7 @@ import { SearchStage } from "../../../src/core/extensions/guardrails/search-stag
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { createNormaliser } from "../../../src/wire/canonical/normalise-answer.ts";
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
 import { checkEvents, readPieces } from "../../support/answer-events.ts";
 import { OPENAI_CHAT_FOLDERS, readStreams } from "../../support/recordings.ts";

@@ -1,4 +1,4 @@
-import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/traits/format-name.ts";
 import { CHAT_DIMENSIONS } from "../../growth/chat-dimensions.ts";
 import type { Dimension } from "../../growth/dimension.ts";
 import { MESSAGES_DIMENSIONS } from "../../growth/messages-dimensions.ts";

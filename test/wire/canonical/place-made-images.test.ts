@@ -6,7 +6,7 @@ import {
   EMPTY_REQUEST,
   type Message,
 } from "../../../src/wire/canonical/request.ts";
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { FORMAT_TRAITS } from "../../../src/wire/formats/traits.ts";
 
 const IMAGE: Part = {

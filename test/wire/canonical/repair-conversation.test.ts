@@ -9,8 +9,8 @@ import {
 import { repairConversation } from "../../../src/wire/canonical/repair-conversation.ts";
 import { EMPTY_REQUEST, type Message } from "../../../src/wire/canonical/request.ts";
 import { stripReasoning } from "../../../src/wire/canonical/strip-reasoning.ts";
-import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
-import { INTERRUPTED } from "../../../src/wire/conversation/repair-tool-calls.ts";
+import { INTERRUPTED } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/traits/format-name.ts";
 import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 
 const text = (words: string): Part => ({ kind: "text", text: words });

@@ -6,8 +6,8 @@ import type { Part, ToolCallPart } from "../../../src/wire/canonical/parts.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import { EMPTY_REQUEST } from "../../../src/wire/canonical/request.ts";
 import { createWholeTranslation, TranslatedRelay } from "../../../src/wire/canonical/translate-relay.ts";
+import { brokenAnswer } from "../../../src/wire/conversation/errors/vendor-error.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { brokenAnswer } from "../../../src/wire/conversation/vendor-error.ts";
 
 const IDENTITY: RelayIdentity = {
   id: "gen",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/errors.ts";
-import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
+import { repairToolCalls } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import { scanChatRequest } from "../../../src/wire/openai-chat/passthrough/scan-request.ts";
 

@@ -4,9 +4,9 @@ import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/e
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
 import { correctAnthropicTier } from "../../canonical/service-tiers.ts";
-import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/broken-answers.ts";
+import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
+import { findEventError, type VendorError } from "../../conversation/errors/vendor-error.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
-import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
 import { asFields, asObjects, assignFields, asText, type Fields, setField } from "../../json/fields.ts";
 import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
 import { correctStopReason } from "../finish-reason.ts";

@@ -2,7 +2,7 @@ import { encodeCostDetails } from "../../canonical/cost-details.ts";
 import type { VectorsReading } from "../../canonical/embeddings.ts";
 import type { AnswerIdentity, UsageReport } from "../../canonical/format.ts";
 import type { WholeAnswer } from "../../canonical/relay.ts";
-import { brokenAnswer } from "../../conversation/vendor-error.ts";
+import { brokenAnswer } from "../../conversation/errors/vendor-error.ts";
 import { convertVector } from "./convert-vector.ts";
 import type { VectorEncoding } from "./decode-request.ts";
 

@@ -1,6 +1,6 @@
 import type { ChatTraits } from "../../canonical/chat-traits.ts";
-import type { KeptCall, Repair, RepairedMessage } from "../../conversation/outline.ts";
-import { INTERRUPTED } from "../../conversation/repair-tool-calls.ts";
+import type { KeptCall, Repair, RepairedMessage } from "../../conversation/calls/outline.ts";
+import { INTERRUPTED } from "../../conversation/calls/repair-tool-calls.ts";
 import { tryParseFields } from "../../json/fields.ts";
 import { decodeUtf8, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import {

@@ -1,8 +1,8 @@
 import type { ComposedBytes } from "../../../base/composed-bytes.ts";
 import type { ChatTraits } from "../../canonical/chat-traits.ts";
 import type { ModelTarget } from "../../canonical/format.ts";
+import type { Repair } from "../../conversation/calls/outline.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
-import type { Repair } from "../../conversation/outline.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import type { Fields } from "../../json/fields.ts";
 import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";

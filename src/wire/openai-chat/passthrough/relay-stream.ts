@@ -5,9 +5,9 @@ import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/e
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
 import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
-import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
+import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/errors/broken-answers.ts";
+import { findEventError, type VendorError } from "../../conversation/errors/vendor-error.ts";
 import type { ServedModes, TokenUsage } from "../../conversation/usage.ts";
-import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
 import { asFields, asList, type Fields, isEmpty, omit, setField } from "../../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";

@@ -1,6 +1,6 @@
 import type { AnswerDecoding } from "../../../canonical/format.ts";
 import type { Part } from "../../../canonical/parts.ts";
-import { brokenAnswer, findVendorError } from "../../../conversation/vendor-error.ts";
+import { brokenAnswer, findVendorError } from "../../../conversation/errors/vendor-error.ts";
 import { asFields, asText, type Fields, omit } from "../../../json/fields.ts";
 import { decodeFinish } from "../../finish-reason.ts";
 import { readUsage } from "../../usage.ts";

@@ -3,8 +3,8 @@ import { AnswerEmitter, PartEmitter } from "../../../canonical/answer-emitter.ts
 import { type EventHandler, EventReader } from "../../../canonical/event-reader.ts";
 import type { AnswerReader } from "../../../canonical/format.ts";
 import type { Part } from "../../../canonical/parts.ts";
-import { ANSWER_RESTARTED } from "../../../conversation/broken-answers.ts";
-import { findEventError } from "../../../conversation/vendor-error.ts";
+import { ANSWER_RESTARTED } from "../../../conversation/errors/broken-answers.ts";
+import { findEventError } from "../../../conversation/errors/vendor-error.ts";
 import { asFields, assignFields, asText, type Fields, omit, setField } from "../../../json/fields.ts";
 import { parseInput } from "../../../json/parse-json.ts";
 import { decodeFinish } from "../../finish-reason.ts";

@@ -1,6 +1,6 @@
 import { createFormatExtras } from "../../../canonical/format-extras.ts";
 import type { Extras } from "../../../canonical/parts.ts";
-import type { FormatName } from "../../../conversation/format-name.ts";
+import type { FormatName } from "../../../conversation/traits/format-name.ts";
 import type { Fields } from "../../../json/fields.ts";
 
 /** The name of this format. */

@@ -1,8 +1,8 @@
 import type { AnswerChoice, Finish, FinishReason } from "../../../canonical/answer.ts";
 import type { AnswerDecoding } from "../../../canonical/format.ts";
 import type { Citation, Part, Signature } from "../../../canonical/parts.ts";
-import { failedFinish, NO_CHOICES } from "../../../conversation/broken-answers.ts";
-import { findVendorError } from "../../../conversation/vendor-error.ts";
+import { failedFinish, NO_CHOICES } from "../../../conversation/errors/broken-answers.ts";
+import { findVendorError } from "../../../conversation/errors/vendor-error.ts";
 import { asFields, asObjects, asText, createTable, type Fields, omit } from "../../../json/fields.ts";
 import {
   type FinishReason as ChatFinishReason,

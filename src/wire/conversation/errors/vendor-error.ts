@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { BOUNDS } from "../../../base/bounds.ts";
+import { asFields, type Fields } from "../../json/fields.ts";
 import { lacksFeature } from "./lacking-feature.ts";
 import { OUT_OF_CREDIT_WORDS } from "./money-words.ts";
 import { type Overflow, readOverflow } from "./read-overflow.ts";

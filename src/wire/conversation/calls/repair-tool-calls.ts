@@ -5,7 +5,7 @@
  * target accepts every id. Upstreams reject anything else. If messages separate a call from its result, the result is moved up or
  * the assistant messages are joined; only a call without any result gets a placeholder.
  */
-import { rejectField } from "../../base/errors.ts";
+import { rejectField } from "../../../base/errors.ts";
 import { type Call, type Matches, matchResults } from "./match-results.ts";
 import type { OutlineMessage, Repair, RepairedMessage, ToolCallRules } from "./outline.ts";
 import { createToolCallIds, fitsToolCallId, type ToolCallIds } from "./tool-call-ids.ts";

@@ -1,8 +1,8 @@
-import type { BlankTexts } from "./blank-texts.ts";
+import type { BlankTexts } from "../blank-texts.ts";
+import type { ToolCallRules } from "../calls/outline.ts";
+import type { ParameterRule } from "../parameter-rules.ts";
 import type { FormatCharges } from "./charge-rules.ts";
 import type { ProviderFormat } from "./format-name.ts";
-import type { ToolCallRules } from "./outline.ts";
-import type { ParameterRule } from "./parameter-rules.ts";
 import type { SamplingParameter } from "./sampling-parameters.ts";
 
 /**

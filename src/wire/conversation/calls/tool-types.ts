@@ -1,4 +1,4 @@
-import { rejectField } from "../../base/errors.ts";
+import { rejectField } from "../../../base/errors.ts";
 
 /** Types of tools that the client runs, in OpenAI's formats. */
 const OF_CLIENTS = ["function", "custom"];

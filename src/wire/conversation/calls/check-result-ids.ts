@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { fail } from "../../../base/errors.ts";
 import { matchResults } from "./match-results.ts";
 import type { OutlineMessage } from "./outline.ts";
 
