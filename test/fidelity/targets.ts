@@ -1,4 +1,4 @@
-import type { ModelTarget } from "../../src/wire/canonical/format.ts";
+import type { ModelTarget } from "../../src/wire/canonical/model/format.ts";
 import type { UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { toolCallRulesOf } from "../../src/wire/formats/traits.ts";

@@ -122,14 +122,14 @@ export const EXPLAINED: readonly Explained[] = [
   },
   ...["if (end < 0 && this.keepPartial", "this.relayHasPartial = end < 0", "const next = end < 0 ?"].map(
     (line) => ({
-      file: "src/wire/canonical/relay-reader.ts",
+      file: "src/wire/canonical/answer/relay-reader.ts",
       kind: "shifted bound" as const,
       line,
       why: "The end of an event is after its beginning, so that it is never 0.",
     }),
   ),
   {
-    file: "src/wire/canonical/relay-reader.ts",
+    file: "src/wire/canonical/answer/relay-reader.ts",
     kind: "shifted bound",
     line: "at >= 0; at = bytes.indexOf(CR, at + 1)",
     why: "A CR that is the first byte and the only bare one ends no event, so that either part may keep what follows it.",

@@ -1,4 +1,4 @@
-import type { ReasoningFields } from "../../wire/canonical/format.ts";
+import type { ReasoningFields } from "../../wire/canonical/model/format.ts";
 import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
 import type { BlankTexts } from "../../wire/conversation/blank-texts.ts";
 import type { ParameterRule } from "../../wire/conversation/parameter-rules.ts";

@@ -1,5 +1,5 @@
 import { matchPattern } from "../../base/match-pattern.ts";
-import type { ModelTarget } from "../../wire/canonical/format.ts";
+import type { ModelTarget } from "../../wire/canonical/model/format.ts";
 import type { MarkedCache } from "../../wire/conversation/cache-marking.ts";
 import type { ParameterRule, ParameterRules } from "../../wire/conversation/parameter-rules.ts";
 import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";

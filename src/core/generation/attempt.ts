@@ -3,9 +3,14 @@ import type { Timer } from "../../base/clock.ts";
 import { readLatin1, readUtf8 } from "../../base/decode-bytes.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import { endOfTurn } from "../../base/turn-end.ts";
-import { isDocumentStart } from "../../wire/canonical/read-document.ts";
-import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
-import { RelayReader } from "../../wire/canonical/relay-reader.ts";
+import { isDocumentStart } from "../../wire/canonical/answer/read-document.ts";
+import type {
+  AnswerHead,
+  AnswerRelay,
+  RelayIdentity,
+  WholeAnswer,
+} from "../../wire/canonical/answer/relay.ts";
+import { RelayReader } from "../../wire/canonical/answer/relay-reader.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { lacksEndpoint } from "../../wire/conversation/errors/missing-endpoint.ts";
 import { type Overflow, roomForAnswer } from "../../wire/conversation/errors/read-overflow.ts";

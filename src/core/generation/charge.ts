@@ -1,5 +1,5 @@
 import { formatPrice, readAmount, scaleAmount, toAttodollars, toDollars } from "../../base/money.ts";
-import type { UsageReport } from "../../wire/canonical/format.ts";
+import type { UsageReport } from "../../wire/canonical/model/format.ts";
 import {
   type AdvisorUsage,
   estimateTokens,

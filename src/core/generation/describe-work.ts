@@ -1,4 +1,4 @@
-import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
+import type { AnswerFilter } from "../../wire/canonical/answer/filter-answer.ts";
 import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { Candidate } from "../routing/plan.ts";

@@ -1,7 +1,7 @@
 import { type Failure, failureOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Stopwatch } from "../../base/stopwatch.ts";
-import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
+import type { AnswerFilter } from "../../wire/canonical/answer/filter-answer.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { ReadHeader } from "../../wire/client-apis/session-hints.ts";
 import type { RepairCounts } from "../../wire/conversation/calls/outline.ts";

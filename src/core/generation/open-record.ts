@@ -1,4 +1,4 @@
-import type { AnswerFilter } from "../../wire/canonical/filter-answer.ts";
+import type { AnswerFilter } from "../../wire/canonical/answer/filter-answer.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { NO_CHARGES } from "../../wire/conversation/charges.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";

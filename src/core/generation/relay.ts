@@ -1,5 +1,5 @@
 import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
-import type { RelayEnding } from "../../wire/canonical/relay.ts";
+import type { RelayEnding } from "../../wire/canonical/answer/relay.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import { AnswerWriter, type Sink } from "./answer-writer.ts";
 import type { BegunStream } from "./attempt.ts";

@@ -1,5 +1,5 @@
 import type { Log } from "../../base/log.ts";
-import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
+import type { CalledTurn } from "../../wire/canonical/answer/called-turn.ts";
 import type { TurnNames } from "../../wire/client-apis/inference-request.ts";
 import { nameTurn } from "../../wire/client-apis/list-turn-names.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";

@@ -1,5 +1,5 @@
 import { WeakPairs } from "../../base/weak-pairs.ts";
-import type { ModelTarget } from "../../wire/canonical/format.ts";
+import type { ModelTarget } from "../../wire/canonical/model/format.ts";
 import type {
   InferenceAction,
   InferenceRequest,

@@ -1,4 +1,4 @@
-import type { RelayFinish } from "../../wire/canonical/relay.ts";
+import type { RelayFinish } from "../../wire/canonical/answer/relay.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { HoldBound } from "../ledger/hold-book.ts";

@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
 import type { ConversationStore } from "../../core/generation/conversation-store.ts";
-import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
+import type { CalledTurn } from "../../wire/canonical/answer/called-turn.ts";
 
 const TTL_MS = 3_600_000;
 /** Memory that a name of a turn takes besides the turn's contents. */

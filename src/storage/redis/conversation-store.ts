@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
 import type { ConversationStore } from "../../core/generation/conversation-store.ts";
-import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
+import type { CalledTurn } from "../../wire/canonical/answer/called-turn.ts";
 import type { Redis } from "./client.ts";
 import { deriveKey } from "./derive-key.ts";
 

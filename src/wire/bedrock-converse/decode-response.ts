@@ -1,11 +1,11 @@
-import type { AnswerDecoding } from "../canonical/format.ts";
+import type { AnswerDecoding } from "../canonical/model/format.ts";
 import {
   type Citation,
   type Part,
   plainReasoning,
   REASONING_ORIGINS,
   type ReasoningPart,
-} from "../canonical/parts.ts";
+} from "../canonical/model/parts.ts";
 import { failedFinish } from "../conversation/errors/broken-answers.ts";
 import {
   brokenAnswer,

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { BOUNDS } from "../../base/bounds.ts";
-import { unwrapReasoning } from "../canonical/reasoning-envelope.ts";
+import { unwrapReasoning } from "../canonical/model/reasoning-envelope.ts";
 import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
 import { readForm } from "../forwarded/form-body.ts";
 import {

@@ -1,6 +1,6 @@
 import { ComposedBytes, enclose } from "../../base/composed-bytes.ts";
-import { hasManyMarks } from "../canonical/limit-cache-marks.ts";
-import type { ConversationRequest, FunctionTool } from "../canonical/request.ts";
+import { hasManyMarks } from "../canonical/fit/limit-cache-marks.ts";
+import type { ConversationRequest, FunctionTool } from "../canonical/model/request.ts";
 import type { CacheMarking } from "../conversation/cache-marking.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { type Fields, isEmpty, type MutableFields, setField } from "../json/fields.ts";

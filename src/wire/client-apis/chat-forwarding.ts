@@ -1,6 +1,6 @@
 import type { ComposedBytes } from "../../base/composed-bytes.ts";
-import type { ModelTarget } from "../canonical/format.ts";
-import { warnInto } from "../canonical/warn.ts";
+import { warnInto } from "../canonical/fit/warn.ts";
+import type { ModelTarget } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import type { Repair, ToolCallRules } from "../conversation/calls/outline.ts";
 import { rejectEmptied, repairToolCalls } from "../conversation/calls/repair-tool-calls.ts";

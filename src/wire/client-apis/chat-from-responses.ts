@@ -1,5 +1,5 @@
-import { flattenTools } from "../canonical/flatten-tools.ts";
-import type { ConversationRequest, Tool } from "../canonical/request.ts";
+import { flattenTools } from "../canonical/fit/flatten-tools.ts";
+import type { ConversationRequest, Tool } from "../canonical/model/request.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { type Fields, omit } from "../json/fields.ts";
 import { allFields, type JsonNode, memberOf, scanJson } from "../json/scan.ts";

@@ -1,6 +1,6 @@
 import { TRAITS as MESSAGES } from "../anthropic-messages/traits.ts";
-import type { AskedFor } from "../canonical/format.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
+import type { AskedFor } from "../canonical/model/format.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";

@@ -1,8 +1,8 @@
 import { type ComposedBytes, ownBytesOf } from "../../base/composed-bytes.ts";
-import type { CalledTurn } from "../canonical/called-turn.ts";
-import type { AskedFor, ClientCodec } from "../canonical/format.ts";
-import { isEventStream } from "../canonical/read-document.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { CalledTurn } from "../canonical/answer/called-turn.ts";
+import { isEventStream } from "../canonical/answer/read-document.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
+import type { AskedFor, ClientCodec } from "../canonical/model/format.ts";
 import { CACHE_CONTROL, type CacheableShape } from "../conversation/cache-marking.ts";
 import type { Repair, ToolCallRules } from "../conversation/calls/outline.ts";
 import type { RequestCharges } from "../conversation/charges.ts";

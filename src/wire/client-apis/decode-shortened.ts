@@ -1,5 +1,5 @@
-import { embedArguments } from "../canonical/embed-arguments.ts";
-import type { ClientCodec } from "../canonical/format.ts";
+import { embedArguments } from "../canonical/fit/embed-arguments.ts";
+import type { ClientCodec } from "../canonical/model/format.ts";
 import type { ScannedRequest } from "../conversation/scanned-request.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { replaceLongStrings } from "../json/placeholders.ts";

@@ -1,4 +1,4 @@
-import { type EmbeddingsParameters, warnOfDropped } from "../canonical/embeddings.ts";
+import { type EmbeddingsParameters, warnOfDropped } from "../canonical/embeddings/embeddings.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
 import type { ProviderFormat } from "../conversation/traits/format-name.ts";
 import { EMBEDDINGS_CODECS, type EmbeddingsCodec } from "../formats/codecs.ts";

@@ -1,6 +1,6 @@
-import type { AnswerEvent } from "../canonical/answer.ts";
-import { collectAnswer } from "../canonical/collect-answer.ts";
-import { type AnswerFilter, filterEvents } from "../canonical/filter-answer.ts";
+import { collectAnswer } from "../canonical/answer/collect-answer.ts";
+import { type AnswerFilter, filterEvents } from "../canonical/answer/filter-answer.ts";
+import type { AnswerEvent } from "../canonical/model/answer.ts";
 import { tryParseFields } from "../json/fields.ts";
 import { type BodyTexts, readAnswerTexts } from "./body-texts.ts";
 

@@ -1,9 +1,9 @@
 import { fail } from "../../base/errors.ts";
-import type { AskedFor } from "../canonical/format.ts";
-import { createDocumentReader, decodeBody, isEventStream } from "../canonical/read-document.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
-import { EMPTY_REQUEST } from "../canonical/request.ts";
-import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
+import { createDocumentReader, decodeBody, isEventStream } from "../canonical/answer/read-document.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
+import { createWholeTranslation, TranslatedRelay } from "../canonical/answer/translate-relay.ts";
+import type { AskedFor } from "../canonical/model/format.ts";
+import { EMPTY_REQUEST } from "../canonical/model/request.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import { type Fields, omit, setField } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";

@@ -1,5 +1,5 @@
-import type { ModelTarget } from "../canonical/format.ts";
-import type { ConversationRequest, ReasoningParameters, ToolChoice } from "../canonical/request.ts";
+import type { ModelTarget } from "../canonical/model/format.ts";
+import type { ConversationRequest, ReasoningParameters, ToolChoice } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields } from "../json/fields.ts";
 import { type JsonNode, memberOf, tryParseNode } from "../json/scan.ts";

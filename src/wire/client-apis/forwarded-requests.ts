@@ -1,6 +1,6 @@
 import { nextTurn } from "../../base/next-turn.ts";
-import { warnOfDropped } from "../canonical/embeddings.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
+import { warnOfDropped } from "../canonical/embeddings/embeddings.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
 import type { ProfileReview } from "../conversation/request-profile.ts";
 import { EventRelay } from "../forwarded/event-relay.ts";

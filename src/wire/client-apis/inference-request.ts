@@ -1,9 +1,9 @@
 import type { ComposedBytes } from "../../base/composed-bytes.ts";
-import type { CalledTurn } from "../canonical/called-turn.ts";
-import type { ChatTraits } from "../canonical/chat-traits.ts";
-import type { RenamedTools } from "../canonical/flatten-tools.ts";
-import type { ModelTarget } from "../canonical/format.ts";
-import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { CalledTurn } from "../canonical/answer/called-turn.ts";
+import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
+import type { RenamedTools } from "../canonical/fit/flatten-tools.ts";
+import type { ChatTraits } from "../canonical/model/chat-traits.ts";
+import type { ModelTarget } from "../canonical/model/format.ts";
 import type { CacheableShape, CacheMarking, MarkedCache } from "../conversation/cache-marking.ts";
 import type { Repair, ToolCallRules } from "../conversation/calls/outline.ts";
 import type { RequestCharges } from "../conversation/charges.ts";

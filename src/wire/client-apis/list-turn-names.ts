@@ -1,6 +1,6 @@
-import type { CalledTurn } from "../canonical/called-turn.ts";
-import type { Signature } from "../canonical/parts.ts";
-import type { EmptyTurn, RestoredTurn } from "../canonical/restore-turns.ts";
+import type { CalledTurn } from "../canonical/answer/called-turn.ts";
+import type { EmptyTurn, RestoredTurn } from "../canonical/fit/restore-turns.ts";
+import type { Signature } from "../canonical/model/parts.ts";
 import { sizeOf } from "../conversation/prompt-nodes.ts";
 import {
   identifyText,

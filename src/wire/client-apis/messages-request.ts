@@ -20,8 +20,8 @@ import {
   type AskedThinking,
   takesThinking,
 } from "../anthropic-messages/translate/request/reasoning-parameters.ts";
-import type { AskedFor, ModelTarget } from "../canonical/format.ts";
-import { hasManyMarks } from "../canonical/limit-cache-marks.ts";
+import { hasManyMarks } from "../canonical/fit/limit-cache-marks.ts";
+import type { AskedFor, ModelTarget } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import { isValidHistory } from "../conversation/calls/valid-history.ts";
 import type { RequestCharges } from "../conversation/charges.ts";

@@ -1,5 +1,5 @@
-import type { ModelTarget } from "../canonical/format.ts";
-import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
+import type { ModelTarget } from "../canonical/model/format.ts";
+import type { ConversationRequest, ReasoningParameters } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { ParameterOverrides, ProviderTarget, UpstreamTarget } from "./inference-request.ts";
 

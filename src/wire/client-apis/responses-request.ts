@@ -1,5 +1,5 @@
 import type { ComposedBytes } from "../../base/composed-bytes.ts";
-import type { AskedFor } from "../canonical/format.ts";
+import type { AskedFor } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import { isValidHistory } from "../conversation/calls/valid-history.ts";
 import type { RequestCharges } from "../conversation/charges.ts";

@@ -1,6 +1,6 @@
-import type { AnswerDecoding } from "../canonical/format.ts";
-import type { Part, TextPart } from "../canonical/parts.ts";
-import { plainReasoning } from "../canonical/parts.ts";
+import type { AnswerDecoding } from "../canonical/model/format.ts";
+import type { Part, TextPart } from "../canonical/model/parts.ts";
+import { plainReasoning } from "../canonical/model/parts.ts";
 import {
   brokenAnswer,
   findVendorError,

@@ -1,7 +1,7 @@
 import { fail } from "../../base/errors.ts";
-import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
-import { listLostFields } from "../canonical/list-lost-fields.ts";
-import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
+import { listLostFields } from "../canonical/fit/list-lost-fields.ts";
+import type { EncodedRequest, ModelTarget } from "../canonical/model/format.ts";
+import type { ConversationRequest, OutputFormat } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";

@@ -1,4 +1,4 @@
-import type { Finish, FinishReason } from "../canonical/answer.ts";
+import type { Finish, FinishReason } from "../canonical/model/answer.ts";
 import { readVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 import { createTable } from "../json/fields.ts";
 

@@ -1,7 +1,7 @@
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
 import { bedrockConverse } from "../bedrock-converse/codec.ts";
-import type { EmbeddingsParameters, VectorsReading } from "../canonical/embeddings.ts";
-import type { EncodedRequest, UpstreamCodec } from "../canonical/format.ts";
+import type { EmbeddingsParameters, VectorsReading } from "../canonical/embeddings/embeddings.ts";
+import type { EncodedRequest, UpstreamCodec } from "../canonical/model/format.ts";
 import { cohereChat } from "../cohere-chat/codec.ts";
 import { decodeCohereEmbeddings } from "../cohere-chat/embeddings/decode-response.ts";
 import { encodeCohereEmbeddings } from "../cohere-chat/embeddings/encode-request.ts";

@@ -1,5 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import type { AnswerRelay, RelayEnding } from "../canonical/relay.ts";
+import type { AnswerRelay, RelayEnding } from "../canonical/answer/relay.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import { tryParseFields } from "../json/fields.ts";

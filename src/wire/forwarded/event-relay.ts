@@ -1,7 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { nameInMetadata } from "../../base/errors.ts";
-import type { AnswerEnd, StreamError } from "../canonical/format.ts";
-import type { AnswerRelay, RelayEnding } from "../canonical/relay.ts";
+import type { AnswerRelay, RelayEnding } from "../canonical/answer/relay.ts";
+import type { AnswerEnd, StreamError } from "../canonical/model/format.ts";
 import { answerTooLarge } from "../conversation/errors/broken-answers.ts";
 import {
   brokenAnswer,

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail, rejectField } from "../../base/errors.ts";
-import type { AnswerHead, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { AnswerHead, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import { brokenAnswer } from "../conversation/errors/vendor-error.ts";
 import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";

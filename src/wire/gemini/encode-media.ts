@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import type { MediaPart, MediaSource } from "../canonical/parts.ts";
+import type { MediaPart, MediaSource } from "../canonical/model/parts.ts";
 import type { GeminiPart } from "./encoding.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
-import { listLostFields } from "../canonical/list-lost-fields.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
+import { listLostFields } from "../canonical/fit/list-lost-fields.ts";
+import type { EncodedRequest, ModelTarget } from "../canonical/model/format.ts";
+import type { ConversationRequest } from "../canonical/model/request.ts";
 import { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import { encodeContents } from "./encode-contents.ts";
 import { encodeGeneration } from "./encode-generation.ts";

@@ -1,4 +1,4 @@
-import type { AnswerEmitter } from "../canonical/answer-emitter.ts";
+import type { AnswerEmitter } from "../canonical/answer/answer-emitter.ts";
 import { findVendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import { asFields, asList, assignFields, type Fields } from "../json/fields.ts";

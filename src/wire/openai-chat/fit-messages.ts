@@ -1,4 +1,4 @@
-import type { ChatTraits } from "../canonical/chat-traits.ts";
+import type { ChatTraits } from "../canonical/model/chat-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, asList, asText, type Fields, type MutableFields, setField } from "../json/fields.ts";
 import { isWord, itemsOf, type JsonNode, memberOf } from "../json/scan.ts";

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
-import type { Part, ReasoningPart } from "../../../src/wire/canonical/parts.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
+import type { Part, ReasoningPart } from "../../../src/wire/canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
   type Message,
   type ReasoningParameters,
-} from "../../../src/wire/canonical/request.ts";
+} from "../../../src/wire/canonical/model/request.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { TARGET } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { flattenTools } from "../../../src/wire/canonical/flatten-tools.ts";
-import { EMPTY_REQUEST, type Tool, type ToolChoice } from "../../../src/wire/canonical/request.ts";
+import { flattenTools } from "../../../src/wire/canonical/fit/flatten-tools.ts";
+import { EMPTY_REQUEST, type Tool, type ToolChoice } from "../../../src/wire/canonical/model/request.ts";
 import { FORMAT_TRAITS } from "../../../src/wire/formats/traits.ts";
 
 const fn = (name: string, namespace?: string): Tool => ({

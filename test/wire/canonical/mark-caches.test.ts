@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { markCaches } from "../../../src/wire/canonical/mark-caches.ts";
-import type { ConversationRequest } from "../../../src/wire/canonical/request.ts";
+import { markCaches } from "../../../src/wire/canonical/fit/mark-caches.ts";
+import type { ConversationRequest } from "../../../src/wire/canonical/model/request.ts";
 import { FORMAT_TRAITS } from "../../../src/wire/formats/traits.ts";
 import { openRequest } from "../../fidelity/open-request.ts";
 import { makeTarget } from "../../fidelity/targets.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import type { Part } from "../../../src/wire/canonical/parts.ts";
-import { placeMadeImages } from "../../../src/wire/canonical/place-made-images.ts";
+import { placeMadeImages } from "../../../src/wire/canonical/fit/place-made-images.ts";
+import type { Part } from "../../../src/wire/canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
   type Message,
-} from "../../../src/wire/canonical/request.ts";
+} from "../../../src/wire/canonical/model/request.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { FORMAT_TRAITS } from "../../../src/wire/formats/traits.ts";
 

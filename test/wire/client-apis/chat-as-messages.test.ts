@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/errors.ts";
-import { plainReasoning, REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
+import { plainReasoning, REASONING_ORIGINS } from "../../../src/wire/canonical/model/parts.ts";
 import { writeAsMessages } from "../../../src/wire/client-apis/chat-as-messages.ts";
 import { type Decoded, HubRequest } from "../../../src/wire/client-apis/hub-request.ts";
 import type { CacheMarking } from "../../../src/wire/conversation/cache-marking.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
 import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
 import type { ParameterOverrides, UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";

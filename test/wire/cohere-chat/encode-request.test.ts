@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/errors.ts";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
-import type { Part, ReasoningPart } from "../../../src/wire/canonical/parts.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
+import type { Part, ReasoningPart } from "../../../src/wire/canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
   type FunctionTool,
   type Message,
-} from "../../../src/wire/canonical/request.ts";
+} from "../../../src/wire/canonical/model/request.ts";
 import { cohereChat } from "../../../src/wire/cohere-chat/codec.ts";
 
 const COMMAND: ModelTarget = { name: "command-a-03-2025", maxOutputTokens: 8_000, reasoning: null };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings.ts";
+import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings/embeddings.ts";
 import { decodeCohereEmbeddings } from "../../../src/wire/cohere-chat/embeddings/decode-response.ts";
 import { encodeCohereEmbeddings } from "../../../src/wire/cohere-chat/embeddings/encode-request.ts";
 import { readAnswers } from "../../support/recordings.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings.ts";
+import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings/embeddings.ts";
 import { decodeGeminiEmbeddings } from "../../../src/wire/gemini/embeddings/decode-response.ts";
 import { encodeGeminiEmbeddings } from "../../../src/wire/gemini/embeddings/encode-request.ts";
 

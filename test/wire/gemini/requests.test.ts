@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/errors.ts";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
-import type { Part, ToolCallPart, ToolResultPart } from "../../../src/wire/canonical/parts.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
+import type { Part, ToolCallPart, ToolResultPart } from "../../../src/wire/canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
@@ -10,7 +10,7 @@ import {
   type Message,
   type ReasoningParameters,
   type ToolChoice,
-} from "../../../src/wire/canonical/request.ts";
+} from "../../../src/wire/canonical/model/request.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
 import { decodeFunctionName, encodeFunctionName } from "../../../src/wire/gemini/function-name.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/errors.ts";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
-import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
+import { wrapReasoning } from "../../../src/wire/canonical/model/reasoning-envelope.ts";
 import type { OutlineMessage } from "../../../src/wire/conversation/calls/outline.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";

@@ -1,5 +1,5 @@
-import type { AnswerEvent, PartDelta } from "../../../wire/canonical/answer.ts";
-import { mapSame } from "../../../wire/canonical/map-same.ts";
+import type { AnswerEvent, PartDelta } from "../../../wire/canonical/model/answer.ts";
+import { mapSame } from "../../../wire/canonical/model/map-same.ts";
 import type {
   Citation,
   Extras,
@@ -7,7 +7,7 @@ import type {
   NativePart,
   Part,
   ToolCallPart,
-} from "../../../wire/canonical/parts.ts";
+} from "../../../wire/canonical/model/parts.ts";
 import { readDataTexts } from "../../../wire/client-apis/body-texts.ts";
 import { isNoText } from "../../../wire/client-apis/place-rules.ts";
 import { FORMAT_TRAITS } from "../../../wire/formats/traits.ts";

@@ -1,4 +1,4 @@
-import type { RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
+import type { RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
 import { ANSWER_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
 import { brokenAnswer, findVendorError } from "../../conversation/errors/vendor-error.ts";
 import { asFields, asObjects, asText, type Fields, parseOwnFields } from "../../json/fields.ts";

@@ -1,9 +1,9 @@
 import type { ByteOutput } from "../../../base/byte-output.ts";
-import { parseEvent } from "../../canonical/event-reader.ts";
-import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
-import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
-import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
-import { correctAnthropicTier } from "../../canonical/service-tiers.ts";
+import { parseEvent } from "../../canonical/answer/event-reader.ts";
+import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/answer/event-stream.ts";
+import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
+import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
+import { correctAnthropicTier } from "../../canonical/model/service-tiers.ts";
 import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
 import { findEventError, type VendorError } from "../../conversation/errors/vendor-error.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";

@@ -1,5 +1,5 @@
-import type { ClientCodec, UpstreamCodec } from "../../canonical/format.ts";
-import { EMPTY_REQUEST } from "../../canonical/request.ts";
+import type { ClientCodec, UpstreamCodec } from "../../canonical/model/format.ts";
+import { EMPTY_REQUEST } from "../../canonical/model/request.ts";
 import { decodeAnswer } from "./answer/decode-response.ts";
 import { encodeAnswer } from "./answer/encode-response.ts";
 import { createReader } from "./answer/read-stream.ts";

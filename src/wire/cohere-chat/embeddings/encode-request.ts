@@ -3,8 +3,8 @@ import {
   listPresent,
   requireTexts,
   warnOfDropped,
-} from "../../canonical/embeddings.ts";
-import type { EncodedRequest } from "../../canonical/format.ts";
+} from "../../canonical/embeddings/embeddings.ts";
+import type { EncodedRequest } from "../../canonical/model/format.ts";
 
 /** The most texts that one call takes. */
 const MAX_TEXTS = 96;

@@ -1,5 +1,5 @@
-import type { VectorsReading } from "../../canonical/embeddings.ts";
-import { listVectors } from "../../canonical/read-vectors.ts";
+import type { VectorsReading } from "../../canonical/embeddings/embeddings.ts";
+import { listVectors } from "../../canonical/embeddings/read-vectors.ts";
 import { NO_TOKENS, readCount } from "../../conversation/usage.ts";
 import { asFields } from "../../json/fields.ts";
 

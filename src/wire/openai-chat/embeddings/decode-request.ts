@@ -1,7 +1,7 @@
 import { BOUNDS } from "../../../base/bounds.ts";
 import { fail, rejectField } from "../../../base/errors.ts";
-import type { EmbeddingInput, EmbeddingsParameters } from "../../canonical/embeddings.ts";
-import { readInputs } from "../../canonical/read-inputs.ts";
+import type { EmbeddingInput, EmbeddingsParameters } from "../../canonical/embeddings/embeddings.ts";
+import { readInputs } from "../../canonical/embeddings/read-inputs.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { type RoutingParameters, readRoutingParameters } from "../../conversation/preferences.ts";
 import { BYTES_PER_TOKEN } from "../../conversation/usage.ts";

@@ -1,7 +1,7 @@
-import { encodeCostDetails } from "../../canonical/cost-details.ts";
-import type { VectorsReading } from "../../canonical/embeddings.ts";
-import type { AnswerIdentity, UsageReport } from "../../canonical/format.ts";
-import type { WholeAnswer } from "../../canonical/relay.ts";
+import type { WholeAnswer } from "../../canonical/answer/relay.ts";
+import type { VectorsReading } from "../../canonical/embeddings/embeddings.ts";
+import { encodeCostDetails } from "../../canonical/model/cost-details.ts";
+import type { AnswerIdentity, UsageReport } from "../../canonical/model/format.ts";
 import { brokenAnswer } from "../../conversation/errors/vendor-error.ts";
 import { convertVector } from "./convert-vector.ts";
 import type { VectorEncoding } from "./decode-request.ts";

@@ -1,4 +1,4 @@
-import { wrapArguments } from "../../canonical/object-arguments.ts";
+import { wrapArguments } from "../../canonical/model/object-arguments.ts";
 import { correctDataUrl } from "../../conversation/media-types.ts";
 import { tryParseFields } from "../../json/fields.ts";
 import { isObjectText } from "../../json/object-text.ts";

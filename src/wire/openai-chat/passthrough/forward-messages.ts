@@ -1,4 +1,4 @@
-import type { ChatTraits } from "../../canonical/chat-traits.ts";
+import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
 import type { KeptCall, Repair, RepairedMessage } from "../../conversation/calls/outline.ts";
 import { INTERRUPTED } from "../../conversation/calls/repair-tool-calls.ts";
 import { tryParseFields } from "../../json/fields.ts";

@@ -1,6 +1,6 @@
 import type { ComposedBytes } from "../../../base/composed-bytes.ts";
-import type { ChatTraits } from "../../canonical/chat-traits.ts";
-import type { ModelTarget } from "../../canonical/format.ts";
+import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
+import type { ModelTarget } from "../../canonical/model/format.ts";
 import type { Repair } from "../../conversation/calls/outline.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";

@@ -1,4 +1,4 @@
-import type { RelayFinish, RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
+import type { RelayFinish, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
 import { ANSWER_NOT_JSON, failedFinish, NO_CHOICES } from "../../conversation/errors/broken-answers.ts";
 import { findVendorError } from "../../conversation/errors/vendor-error.ts";
 import { asObjects, asText, type Fields, omit, tryParseFields } from "../../json/fields.ts";

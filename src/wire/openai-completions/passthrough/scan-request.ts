@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../../base/bounds.ts";
 import { rejectField } from "../../../base/errors.ts";
-import { readInputs, type TextInput } from "../../canonical/read-inputs.ts";
+import { readInputs, type TextInput } from "../../canonical/embeddings/read-inputs.ts";
 import { type RoutingParameters, readRoutingParameters } from "../../conversation/preferences.ts";
 import { BYTES_PER_TOKEN } from "../../conversation/usage.ts";
 import {

@@ -1,5 +1,5 @@
 import type { ComposedBytes } from "../../../base/composed-bytes.ts";
-import type { ModelTarget } from "../../canonical/format.ts";
+import type { ModelTarget } from "../../canonical/model/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import { asFields, asText } from "../../json/fields.ts";

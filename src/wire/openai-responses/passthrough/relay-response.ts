@@ -1,5 +1,5 @@
-import type { RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
-import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
+import type { RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
+import { correctOpenaiTier } from "../../canonical/model/service-tiers.ts";
 import { ANSWER_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
 import { asFields, asObjects, assignFields, type Fields, parseOwnFields } from "../../json/fields.ts";
 import { findFailure } from "../find-failure.ts";

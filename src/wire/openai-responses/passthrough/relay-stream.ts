@@ -1,7 +1,7 @@
 import type { ByteOutput } from "../../../base/byte-output.ts";
-import { EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
-import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
-import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
+import { EventStream, type StreamProgress } from "../../canonical/answer/event-stream.ts";
+import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
+import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
 import { EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
 import { brokenAnswer, readVendorError, type VendorError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";

@@ -1,4 +1,4 @@
-import { ENVELOPE_START } from "../../canonical/reasoning-envelope.ts";
+import { ENVELOPE_START } from "../../canonical/model/reasoning-envelope.ts";
 import { checkResultIds } from "../../conversation/calls/check-result-ids.ts";
 import type { OutlineAssistant, OutlineMessage } from "../../conversation/calls/outline.ts";
 import { correctDataUrl } from "../../conversation/media-types.ts";

@@ -1,4 +1,4 @@
-import type { ClientCodec, UpstreamCodec } from "../../canonical/format.ts";
+import type { ClientCodec, UpstreamCodec } from "../../canonical/model/format.ts";
 import { decodeAnswer } from "./answer/decode-response.ts";
 import { encodeAnswer } from "./answer/encode-response.ts";
 import { keepForAnswer } from "./answer/keep-for-answer.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { ModelTarget } from "../../../../src/wire/canonical/format.ts";
-import type { Part, ReasoningPart } from "../../../../src/wire/canonical/parts.ts";
+import type { ModelTarget } from "../../../../src/wire/canonical/model/format.ts";
+import type { Part, ReasoningPart } from "../../../../src/wire/canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
   type Message,
   type ReasoningParameters,
-} from "../../../../src/wire/canonical/request.ts";
+} from "../../../../src/wire/canonical/model/request.ts";
 import { encodeRequest } from "../../../../src/wire/openai-chat/translate/request/encode-request.ts";
 
 const TARGET: ModelTarget = { name: "m", maxOutputTokens: null, reasoning: null };

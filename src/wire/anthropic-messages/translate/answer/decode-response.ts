@@ -1,5 +1,5 @@
-import type { AnswerDecoding } from "../../../canonical/format.ts";
-import type { Part } from "../../../canonical/parts.ts";
+import type { AnswerDecoding } from "../../../canonical/model/format.ts";
+import type { Part } from "../../../canonical/model/parts.ts";
 import { brokenAnswer, findVendorError } from "../../../conversation/errors/vendor-error.ts";
 import { asFields, asText, type Fields, omit } from "../../../json/fields.ts";
 import { decodeFinish } from "../../finish-reason.ts";

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../../../base/bounds.ts";
 import { fail } from "../../../../base/errors.ts";
-import type { AnswerEvent } from "../../../canonical/answer.ts";
+import type { AnswerEvent } from "../../../canonical/model/answer.ts";
 import type { BlockWriter } from "./write-blocks.ts";
 import { createPartWriter, type PartWriter } from "./write-parts.ts";
 

@@ -1,8 +1,8 @@
-import type { PartDelta } from "../../../canonical/answer.ts";
-import { AnswerEmitter, PartEmitter } from "../../../canonical/answer-emitter.ts";
-import { type EventHandler, EventReader } from "../../../canonical/event-reader.ts";
-import type { AnswerReader } from "../../../canonical/format.ts";
-import type { Part } from "../../../canonical/parts.ts";
+import { AnswerEmitter, PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
+import { type EventHandler, EventReader } from "../../../canonical/answer/event-reader.ts";
+import type { PartDelta } from "../../../canonical/model/answer.ts";
+import type { AnswerReader } from "../../../canonical/model/format.ts";
+import type { Part } from "../../../canonical/model/parts.ts";
 import { ANSWER_RESTARTED } from "../../../conversation/errors/broken-answers.ts";
 import { findEventError } from "../../../conversation/errors/vendor-error.ts";
 import { asFields, assignFields, asText, type Fields, omit, setField } from "../../../json/fields.ts";

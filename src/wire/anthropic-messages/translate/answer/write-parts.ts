@@ -1,5 +1,5 @@
-import type { PartDelta } from "../../../canonical/answer.ts";
-import { growPart } from "../../../canonical/collect-answer.ts";
+import { growPart } from "../../../canonical/answer/collect-answer.ts";
+import type { PartDelta } from "../../../canonical/model/answer.ts";
 import type {
   Part,
   ReasoningPart,
@@ -7,8 +7,8 @@ import type {
   Signature,
   TextPart,
   ToolCallPart,
-} from "../../../canonical/parts.ts";
-import { wrapReasoning } from "../../../canonical/reasoning-envelope.ts";
+} from "../../../canonical/model/parts.ts";
+import { wrapReasoning } from "../../../canonical/model/reasoning-envelope.ts";
 import type { Fields } from "../../../json/fields.ts";
 import { encodeCitation } from "../parts/citations.ts";
 import { encodeText } from "../parts/encode-part.ts";

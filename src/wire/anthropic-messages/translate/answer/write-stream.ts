@@ -1,12 +1,12 @@
-import type { AnswerEvent, Finish } from "../../../canonical/answer.ts";
+import type { AnswerEvent, Finish } from "../../../canonical/model/answer.ts";
 import type {
   AnswerEnd,
   AnswerIdentity,
   AnswerWriter,
   AskedFor,
   StreamError,
-} from "../../../canonical/format.ts";
-import { correctAnthropicTier } from "../../../canonical/service-tiers.ts";
+} from "../../../canonical/model/format.ts";
+import { correctAnthropicTier } from "../../../canonical/model/service-tiers.ts";
 import { NO_TOKENS, type TokenUsage } from "../../../conversation/usage.ts";
 import type { Warning } from "../../../conversation/warning.ts";
 import { asFields, assignFields, type Fields, omit } from "../../../json/fields.ts";

@@ -1,4 +1,4 @@
-import type { CacheMark } from "../../../canonical/parts.ts";
+import type { CacheMark } from "../../../canonical/model/parts.ts";
 import { asFields, type Fields, NO_FIELDS } from "../../../json/fields.ts";
 import type { FieldTaker } from "./take-fields.ts";
 

@@ -1,4 +1,10 @@
-import type { NativePart, Part, TextPart, ToolCallPart, ToolResultPart } from "../../../canonical/parts.ts";
+import type {
+  NativePart,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../../../canonical/model/parts.ts";
 import { asFields, createTable, type Fields } from "../../../json/fields.ts";
 import { takeCache } from "./cache-mark.ts";
 import { decodeCitations } from "./citations.ts";

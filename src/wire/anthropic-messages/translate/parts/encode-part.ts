@@ -1,5 +1,11 @@
-import type { NativePart, Part, TextPart, ToolCallPart, ToolResultPart } from "../../../canonical/parts.ts";
-import type { Warn } from "../../../canonical/warn.ts";
+import type { Warn } from "../../../canonical/fit/warn.ts";
+import type {
+  NativePart,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../../../canonical/model/parts.ts";
 import type { Fields } from "../../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { encodeCitation, isVendors } from "./citations.ts";

@@ -1,5 +1,5 @@
-import { createFormatExtras } from "../../../canonical/format-extras.ts";
-import type { Extras } from "../../../canonical/parts.ts";
+import { createFormatExtras } from "../../../canonical/model/format-extras.ts";
+import type { Extras } from "../../../canonical/model/parts.ts";
 import type { FormatName } from "../../../conversation/traits/format-name.ts";
 import type { Fields } from "../../../json/fields.ts";
 

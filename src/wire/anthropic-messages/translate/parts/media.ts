@@ -1,5 +1,5 @@
 import { fail } from "../../../../base/errors.ts";
-import type { MediaPart, MediaSource } from "../../../canonical/parts.ts";
+import type { MediaPart, MediaSource } from "../../../canonical/model/parts.ts";
 import { asFields, createTable, type Fields } from "../../../json/fields.ts";
 import { encodeCache, takeCache } from "./cache-mark.ts";
 import { keptFields, makeExtras } from "./extras.ts";

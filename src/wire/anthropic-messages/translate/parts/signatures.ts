@@ -1,5 +1,5 @@
-import type { Part, ReasoningPart, Signature } from "../../../canonical/parts.ts";
-import { wrapReasoning } from "../../../canonical/reasoning-envelope.ts";
+import type { Part, ReasoningPart, Signature } from "../../../canonical/model/parts.ts";
+import { wrapReasoning } from "../../../canonical/model/reasoning-envelope.ts";
 import type { Fields } from "../../../json/fields.ts";
 
 /**

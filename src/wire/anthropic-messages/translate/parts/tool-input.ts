@@ -1,4 +1,4 @@
-import type { ToolCallPart } from "../../../canonical/parts.ts";
+import type { ToolCallPart } from "../../../canonical/model/parts.ts";
 import { asFields, type Fields } from "../../../json/fields.ts";
 import { parseArguments, parseInput } from "../../../json/parse-json.ts";
 

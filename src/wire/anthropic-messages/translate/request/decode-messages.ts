@@ -1,6 +1,6 @@
 import { rejectField } from "../../../../base/errors.ts";
-import type { Part } from "../../../canonical/parts.ts";
-import type { Message } from "../../../canonical/request.ts";
+import type { Part } from "../../../canonical/model/parts.ts";
+import type { Message } from "../../../canonical/model/request.ts";
 import { asFields, type Fields } from "../../../json/fields.ts";
 import { decodeContent, decodePart } from "../parts/decode-part.ts";
 import { makeExtras } from "../parts/extras.ts";

@@ -1,4 +1,4 @@
-import { type ConversationRequest, EMPTY_REQUEST } from "../../../canonical/request.ts";
+import { type ConversationRequest, EMPTY_REQUEST } from "../../../canonical/model/request.ts";
 import { GATEWAY_FIELDS } from "../../../conversation/gateway-fields.ts";
 import type { Fields } from "../../../json/fields.ts";
 import { rejectThread } from "../../reject-thread.ts";

@@ -1,5 +1,5 @@
 import { rejectField } from "../../../../base/errors.ts";
-import type { Tool, ToolChoice } from "../../../canonical/request.ts";
+import type { Tool, ToolChoice } from "../../../canonical/model/request.ts";
 import { asFields, type Fields } from "../../../json/fields.ts";
 import { takeCache } from "../parts/cache-mark.ts";
 import { FORMAT, makeExtras } from "../parts/extras.ts";

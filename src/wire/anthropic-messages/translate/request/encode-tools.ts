@@ -1,11 +1,11 @@
+import type { Warn } from "../../../canonical/fit/warn.ts";
 import type {
   ConversationRequest,
   CustomTool,
   FunctionTool,
   Tool,
   ToolChoice,
-} from "../../../canonical/request.ts";
-import type { Warn } from "../../../canonical/warn.ts";
+} from "../../../canonical/model/request.ts";
 import type { Fields } from "../../../json/fields.ts";
 import { encodeCache } from "../parts/cache-mark.ts";
 import { FORMAT, isOwn, keptFields } from "../parts/extras.ts";

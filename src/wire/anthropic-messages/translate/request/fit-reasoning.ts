@@ -1,4 +1,4 @@
-import type { Warn } from "../../../canonical/warn.ts";
+import type { Warn } from "../../../canonical/fit/warn.ts";
 import { asFields, type Fields } from "../../../json/fields.ts";
 import type { EncodedThinking } from "./reasoning-parameters.ts";
 

@@ -1,5 +1,5 @@
-import type { OutputFormat } from "../../../canonical/request.ts";
-import type { Warn } from "../../../canonical/warn.ts";
+import type { Warn } from "../../../canonical/fit/warn.ts";
+import type { OutputFormat } from "../../../canonical/model/request.ts";
 import { asFields, type Fields } from "../../../json/fields.ts";
 import { lowerSchema } from "../../../json-schema/lower-schema.ts";
 import { FORMAT } from "../parts/extras.ts";

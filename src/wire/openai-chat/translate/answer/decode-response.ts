@@ -1,6 +1,6 @@
-import type { AnswerChoice, Finish, FinishReason } from "../../../canonical/answer.ts";
-import type { AnswerDecoding } from "../../../canonical/format.ts";
-import type { Citation, Part, Signature } from "../../../canonical/parts.ts";
+import type { AnswerChoice, Finish, FinishReason } from "../../../canonical/model/answer.ts";
+import type { AnswerDecoding } from "../../../canonical/model/format.ts";
+import type { Citation, Part, Signature } from "../../../canonical/model/parts.ts";
 import { failedFinish, NO_CHOICES } from "../../../conversation/errors/broken-answers.ts";
 import { findVendorError } from "../../../conversation/errors/vendor-error.ts";
 import { asFields, asObjects, asText, createTable, type Fields, omit } from "../../../json/fields.ts";

@@ -1,8 +1,14 @@
-import type { Answer, AnswerChoice, Finish } from "../../../canonical/answer.ts";
-import { FINISH_WORDS } from "../../../canonical/finish-words.ts";
-import type { AnswerFrame, AskedFor } from "../../../canonical/format.ts";
-import type { MediaPart, Part, ReasoningPart, TextPart, ToolCallPart } from "../../../canonical/parts.ts";
-import { nameOpenaiTier } from "../../../canonical/service-tiers.ts";
+import type { Answer, AnswerChoice, Finish } from "../../../canonical/model/answer.ts";
+import { FINISH_WORDS } from "../../../canonical/model/finish-words.ts";
+import type { AnswerFrame, AskedFor } from "../../../canonical/model/format.ts";
+import type {
+  MediaPart,
+  Part,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+} from "../../../canonical/model/parts.ts";
+import { nameOpenaiTier } from "../../../canonical/model/service-tiers.ts";
 import { asFields, assignFields, type Fields, type MutableFields, omit } from "../../../json/fields.ts";
 import { encodeReasoning, joinReasoning } from "../../reasoning.ts";
 import { encodeUsage } from "../../usage.ts";

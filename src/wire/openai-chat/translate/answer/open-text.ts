@@ -1,5 +1,5 @@
-import type { PartEmitter } from "../../../canonical/answer-emitter.ts";
-import type { Part, TextPart } from "../../../canonical/parts.ts";
+import type { PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
+import type { Part, TextPart } from "../../../canonical/model/parts.ts";
 
 /** Returns the start of a text. */
 export function startText(): TextPart {

@@ -1,4 +1,4 @@
-import type { PartDelta } from "../../../canonical/answer.ts";
+import type { PartDelta } from "../../../canonical/model/answer.ts";
 import type { Fields } from "../../../json/fields.ts";
 
 /** Encodes a part of a streamed answer. Each method returns the delta to send, or null for none. */

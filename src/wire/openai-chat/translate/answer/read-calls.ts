@@ -1,5 +1,5 @@
-import type { PartEmitter } from "../../../canonical/answer-emitter.ts";
-import { REASONING_ORIGINS, type ReasoningPart } from "../../../canonical/parts.ts";
+import type { PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
+import { REASONING_ORIGINS, type ReasoningPart } from "../../../canonical/model/parts.ts";
 import { asObjects } from "../../../json/fields.ts";
 import { ToolCallTracker } from "../../tool-call-tracker.ts";
 import { isWholeObject, nameOf, type ToolCallOut, textOf } from "../../tool-calls.ts";

@@ -1,5 +1,5 @@
-import { type AnswerEmitter, PartEmitter } from "../../../canonical/answer-emitter.ts";
-import type { Citation, Part } from "../../../canonical/parts.ts";
+import { type AnswerEmitter, PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
+import type { Citation, Part } from "../../../canonical/model/parts.ts";
 import { asFields, asObjects, asText, type Fields, omit, setField } from "../../../json/fields.ts";
 import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "../../own-fields.ts";
 import { readDeltaText } from "../../reasoning.ts";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { BOUNDS } from "../../../../base/bounds.ts";
-import { AnswerEmitter } from "../../../canonical/answer-emitter.ts";
-import { type EventHandler, EventReader } from "../../../canonical/event-reader.ts";
-import type { AnswerReader } from "../../../canonical/format.ts";
+import { AnswerEmitter } from "../../../canonical/answer/answer-emitter.ts";
+import { type EventHandler, EventReader } from "../../../canonical/answer/event-reader.ts";
+import type { AnswerReader } from "../../../canonical/model/format.ts";
 import { failedFinish, TOO_MANY_CHOICES } from "../../../conversation/errors/broken-answers.ts";
 import { findEventError } from "../../../conversation/errors/vendor-error.ts";
 import type { ServedModes } from "../../../conversation/usage.ts";

@@ -1,5 +1,5 @@
-import type { AnswerEvent, Finish } from "../../../canonical/answer.ts";
-import type { Extras, Part } from "../../../canonical/parts.ts";
+import type { AnswerEvent, Finish } from "../../../canonical/model/answer.ts";
+import type { Extras, Part } from "../../../canonical/model/parts.ts";
 import { asFields, type Fields, omit } from "../../../json/fields.ts";
 import { encodeLatin1 } from "../../../json/scan.ts";
 import { type ChunkEncoder, TEXT_PLACEHOLDER } from "../../stream-events.ts";

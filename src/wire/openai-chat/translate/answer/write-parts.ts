@@ -1,5 +1,5 @@
-import type { PartDelta } from "../../../canonical/answer.ts";
-import type { RefusalPart, Signature, TextPart, ToolCallPart } from "../../../canonical/parts.ts";
+import type { PartDelta } from "../../../canonical/model/answer.ts";
+import type { RefusalPart, Signature, TextPart, ToolCallPart } from "../../../canonical/model/parts.ts";
 import { asFields, type Fields } from "../../../json/fields.ts";
 import { encodeCitation } from "../parts/citations.ts";
 import { encodeExtraContent, spreadExtraContent } from "../parts/signatures.ts";

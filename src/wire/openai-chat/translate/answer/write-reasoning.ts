@@ -1,5 +1,5 @@
-import type { PartDelta } from "../../../canonical/answer.ts";
-import type { ReasoningPart } from "../../../canonical/parts.ts";
+import type { PartDelta } from "../../../canonical/model/answer.ts";
+import type { ReasoningPart } from "../../../canonical/model/parts.ts";
 import type { Fields } from "../../../json/fields.ts";
 import { encodeReasoning, SUMMARY_BREAK } from "../../reasoning.ts";
 import { encodeDetails } from "../parts/reasoning-details.ts";

@@ -1,12 +1,12 @@
-import type { AnswerEvent } from "../../../canonical/answer.ts";
+import type { AnswerEvent } from "../../../canonical/model/answer.ts";
 import type {
   AnswerEnd,
   AnswerIdentity,
   AnswerWriter,
   AskedFor,
   StreamError,
-} from "../../../canonical/format.ts";
-import { nameOpenaiTier } from "../../../canonical/service-tiers.ts";
+} from "../../../canonical/model/format.ts";
+import { nameOpenaiTier } from "../../../canonical/model/service-tiers.ts";
 import { assignFields, isEmpty } from "../../../json/fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../../stream-events.ts";
 import { encodeUsage } from "../../usage.ts";

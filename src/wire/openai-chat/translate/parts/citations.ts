@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Citation } from "../../../canonical/parts.ts";
+import type { Citation } from "../../../canonical/model/parts.ts";
 import { asFields, asList, asText, type Fields } from "../../../json/fields.ts";
 import { keepExtras, keptSpelling } from "./extras.ts";
 

@@ -4,7 +4,7 @@ import {
   type Part,
   readBreakpoint,
   readCacheMark,
-} from "../../../canonical/parts.ts";
+} from "../../../canonical/model/parts.ts";
 import { asFields, asText, createTable, type Fields, omit } from "../../../json/fields.ts";
 import { joinTexts } from "../../reasoning.ts";
 import { keepExtras } from "./extras.ts";

@@ -1,12 +1,12 @@
 import { fail } from "../../../../base/errors.ts";
+import type { Warn } from "../../../canonical/fit/warn.ts";
 import {
   type MediaPart,
   type NativePart,
   type Part,
   readCacheMark,
   writeBreakpoint,
-} from "../../../canonical/parts.ts";
-import type { Warn } from "../../../canonical/warn.ts";
+} from "../../../canonical/model/parts.ts";
 import { asFields, type Fields } from "../../../json/fields.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
 import { writeSource } from "./media-source.ts";

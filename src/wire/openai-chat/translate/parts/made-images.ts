@@ -1,5 +1,5 @@
-import type { MediaPart, Part } from "../../../canonical/parts.ts";
-import type { Warn } from "../../../canonical/warn.ts";
+import type { Warn } from "../../../canonical/fit/warn.ts";
+import type { MediaPart, Part } from "../../../canonical/model/parts.ts";
 import { asFields, type Fields } from "../../../json/fields.ts";
 import { decodePart } from "./decode-part.ts";
 import { encodePart } from "./encode-part.ts";

@@ -1,4 +1,4 @@
-import type { MediaSource } from "../../../canonical/parts.ts";
+import type { MediaSource } from "../../../canonical/model/parts.ts";
 import type { Fields } from "../../../json/fields.ts";
 
 /** The source of a media part, and its spelling where that is unusual. */

@@ -1,4 +1,4 @@
-import type { ReasoningPart } from "../../../canonical/parts.ts";
+import type { ReasoningPart } from "../../../canonical/model/parts.ts";
 import { asFields, asText, type Fields } from "../../../json/fields.ts";
 import { keepExtras, keptSpelling } from "./extras.ts";
 

@@ -1,5 +1,5 @@
-import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../../../canonical/parts.ts";
-import { plainReasoning } from "../../../canonical/parts.ts";
+import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../../../canonical/model/parts.ts";
+import { plainReasoning } from "../../../canonical/model/parts.ts";
 import { asFields, assignFields, asText, type Fields } from "../../../json/fields.ts";
 import { joinReasoning } from "../../reasoning.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";

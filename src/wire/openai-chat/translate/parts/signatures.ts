@@ -3,7 +3,7 @@ import {
   REASONING_ORIGINS,
   type ReasoningPart,
   type Signature,
-} from "../../../canonical/parts.ts";
+} from "../../../canonical/model/parts.ts";
 import { asFields, asText, type Fields } from "../../../json/fields.ts";
 
 /*

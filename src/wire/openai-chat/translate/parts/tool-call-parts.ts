@@ -1,4 +1,4 @@
-import { type NativePart, REASONING_ORIGINS, type ToolCallPart } from "../../../canonical/parts.ts";
+import { type NativePart, REASONING_ORIGINS, type ToolCallPart } from "../../../canonical/model/parts.ts";
 import { asFields, asText, type Fields, NO_FIELDS, unknownFields } from "../../../json/fields.ts";
 import { readCallKind } from "../../tool-calls.ts";
 import { keepNative } from "./decode-part.ts";

@@ -1,4 +1,4 @@
-import type { ConversationRequest } from "../../../canonical/request.ts";
+import type { ConversationRequest } from "../../../canonical/model/request.ts";
 import { GATEWAY_FIELDS } from "../../../conversation/gateway-fields.ts";
 import { asObjects, assignFields, type Fields, omit } from "../../../json/fields.ts";
 import { keepExtras } from "../parts/extras.ts";

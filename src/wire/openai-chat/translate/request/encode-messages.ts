@@ -1,7 +1,13 @@
-import { objectArguments } from "../../../canonical/object-arguments.ts";
-import type { MediaPart, Part, TextPart, ToolCallPart, ToolResultPart } from "../../../canonical/parts.ts";
-import type { Message } from "../../../canonical/request.ts";
-import type { Warn } from "../../../canonical/warn.ts";
+import type { Warn } from "../../../canonical/fit/warn.ts";
+import { objectArguments } from "../../../canonical/model/object-arguments.ts";
+import type {
+  MediaPart,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../../../canonical/model/parts.ts";
+import type { Message } from "../../../canonical/model/request.ts";
 import { asFields, type Fields, setField } from "../../../json/fields.ts";
 import { encodeNative, encodePart } from "../parts/encode-part.ts";
 import { keptFields, keptSpelling } from "../parts/extras.ts";

@@ -1,7 +1,7 @@
-import type { EncodedRequest, ModelTarget } from "../../../canonical/format.ts";
-import { listLostFields } from "../../../canonical/list-lost-fields.ts";
-import type { ConversationRequest } from "../../../canonical/request.ts";
-import { warnInto } from "../../../canonical/warn.ts";
+import { listLostFields } from "../../../canonical/fit/list-lost-fields.ts";
+import { warnInto } from "../../../canonical/fit/warn.ts";
+import type { EncodedRequest, ModelTarget } from "../../../canonical/model/format.ts";
+import type { ConversationRequest } from "../../../canonical/model/request.ts";
 import type { Warning } from "../../../conversation/warning.ts";
 import { asFields, type Fields } from "../../../json/fields.ts";
 import { TRAITS } from "../../traits.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { StrictToolFitter } from "../../../canonical/fit-strict-tools.ts";
-import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../../canonical/request.ts";
-import type { Warn } from "../../../canonical/warn.ts";
+import { StrictToolFitter } from "../../../canonical/fit/fit-strict-tools.ts";
+import type { Warn } from "../../../canonical/fit/warn.ts";
+import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../../canonical/model/request.ts";
 import { asFields, type Fields } from "../../../json/fields.ts";
 import { keptSpelling } from "../parts/extras.ts";
 import { decodeTool } from "./decode-tools.ts";

@@ -1,5 +1,5 @@
-import { type Part, plainReasoning, type ReasoningPart } from "../../../canonical/parts.ts";
-import type { ConversationRequest, Message } from "../../../canonical/request.ts";
+import { type Part, plainReasoning, type ReasoningPart } from "../../../canonical/model/parts.ts";
+import type { ConversationRequest, Message } from "../../../canonical/model/request.ts";
 import { keepExtras } from "../parts/extras.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { CustomTool, FunctionTool } from "../../../canonical/request.ts";
+import type { CustomTool, FunctionTool } from "../../../canonical/model/request.ts";
 import type { Fields } from "../../../json/fields.ts";
 import { keptFields } from "../parts/extras.ts";
 

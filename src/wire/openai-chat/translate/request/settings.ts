@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ModelTarget } from "../../../canonical/format.ts";
-import { readCacheMark } from "../../../canonical/parts.ts";
-import { type ConversationRequest, EMPTY_REQUEST, type ToolChoice } from "../../../canonical/request.ts";
-import { OPENAI_SERVICE_TIERS } from "../../../canonical/service-tiers.ts";
-import type { Warn } from "../../../canonical/warn.ts";
+import type { Warn } from "../../../canonical/fit/warn.ts";
+import type { ModelTarget } from "../../../canonical/model/format.ts";
+import { readCacheMark } from "../../../canonical/model/parts.ts";
+import {
+  type ConversationRequest,
+  EMPTY_REQUEST,
+  type ToolChoice,
+} from "../../../canonical/model/request.ts";
+import { OPENAI_SERVICE_TIERS } from "../../../canonical/model/service-tiers.ts";
 import { asFields, assignFields, asText, type Fields } from "../../../json/fields.ts";
 import { keptSpelling } from "../parts/extras.ts";
 import { decodeToolChoice } from "./decode-tools.ts";

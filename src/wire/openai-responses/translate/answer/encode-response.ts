@@ -1,6 +1,6 @@
-import type { Answer } from "../../../canonical/answer.ts";
-import { replayAnswer } from "../../../canonical/collect-answer.ts";
-import type { AnswerFrame } from "../../../canonical/format.ts";
+import { replayAnswer } from "../../../canonical/answer/collect-answer.ts";
+import type { Answer } from "../../../canonical/model/answer.ts";
+import type { AnswerFrame } from "../../../canonical/model/format.ts";
 import type { Fields } from "../../../json/fields.ts";
 import { keepForAnswer } from "./keep-for-answer.ts";
 import { encodeEcho, encodeResponse, encodeStart } from "./response-fields.ts";

@@ -1,4 +1,4 @@
-import { type ConversationRequest, EMPTY_REQUEST, type Tool } from "../../../canonical/request.ts";
+import { type ConversationRequest, EMPTY_REQUEST, type Tool } from "../../../canonical/model/request.ts";
 import { measureChars } from "../../../json/measure-chars.ts";
 import { readSpelling } from "../parts/extras.ts";
 

@@ -1,4 +1,4 @@
-import type { Part } from "../../../canonical/parts.ts";
+import type { Part } from "../../../canonical/model/parts.ts";
 import { type Fields, omit } from "../../../json/fields.ts";
 import { encodeItem, type ItemGroup, idOf } from "../parts/encode-items.ts";
 import type { ToolHome } from "../parts/namespaces.ts";

@@ -1,6 +1,6 @@
-import type { PartDelta } from "../../../canonical/answer.ts";
-import type { AnswerEmitter, PartEmitter } from "../../../canonical/answer-emitter.ts";
-import type { Part } from "../../../canonical/parts.ts";
+import type { AnswerEmitter, PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
+import type { PartDelta } from "../../../canonical/model/answer.ts";
+import type { Part } from "../../../canonical/model/parts.ts";
 import { asFields, asList, asText, type Fields, omit } from "../../../json/fields.ts";
 import { decodeCitation } from "../parts/citations.ts";
 import { decodeOutputItem, restOfMessage } from "../parts/decode-items.ts";

@@ -1,6 +1,6 @@
-import { AnswerEmitter, PartEmitter } from "../../../canonical/answer-emitter.ts";
-import { type EventHandler, EventReader } from "../../../canonical/event-reader.ts";
-import type { AnswerReader } from "../../../canonical/format.ts";
+import { AnswerEmitter, PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
+import { type EventHandler, EventReader } from "../../../canonical/answer/event-reader.ts";
+import type { AnswerReader } from "../../../canonical/model/format.ts";
 import { brokenAnswer, readVendorError } from "../../../conversation/errors/vendor-error.ts";
 import { asFields, asList, asText, createTable, type Fields } from "../../../json/fields.ts";
 import { decodeFinish } from "../../finish-reason.ts";

@@ -1,9 +1,9 @@
-import type { Finish } from "../../../canonical/answer.ts";
-import type { AnswerEnd, AnswerIdentity } from "../../../canonical/format.ts";
-import type { Extras } from "../../../canonical/parts.ts";
-import type { ConversationRequest } from "../../../canonical/request.ts";
-import { nameOpenaiTier } from "../../../canonical/service-tiers.ts";
-import { ignoreWarnings } from "../../../canonical/warn.ts";
+import { ignoreWarnings } from "../../../canonical/fit/warn.ts";
+import type { Finish } from "../../../canonical/model/answer.ts";
+import type { AnswerEnd, AnswerIdentity } from "../../../canonical/model/format.ts";
+import type { Extras } from "../../../canonical/model/parts.ts";
+import type { ConversationRequest } from "../../../canonical/model/request.ts";
+import { nameOpenaiTier } from "../../../canonical/model/service-tiers.ts";
 import { asFields, type Fields, omit } from "../../../json/fields.ts";
 import { encodeFinish } from "../../finish-reason.ts";
 import { completeTool } from "../../required-fields.ts";

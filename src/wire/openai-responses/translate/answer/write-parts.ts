@@ -1,4 +1,4 @@
-import type { Part } from "../../../canonical/parts.ts";
+import type { Part } from "../../../canonical/model/parts.ts";
 import type { Fields } from "../../../json/fields.ts";
 import { encodePart } from "../parts/encode-part.ts";
 import { readSpelling } from "../parts/extras.ts";

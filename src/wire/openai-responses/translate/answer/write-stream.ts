@@ -1,13 +1,13 @@
-import type { AnswerEvent, Finish } from "../../../canonical/answer.ts";
-import { joinExtras } from "../../../canonical/collect-answer.ts";
+import { joinExtras } from "../../../canonical/answer/collect-answer.ts";
+import type { AnswerEvent, Finish } from "../../../canonical/model/answer.ts";
 import type {
   AnswerEnd,
   AnswerIdentity,
   AnswerWriter,
   AskedFor,
   StreamError,
-} from "../../../canonical/format.ts";
-import type { Extras } from "../../../canonical/parts.ts";
+} from "../../../canonical/model/format.ts";
+import type { Extras } from "../../../canonical/model/parts.ts";
 import type { Fields } from "../../../json/fields.ts";
 import { encodeFailure } from "../../errors.ts";
 import { encodeEvent } from "../../stream-events.ts";

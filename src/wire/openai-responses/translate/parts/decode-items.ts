@@ -1,4 +1,4 @@
-import type { Part } from "../../../canonical/parts.ts";
+import type { Part } from "../../../canonical/model/parts.ts";
 import { asFields, createTable, type Fields, omit } from "../../../json/fields.ts";
 import { isHostedCall, nameHostedCall } from "../../hosted-calls.ts";
 import { decodePart } from "./decode-part.ts";

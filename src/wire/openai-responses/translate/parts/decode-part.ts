@@ -1,4 +1,9 @@
-import { type MediaSource, type Part, readBreakpoint, readCacheMark } from "../../../canonical/parts.ts";
+import {
+  type MediaSource,
+  type Part,
+  readBreakpoint,
+  readCacheMark,
+} from "../../../canonical/model/parts.ts";
 import { asFields, createTable, type Fields, omit } from "../../../json/fields.ts";
 import { decodeCitation } from "./citations.ts";
 import { markSpelling } from "./extras.ts";

@@ -1,5 +1,11 @@
-import { noteLostContent } from "../../../canonical/express-natives.ts";
-import type { Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from "../../../canonical/parts.ts";
+import { noteLostContent } from "../../../canonical/fit/express-natives.ts";
+import type {
+  Part,
+  ReasoningPart,
+  RefusalPart,
+  TextPart,
+  ToolCallPart,
+} from "../../../canonical/model/parts.ts";
 import { asFields } from "../../../json/fields.ts";
 import { encodePart } from "./encode-part.ts";
 import { readSpelling } from "./extras.ts";

@@ -1,4 +1,9 @@
-import { type MediaPart, type MediaSource, type Part, writeBreakpoint } from "../../../canonical/parts.ts";
+import {
+  type MediaPart,
+  type MediaSource,
+  type Part,
+  writeBreakpoint,
+} from "../../../canonical/model/parts.ts";
 import type { Fields } from "../../../json/fields.ts";
 import { encodeCitation } from "./citations.ts";
 import { readSpelling } from "./extras.ts";

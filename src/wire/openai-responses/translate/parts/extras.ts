@@ -1,4 +1,4 @@
-import type { Extras } from "../../../canonical/parts.ts";
+import type { Extras } from "../../../canonical/model/parts.ts";
 import { type Fields, omit } from "../../../json/fields.ts";
 
 /**

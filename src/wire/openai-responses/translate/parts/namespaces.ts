@@ -1,5 +1,5 @@
-import type { ToolCallPart } from "../../../canonical/parts.ts";
-import type { CustomTool, FunctionTool, Message, Tool } from "../../../canonical/request.ts";
+import type { ToolCallPart } from "../../../canonical/model/parts.ts";
+import type { CustomTool, FunctionTool, Message, Tool } from "../../../canonical/model/request.ts";
 import { markSpelling, readSpelling } from "./extras.ts";
 
 /*

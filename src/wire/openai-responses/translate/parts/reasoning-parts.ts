@@ -1,5 +1,5 @@
-import type { Part, ReasoningPart } from "../../../canonical/parts.ts";
-import { unwrapReasoning, wrapReasoning } from "../../../canonical/reasoning-envelope.ts";
+import type { Part, ReasoningPart } from "../../../canonical/model/parts.ts";
+import { unwrapReasoning, wrapReasoning } from "../../../canonical/model/reasoning-envelope.ts";
 import { asFields, type Fields, omit } from "../../../json/fields.ts";
 import { OPENAI_START, originOfItem } from "../../reasoning-origin.ts";
 import { markSpelling, readSpelling } from "./extras.ts";

@@ -1,5 +1,5 @@
-import type { Part, ReasoningPart, Signature } from "../../../canonical/parts.ts";
-import { wrapReasoning } from "../../../canonical/reasoning-envelope.ts";
+import type { Part, ReasoningPart, Signature } from "../../../canonical/model/parts.ts";
+import { wrapReasoning } from "../../../canonical/model/reasoning-envelope.ts";
 
 /*
  * A signature of a text, an image or a call has no field in this format. It travels as a reasoning item next to its part, which

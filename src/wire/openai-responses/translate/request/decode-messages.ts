@@ -1,6 +1,6 @@
 import { fail } from "../../../../base/errors.ts";
-import type { Part } from "../../../canonical/parts.ts";
-import type { Message } from "../../../canonical/request.ts";
+import type { Part } from "../../../canonical/model/parts.ts";
+import type { Message } from "../../../canonical/model/request.ts";
 import { asFields, type Fields, omit } from "../../../json/fields.ts";
 import { decodeContent, decodeOutputItem, isMessage, restOfMessage } from "../parts/decode-items.ts";
 import { markSpelling } from "../parts/extras.ts";

@@ -1,11 +1,11 @@
 import { fail } from "../../../../base/errors.ts";
-import { readCacheMark } from "../../../canonical/parts.ts";
+import { readCacheMark } from "../../../canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
   type Message,
   type Tool,
-} from "../../../canonical/request.ts";
+} from "../../../canonical/model/request.ts";
 import { GATEWAY_FIELDS } from "../../../conversation/gateway-fields.ts";
 import { asFields, assignFields, type Fields, omit } from "../../../json/fields.ts";
 import { rejectState, STATE_FIELDS } from "../../state-fields.ts";

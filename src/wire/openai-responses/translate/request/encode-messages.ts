@@ -1,8 +1,8 @@
 import { fail } from "../../../../base/errors.ts";
-import type { ModelTarget } from "../../../canonical/format.ts";
-import type { Part } from "../../../canonical/parts.ts";
-import type { Message } from "../../../canonical/request.ts";
-import type { Warn } from "../../../canonical/warn.ts";
+import type { Warn } from "../../../canonical/fit/warn.ts";
+import type { ModelTarget } from "../../../canonical/model/format.ts";
+import type { Part } from "../../../canonical/model/parts.ts";
+import type { Message } from "../../../canonical/model/request.ts";
 import { omit } from "../../../json/fields.ts";
 import { takesPlainReasoning } from "../../encrypted-reasoning.ts";
 import { originOfModel } from "../../reasoning-origin.ts";

@@ -1,9 +1,9 @@
 import { fail } from "../../../../base/errors.ts";
-import type { EncodedRequest, ModelTarget } from "../../../canonical/format.ts";
-import { listLostFields } from "../../../canonical/list-lost-fields.ts";
-import type { ConversationRequest } from "../../../canonical/request.ts";
-import { OPENAI_SERVICE_TIERS } from "../../../canonical/service-tiers.ts";
-import { type Warn, warnInto } from "../../../canonical/warn.ts";
+import { listLostFields } from "../../../canonical/fit/list-lost-fields.ts";
+import { type Warn, warnInto } from "../../../canonical/fit/warn.ts";
+import type { EncodedRequest, ModelTarget } from "../../../canonical/model/format.ts";
+import type { ConversationRequest } from "../../../canonical/model/request.ts";
+import { OPENAI_SERVICE_TIERS } from "../../../canonical/model/service-tiers.ts";
 import type { Warning } from "../../../conversation/warning.ts";
 import { asFields, type Fields } from "../../../json/fields.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING } from "../../encrypted-reasoning.ts";

@@ -1,6 +1,6 @@
-import { StrictToolFitter } from "../../../canonical/fit-strict-tools.ts";
-import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../../canonical/request.ts";
-import type { Warn } from "../../../canonical/warn.ts";
+import { StrictToolFitter } from "../../../canonical/fit/fit-strict-tools.ts";
+import type { Warn } from "../../../canonical/fit/warn.ts";
+import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../../canonical/model/request.ts";
 import type { Fields } from "../../../json/fields.ts";
 import { readSpelling } from "../parts/extras.ts";
 import { ownNameOf } from "../parts/namespaces.ts";

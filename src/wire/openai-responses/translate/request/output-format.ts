@@ -1,6 +1,6 @@
-import { fitStrictAnswer } from "../../../canonical/fit-strict-tools.ts";
-import type { OutputFormat } from "../../../canonical/request.ts";
-import type { Warn } from "../../../canonical/warn.ts";
+import { fitStrictAnswer } from "../../../canonical/fit/fit-strict-tools.ts";
+import type { Warn } from "../../../canonical/fit/warn.ts";
+import type { OutputFormat } from "../../../canonical/model/request.ts";
 import { asFields, asText, type Fields, setField } from "../../../json/fields.ts";
 
 /** Decodes `text.format`. */

@@ -1,4 +1,4 @@
-import type { Tool } from "../../../canonical/request.ts";
+import type { Tool } from "../../../canonical/model/request.ts";
 
 /** Returns the tool type that names a tool in `tool_choice`; `customs` are the names of the custom tools. */
 export function kindOfTool(name: string, customs: ReadonlySet<string>): "function" | "custom" {
