@@ -4,7 +4,7 @@ import { inOnePiece } from "../base/composed-bytes.ts";
 import { failureOf } from "../base/errors.ts";
 import { createIdentityHash, type IdentityHash } from "../core/generation/identity-hash.ts";
 import { encodeJob } from "../wire/client-apis/encode-job.ts";
-import type { EncodeJob } from "../wire/client-apis/inference-request.ts";
+import type { EncodeJob } from "../wire/client-apis/request/inference-request.ts";
 import type { EncodingAnswer, EncodingMessage } from "./encoding-thread.ts";
 
 declare const self: Worker;

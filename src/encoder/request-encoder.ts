@@ -3,7 +3,7 @@ import { inOnePiece } from "../base/composed-bytes.ts";
 import { type Failure, GatewayError } from "../base/errors.ts";
 import { ThreadClient, type ThreadFailure } from "../base/thread-client.ts";
 import type { RequestEncoder } from "../core/generation/request-encoder.ts";
-import type { EncodedJob } from "../wire/client-apis/inference-request.ts";
+import type { EncodedJob } from "../wire/client-apis/request/inference-request.ts";
 import { type EncodingAnswer, type EncodingJob, startEncodingThread } from "./encoding-thread.ts";
 
 /** The memory of waiting requests' bodies is counted elsewhere. */

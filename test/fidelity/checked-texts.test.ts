@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ComposedBytes } from "../../src/base/composed-bytes.ts";
-import { readRequestTexts } from "../../src/wire/client-apis/body-texts.ts";
 import { CLIENT_APIS } from "../../src/wire/client-apis/client-apis.ts";
-import type { ClientApi, UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
+import type { ClientApi, UpstreamTarget } from "../../src/wire/client-apis/request/inference-request.ts";
+import { readRequestTexts } from "../../src/wire/client-apis/texts/body-texts.ts";
 import type { FormatName, ProviderFormat } from "../../src/wire/conversation/traits/format-name.ts";
 import type { Fields } from "../../src/wire/json/fields.ts";
 import { isInRun } from "../support/long-run.ts";

@@ -1,5 +1,5 @@
 import type { ModelTarget } from "../../src/wire/canonical/model/format.ts";
-import type { UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
+import type { UpstreamTarget } from "../../src/wire/client-apis/request/inference-request.ts";
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { toolCallRulesOf } from "../../src/wire/formats/traits.ts";
 import { OPENAI_TRAITS } from "../../src/wire/openai-chat/fit-messages.ts";

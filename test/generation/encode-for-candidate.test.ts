@@ -6,8 +6,8 @@ import { type EncodeContext, encodeForCandidate } from "../../src/core/generatio
 import { NO_TURNS } from "../../src/core/generation/request-turns.ts";
 import type { Candidate } from "../../src/core/routing/plan.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
-import type { InferenceRequest } from "../../src/wire/client-apis/inference-request.ts";
 import { parseMessagesRequest } from "../../src/wire/client-apis/messages-request.ts";
+import type { InferenceRequest } from "../../src/wire/client-apis/request/inference-request.ts";
 import { parseResponsesRequest } from "../../src/wire/client-apis/responses-request.ts";
 import { createTestClock } from "../support/test-clock.ts";
 

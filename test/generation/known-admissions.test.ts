@@ -15,7 +15,7 @@ import type { GenerationDeps, Serving } from "../../src/core/generation/call.ts"
 import type { RoutableCall } from "../../src/core/generation/find-deployments.ts";
 import { createNamedRoutes } from "../../src/core/named-routes/named-routes.ts";
 import type { ByokKeys } from "../../src/core/provider-keys/byok-keys.ts";
-import { NO_HEADERS } from "../../src/wire/client-apis/session-hints.ts";
+import { NO_HEADERS } from "../../src/wire/client-apis/request/session-hints.ts";
 import { NO_PREFERENCES } from "../../src/wire/conversation/preferences.ts";
 
 const NOW = Date.UTC(2026, 0, 15);

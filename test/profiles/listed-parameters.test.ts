@@ -8,8 +8,8 @@ import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/
 import { findFamilies, listTaken } from "../../src/core/catalog/resolve-takes.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 import { listProviderTargets } from "../../src/core/generation/upstream-target.ts";
-import { chooseTarget } from "../../src/wire/client-apis/choose-target.ts";
-import type { UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
+import { chooseTarget } from "../../src/wire/client-apis/request/choose-target.ts";
+import type { UpstreamTarget } from "../../src/wire/client-apis/request/inference-request.ts";
 import { openRequest } from "../fidelity/open-request.ts";
 import type { Fields } from "./profile-site.ts";
 

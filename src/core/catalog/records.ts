@@ -1,5 +1,5 @@
 import type { ReasoningFields } from "../../wire/canonical/model/format.ts";
-import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceAction } from "../../wire/client-apis/request/inference-request.ts";
 import type { BlankTexts } from "../../wire/conversation/blank-texts.ts";
 import type { ParameterRule } from "../../wire/conversation/parameter-rules.ts";
 import type { ChargeRule as RuleOfPrices } from "../../wire/conversation/traits/charge-rules.ts";

@@ -1,5 +1,8 @@
 import { dateOf } from "../../base/time.ts";
-import type { InferenceAction, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
+import type {
+  InferenceAction,
+  ParameterOverrides,
+} from "../../wire/client-apis/request/inference-request.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { actionOf } from "../catalog/action-of.ts";

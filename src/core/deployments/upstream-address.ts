@@ -1,5 +1,5 @@
 import type { Bytes } from "../../base/composed-bytes.ts";
-import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceAction } from "../../wire/client-apis/request/inference-request.ts";
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 
 /** An action that an upstream is called for. */

@@ -1,4 +1,4 @@
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import { mayReason } from "../catalog/may-reason.ts";
 import type { HoldVerdict } from "../ledger/hold-book.ts";
 import type { Ledger } from "../ledger/ledger.ts";

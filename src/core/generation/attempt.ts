@@ -11,7 +11,7 @@ import type {
   WholeAnswer,
 } from "../../wire/canonical/answer/relay.ts";
 import { RelayReader } from "../../wire/canonical/answer/relay-reader.ts";
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import { lacksEndpoint } from "../../wire/conversation/errors/missing-endpoint.ts";
 import { type Overflow, roomForAnswer } from "../../wire/conversation/errors/read-overflow.ts";
 import { rejectsReasoning } from "../../wire/conversation/errors/rejected-reasoning.ts";

@@ -5,7 +5,7 @@ import type { LinkedSet } from "../../base/linked-set.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { WaitList } from "../../base/wait-list.ts";
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import type { Policy } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { PricingRules } from "../catalog/pricing-rules.ts";

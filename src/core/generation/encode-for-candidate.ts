@@ -1,14 +1,14 @@
 import { type Failure, GatewayError } from "../../base/errors.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { CalledTurn } from "../../wire/canonical/answer/called-turn.ts";
-import { chooseTarget } from "../../wire/client-apis/choose-target.ts";
+import { withoutParameters } from "../../wire/client-apis/fit/learnable-parameters.ts";
+import { chooseTarget } from "../../wire/client-apis/request/choose-target.ts";
 import type {
   EncodedForUpstream,
   OffloadedEncoding,
   ProviderTarget,
   UpstreamTarget,
-} from "../../wire/client-apis/inference-request.ts";
-import { withoutParameters } from "../../wire/client-apis/learnable-parameters.ts";
+} from "../../wire/client-apis/request/inference-request.ts";
 import type { CacheMarking } from "../../wire/conversation/cache-marking.ts";
 import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";

@@ -1,6 +1,6 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import { pathOf } from "../../wire/client-apis/client-apis.ts";
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 import { allowsChoice, type EffectivePolicy } from "../accounts/merge-policies.ts";
 import { actionOf, type ModelAction } from "../catalog/action-of.ts";

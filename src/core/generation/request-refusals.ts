@@ -1,4 +1,4 @@
-import { listLearnable } from "../../wire/client-apis/learnable-parameters.ts";
+import { listLearnable } from "../../wire/client-apis/fit/learnable-parameters.ts";
 import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
 import type { Candidate } from "../routing/plan.ts";

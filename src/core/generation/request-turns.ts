@@ -1,7 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import type { CalledTurn } from "../../wire/canonical/answer/called-turn.ts";
-import type { TurnNames } from "../../wire/client-apis/inference-request.ts";
-import { nameTurn } from "../../wire/client-apis/list-turn-names.ts";
+import { nameTurn } from "../../wire/client-apis/hub/list-turn-names.ts";
+import type { TurnNames } from "../../wire/client-apis/request/inference-request.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";

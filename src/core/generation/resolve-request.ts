@@ -1,5 +1,5 @@
 import { chain, type MaybePromise } from "../../base/maybe-promise.ts";
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { NamedRoutes } from "../named-routes/named-routes.ts";
 import { type DrawKeys, isPlainName, type ResolvedName, resolveName } from "../named-routes/resolve-names.ts";

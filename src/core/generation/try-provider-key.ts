@@ -6,7 +6,7 @@ import type {
   InferenceAction,
   InferenceRequest,
   ProviderTarget,
-} from "../../wire/client-apis/inference-request.ts";
+} from "../../wire/client-apis/request/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import {
   type Deployment,

@@ -1,5 +1,5 @@
 import { WeakPairs } from "../../base/weak-pairs.ts";
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { FORMAT_TRAITS } from "../../wire/formats/traits.ts";
 import type { ProviderKey } from "../deployments/served-models.ts";

@@ -4,7 +4,7 @@ import type {
   InferenceAction,
   InferenceRequest,
   ProviderTarget,
-} from "../../wire/client-apis/inference-request.ts";
+} from "../../wire/client-apis/request/inference-request.ts";
 import { listStoringFields, type RetentionFacts } from "../../wire/conversation/stored-data.ts";
 import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { FORMAT_TRAITS, toolCallRulesOf } from "../../wire/formats/traits.ts";

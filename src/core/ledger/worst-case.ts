@@ -1,5 +1,5 @@
 import { scaleAmount } from "../../base/money.ts";
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import type { RequestCharges } from "../../wire/conversation/charges.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { endpointForModes } from "../catalog/factors.ts";

@@ -1,5 +1,5 @@
 import { WeakPairs } from "../../base/weak-pairs.ts";
-import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceAction } from "../../wire/client-apis/request/inference-request.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 import {
   type Deployment,

@@ -13,7 +13,7 @@ import {
 } from "../../core/limits/limit-headers.ts";
 import { formatPlan } from "../../core/routing/plan-entries.ts";
 import type { ApiOperation, ClientApiDeclaration, SentTarget } from "../../wire/client-apis/client-api.ts";
-import type { ClientApi, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { ClientApi, InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
 import type { RequestContext } from "../context/context.ts";
 import { rendererOf } from "../errors/client-api-errors.ts";

@@ -6,7 +6,7 @@ import { type NamedPreset, namePreset } from "../../core/named-routes/name-prese
 import type { NamedRoutes } from "../../core/named-routes/named-routes.ts";
 import { applyPreset } from "../../wire/client-apis/apply-preset.ts";
 import { CLIENT_APIS } from "../../wire/client-apis/client-apis.ts";
-import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+import type { ClientApi } from "../../wire/client-apis/request/inference-request.ts";
 
 /** A request, and the preset that was applied to it; null if it names none. */
 export interface ParsedRequest<Request> {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ErrorCode } from "../../base/errors.ts";
 import { CLIENT_APIS } from "../../wire/client-apis/client-apis.ts";
-import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+import type { ClientApi } from "../../wire/client-apis/request/inference-request.ts";
 import { RouteExplanation } from "../api/route-explanation.ts";
 import { ErrorBody, MessagesErrorBody, ResponsesErrorBody } from "./errors.ts";
 import {

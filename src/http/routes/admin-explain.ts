@@ -13,7 +13,7 @@ import { explainRoute } from "../../core/generation/explain-route.ts";
 import { createNamedRoutes } from "../../core/named-routes/named-routes.ts";
 import { definitionSchema, findNameFault } from "../../core/named-routes/route-schema.ts";
 import { CLIENT_APIS } from "../../wire/client-apis/client-apis.ts";
-import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+import type { ClientApi } from "../../wire/client-apis/request/inference-request.ts";
 import { ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { RouteExplanation } from "../api/route-explanation.ts";

@@ -1,7 +1,7 @@
 import { fail } from "../../base/errors.ts";
 import { explainRoute } from "../../core/generation/explain-route.ts";
 import { CLIENT_APIS } from "../../wire/client-apis/client-apis.ts";
-import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+import type { ClientApi } from "../../wire/client-apis/request/inference-request.ts";
 import type { Handler } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { reserveExtraMemory } from "../inference/inference-handler.ts";

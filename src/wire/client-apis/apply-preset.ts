@@ -12,7 +12,7 @@ import {
 import { appendMember, applySplices, type Splice } from "../json/splice.ts";
 import type { PresetParameters } from "./client-api.ts";
 import { CLIENT_APIS } from "./client-apis.ts";
-import type { ClientApi } from "./inference-request.ts";
+import type { ClientApi } from "./request/inference-request.ts";
 
 /** Settings that a preset adds to a request. Absent: none. */
 export interface PresetSettings {

@@ -7,7 +7,7 @@ import { type Fields, isEmpty, type MutableFields, setField } from "../json/fiel
 import { applySplices, removeMembers } from "../json/splice.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import { decodeRequest } from "../openai-chat/translate/request/decode-request.ts";
-import type { Decoded } from "./hub-request.ts";
+import type { Decoded } from "./hub/hub-request.ts";
 import { MessagesWriter, type WrittenRequest } from "./messages-writer.ts";
 
 /**

@@ -18,9 +18,9 @@ import {
   encodeReasoningParameters,
   mustRespell,
 } from "../openai-chat/translate/request/reasoning-parameters.ts";
-import { LOST_REASONING, listRejectedFields } from "./apply-provider.ts";
-import type { Forwarding } from "./client-request.ts";
-import type { ProviderTarget, UpstreamTarget } from "./inference-request.ts";
+import { LOST_REASONING, listRejectedFields } from "./fit/apply-provider.ts";
+import type { Forwarding } from "./hub/client-request.ts";
+import type { ProviderTarget, UpstreamTarget } from "./request/inference-request.ts";
 
 /** Forwards a chat request to chat hosts: with its tool calls repaired, and its reasoning in the host's spelling. */
 export class ChatForwarding implements Forwarding {

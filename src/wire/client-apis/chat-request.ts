@@ -26,11 +26,11 @@ import {
   createClientRequest,
   type OwnAnswers,
   type RequestSource,
-} from "./client-request.ts";
-import { decodeShortened } from "./decode-shortened.ts";
-import type { Decoded } from "./hub-request.ts";
-import type { UpstreamTarget } from "./inference-request.ts";
-import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./session-hints.ts";
+} from "./hub/client-request.ts";
+import { decodeShortened } from "./hub/decode-shortened.ts";
+import type { Decoded } from "./hub/hub-request.ts";
+import type { UpstreamTarget } from "./request/inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./request/session-hints.ts";
 
 /**
  * Parses a chat completion request. `rename` resolves the operator's aliases of model ids.

@@ -1,8 +1,8 @@
 import type { Failure } from "../../base/errors.ts";
 import type { Fields } from "../json/fields.ts";
 import type { CountRequest } from "./count-request.ts";
-import type { ClientApi, InferenceRequest } from "./inference-request.ts";
-import type { ReadHeader } from "./session-hints.ts";
+import type { ClientApi, InferenceRequest } from "./request/inference-request.ts";
+import type { ReadHeader } from "./request/session-hints.ts";
 
 /**
  * A client API: where its requests arrive, how they are read and how failures are written. Routes are made from the declarations of

@@ -4,8 +4,8 @@ import { COMPLETIONS } from "./completions-request.ts";
 import { EMBEDDINGS } from "./embeddings-request.ts";
 import { FIM } from "./fim-request.ts";
 import { IMAGES, MODERATIONS, RERANK, SPEECH, TRANSCRIPTIONS } from "./forwarded-requests.ts";
-import type { ClientApi } from "./inference-request.ts";
 import { MESSAGES } from "./messages-request.ts";
+import type { ClientApi } from "./request/inference-request.ts";
 import { RESPONSES } from "./responses-request.ts";
 
 /** The client APIs. */

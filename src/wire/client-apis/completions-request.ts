@@ -22,15 +22,15 @@ import {
 import { TRAITS } from "../openai-completions/traits.ts";
 import { openaiCompletions } from "../openai-completions/translate/codec.ts";
 import { completionAnswers } from "../openai-completions/translate/read-answer.ts";
-import { reviewScanned, toLeftOut } from "./apply-profile.ts";
-import { listRejectedFields } from "./apply-provider.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
-import { viewParameters } from "./fit-parameters.ts";
-import { HubRequest } from "./hub-request.ts";
-import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
-import { heldBytesOf } from "./request-size.ts";
-import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
-import { SINGLE_PROMPT } from "./single-prompt.ts";
+import { reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
+import { listRejectedFields } from "./fit/apply-provider.ts";
+import { viewParameters } from "./fit/fit-parameters.ts";
+import { HubRequest } from "./hub/hub-request.ts";
+import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./request/inference-request.ts";
+import { heldBytesOf } from "./request/request-size.ts";
+import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
+import { SINGLE_PROMPT } from "./request/single-prompt.ts";
 
 const FORMAT = TRAITS.name;
 

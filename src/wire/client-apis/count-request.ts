@@ -9,8 +9,8 @@ import type { ProviderFormat } from "../conversation/traits/format-name.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
 import { applySplices, removeMembers } from "../json/splice.ts";
-import type { ClientApi } from "./inference-request.ts";
-import { heldBytesOf } from "./request-size.ts";
+import type { ClientApi } from "./request/inference-request.ts";
+import { heldBytesOf } from "./request/request-size.ts";
 
 /** A request to count the tokens of a conversation. */
 export interface CountRequest {

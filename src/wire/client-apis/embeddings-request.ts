@@ -5,11 +5,11 @@ import { EMBEDDINGS_CODECS, type EmbeddingsCodec } from "../formats/codecs.ts";
 import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-chat/embeddings/decode-request.ts";
 import { encodeEmbeddingsRequest, listLeftOut } from "../openai-chat/embeddings/encode-request.ts";
 import { encodeEmbeddingsAnswer } from "../openai-chat/embeddings/encode-response.ts";
-import { fitToProfile, reviewScanned, toLeftOut } from "./apply-profile.ts";
 import { type ClientApiDeclaration, NO_PRESET_PLACES } from "./client-api.ts";
-import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
-import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
-import { SINGLE_PROMPT } from "./single-prompt.ts";
+import { fitToProfile, reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
+import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./request/inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
+import { SINGLE_PROMPT } from "./request/single-prompt.ts";
 
 /**
  * Parses an embeddings request. `rename` resolves the operator's aliases of model ids.

@@ -11,13 +11,13 @@ import { decodeFimRequest, FIM_FIELDS, type FimRequest } from "../mistral-fim/de
 import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
-import { fitToProfile } from "./apply-profile.ts";
-import { limitFields, renameFields, warnOfStoring } from "./apply-provider.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
-import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
-import { readTags } from "./request-tags.ts";
-import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
-import { SINGLE_PROMPT } from "./single-prompt.ts";
+import { fitToProfile } from "./fit/apply-profile.ts";
+import { limitFields, renameFields, warnOfStoring } from "./fit/apply-provider.ts";
+import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./request/inference-request.ts";
+import { readTags } from "./request/request-tags.ts";
+import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./request/session-hints.ts";
+import { SINGLE_PROMPT } from "./request/single-prompt.ts";
 
 /**
  * Parses a fill-in-the-middle request. Its answers are in the chat format, from the vendor and to the client (docs/api/fim.md).

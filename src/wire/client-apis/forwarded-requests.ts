@@ -10,18 +10,18 @@ import { decodeModerations } from "../forwarded/moderations.ts";
 import { decodeRerank } from "../forwarded/rerank.ts";
 import { decodeSpeech } from "../forwarded/speech.ts";
 import { decodeTranscription } from "../forwarded/transcriptions.ts";
-import { reviewFields, reviewScanned, toLeftOut } from "./apply-profile.ts";
 import { type ClientApiDeclaration, NO_PRESET_PLACES } from "./client-api.ts";
-import { type Filtering, filterDocuments, filterPlainText } from "./filter-documents.ts";
+import { reviewFields, reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
 import type {
   EncodedForUpstream,
   ForwardedApi,
   InferenceRequest,
   ProviderTarget,
   UpstreamTarget,
-} from "./inference-request.ts";
-import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./session-hints.ts";
-import { SINGLE_PROMPT } from "./single-prompt.ts";
+} from "./request/inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./request/session-hints.ts";
+import { SINGLE_PROMPT } from "./request/single-prompt.ts";
+import { type Filtering, filterDocuments, filterPlainText } from "./texts/filter-documents.ts";
 
 /** OpenAI's moderations. */
 export const MODERATIONS = declare("moderations", "/moderations", decodeModerations);

@@ -39,19 +39,19 @@ import {
 } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
+import { parseCountRequest } from "./count-request.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
   createClientRequest,
   type OwnAnswers,
   type RequestSource,
-} from "./client-request.ts";
-import { parseCountRequest } from "./count-request.ts";
-import { decodeShortened } from "./decode-shortened.ts";
-import type { Decoded } from "./hub-request.ts";
-import type { UpstreamTarget } from "./inference-request.ts";
-import { readTags } from "./request-tags.ts";
-import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
+} from "./hub/client-request.ts";
+import { decodeShortened } from "./hub/decode-shortened.ts";
+import type { Decoded } from "./hub/hub-request.ts";
+import type { UpstreamTarget } from "./request/inference-request.ts";
+import { readTags } from "./request/request-tags.ts";
+import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./request/session-hints.ts";
 
 /** Tools of the Messages format that other formats have as well. */
 const COMMON_TOOLS = wordTable<true>({ custom: true });

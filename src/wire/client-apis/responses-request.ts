@@ -34,11 +34,11 @@ import {
   createClientRequest,
   type OwnAnswers,
   type RequestSource,
-} from "./client-request.ts";
-import { decodeShortened } from "./decode-shortened.ts";
-import type { Decoded } from "./hub-request.ts";
-import type { UpstreamTarget } from "./inference-request.ts";
-import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
+} from "./hub/client-request.ts";
+import { decodeShortened } from "./hub/decode-shortened.ts";
+import type { Decoded } from "./hub/hub-request.ts";
+import type { UpstreamTarget } from "./request/inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
 
 /** Tools of the Responses format that other formats have as well. */
 const COMMON_TOOLS = wordTable<true>({ function: true, custom: true, namespace: true });

@@ -2,7 +2,7 @@ import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer
 import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import type { UpstreamCodec } from "../../../src/wire/canonical/model/format.ts";
-import type { InferenceRequest } from "../../../src/wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../../src/wire/client-apis/request/inference-request.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { failureOf } from "../../../src/base/errors.ts";
 import { CLIENT_APIS } from "../../../src/wire/client-apis/client-apis.ts";
-import type { ClientApi } from "../../../src/wire/client-apis/inference-request.ts";
-import { readTags } from "../../../src/wire/client-apis/request-tags.ts";
-import { NO_HEADERS } from "../../../src/wire/client-apis/session-hints.ts";
+import type { ClientApi } from "../../../src/wire/client-apis/request/inference-request.ts";
+import { readTags } from "../../../src/wire/client-apis/request/request-tags.ts";
+import { NO_HEADERS } from "../../../src/wire/client-apis/request/session-hints.ts";
 
 /** The client APIs whose body may have `tags`. */
 type JsonApi = Exclude<ClientApi, "transcriptions">;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
+import type { UpstreamTarget } from "../../../src/wire/client-apis/request/inference-request.ts";
 import type { OutlineMessage } from "../../../src/wire/conversation/calls/outline.ts";
 import { INTERRUPTED } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";

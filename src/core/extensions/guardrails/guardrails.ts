@@ -1,6 +1,6 @@
 import type { Log } from "../../../base/log.ts";
 import { nextTurn } from "../../../base/next-turn.ts";
-import { readRequestTexts } from "../../../wire/client-apis/body-texts.ts";
+import { readRequestTexts } from "../../../wire/client-apis/texts/body-texts.ts";
 import type {
   AdmittedGeneration,
   Extension,

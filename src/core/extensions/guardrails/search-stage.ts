@@ -8,8 +8,8 @@ import type {
   Part,
   ToolCallPart,
 } from "../../../wire/canonical/model/parts.ts";
-import { readDataTexts } from "../../../wire/client-apis/body-texts.ts";
-import { isNoText } from "../../../wire/client-apis/place-rules.ts";
+import { readDataTexts } from "../../../wire/client-apis/texts/body-texts.ts";
+import { isNoText } from "../../../wire/client-apis/texts/place-rules.ts";
 import { FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
 import type { Fields } from "../../../wire/json/fields.ts";
 import type { AnswerStage } from "./answer-stage.ts";

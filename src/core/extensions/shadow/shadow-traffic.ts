@@ -6,7 +6,7 @@ import { nextTurn } from "../../../base/next-turn.ts";
 import { type Random, randomShare } from "../../../base/random.ts";
 import { Stopwatch } from "../../../base/stopwatch.ts";
 import { CLIENT_APIS } from "../../../wire/client-apis/client-apis.ts";
-import { NO_HEADERS } from "../../../wire/client-apis/session-hints.ts";
+import { NO_HEADERS } from "../../../wire/client-apis/request/session-hints.ts";
 import { printShadowBody } from "../../../wire/client-apis/shadow-body.ts";
 import type { AccountPrincipal } from "../../accounts/principal.ts";
 import { type GenerationCall, type GenerationResult, UNCOUNTED } from "../../generation/call.ts";

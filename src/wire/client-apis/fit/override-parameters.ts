@@ -1,7 +1,7 @@
-import type { ModelTarget } from "../canonical/model/format.ts";
-import type { ConversationRequest, ReasoningParameters } from "../canonical/model/request.ts";
-import type { Warning } from "../conversation/warning.ts";
-import type { ParameterOverrides, ProviderTarget, UpstreamTarget } from "./inference-request.ts";
+import type { ModelTarget } from "../../canonical/model/format.ts";
+import type { ConversationRequest, ReasoningParameters } from "../../canonical/model/request.ts";
+import type { Warning } from "../../conversation/warning.ts";
+import type { ParameterOverrides, ProviderTarget, UpstreamTarget } from "../request/inference-request.ts";
 
 interface OverriddenTarget extends Pick<UpstreamTarget, "overrides"> {
   readonly provider: Pick<ProviderTarget, "model">;

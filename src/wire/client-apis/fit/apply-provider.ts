@@ -1,7 +1,7 @@
-import type { Warning } from "../conversation/warning.ts";
-import { type Fields, isEmpty, type MutableFields, omit, setField } from "../json/fields.ts";
-import type { JsonNode } from "../json/scan.ts";
-import type { ProviderTarget } from "./inference-request.ts";
+import type { Warning } from "../../conversation/warning.ts";
+import { type Fields, isEmpty, type MutableFields, omit, setField } from "../../json/fields.ts";
+import type { JsonNode } from "../../json/scan.ts";
+import type { ProviderTarget } from "../request/inference-request.ts";
 
 /** Returns warnings for fields of the client's body that are removed because the provider rejects them. */
 export function listRejectedFields(

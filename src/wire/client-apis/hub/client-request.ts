@@ -1,35 +1,42 @@
-import { type ComposedBytes, ownBytesOf } from "../../base/composed-bytes.ts";
-import type { CalledTurn } from "../canonical/answer/called-turn.ts";
-import { isEventStream } from "../canonical/answer/read-document.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
-import type { AskedFor, ClientCodec } from "../canonical/model/format.ts";
-import { CACHE_CONTROL, type CacheableShape } from "../conversation/cache-marking.ts";
-import type { Repair, ToolCallRules } from "../conversation/calls/outline.ts";
-import type { RequestCharges } from "../conversation/charges.ts";
-import type { RequestNeeds } from "../conversation/needs.ts";
-import type { ParameterView } from "../conversation/parameter-rules.ts";
-import type { ProviderPreferences } from "../conversation/preferences.ts";
-import { sizeOf, sliceTexts } from "../conversation/prompt-nodes.ts";
-import type { ProfileReview } from "../conversation/request-profile.ts";
-import type { ScannedRequest } from "../conversation/scanned-request.ts";
-import type { SentConversation } from "../conversation/sent-turns.ts";
-import { findStoredReference } from "../conversation/stored-data.ts";
-import type { ProviderFormat } from "../conversation/traits/format-name.ts";
-import type { FormatTraits } from "../conversation/traits/format-traits.ts";
-import type { Warning } from "../conversation/warning.ts";
-import { parseFields } from "../json/check-fields.ts";
-import type { Fields } from "../json/fields.ts";
-import { isEmpty } from "../json/fields.ts";
-import { hashNodes } from "../json/hash-nodes.ts";
-import { isWord, itemsOf, type JsonNode, lookUp, memberOf, type WordTable, wordTable } from "../json/scan.ts";
-import type { LeftOut } from "../json/splice.ts";
-import { reviewScanned, toLeftOut } from "./apply-profile.ts";
-import { listRejectedFields } from "./apply-provider.ts";
-import { weighLosses } from "./choose-target.ts";
-import { countChars } from "./count-chars.ts";
-import { forcesTool } from "./fit-forced-tool.ts";
-import { viewParameters } from "./fit-parameters.ts";
-import { type Decoded, type Decoding, HubRequest } from "./hub-request.ts";
+import { type ComposedBytes, ownBytesOf } from "../../../base/composed-bytes.ts";
+import type { CalledTurn } from "../../canonical/answer/called-turn.ts";
+import { isEventStream } from "../../canonical/answer/read-document.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
+import type { AskedFor, ClientCodec } from "../../canonical/model/format.ts";
+import { CACHE_CONTROL, type CacheableShape } from "../../conversation/cache-marking.ts";
+import type { Repair, ToolCallRules } from "../../conversation/calls/outline.ts";
+import type { RequestCharges } from "../../conversation/charges.ts";
+import type { RequestNeeds } from "../../conversation/needs.ts";
+import type { ParameterView } from "../../conversation/parameter-rules.ts";
+import type { ProviderPreferences } from "../../conversation/preferences.ts";
+import { sizeOf, sliceTexts } from "../../conversation/prompt-nodes.ts";
+import type { ProfileReview } from "../../conversation/request-profile.ts";
+import type { ScannedRequest } from "../../conversation/scanned-request.ts";
+import type { SentConversation } from "../../conversation/sent-turns.ts";
+import { findStoredReference } from "../../conversation/stored-data.ts";
+import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
+import type { FormatTraits } from "../../conversation/traits/format-traits.ts";
+import type { Warning } from "../../conversation/warning.ts";
+import { parseFields } from "../../json/check-fields.ts";
+import type { Fields } from "../../json/fields.ts";
+import { isEmpty } from "../../json/fields.ts";
+import { hashNodes } from "../../json/hash-nodes.ts";
+import {
+  isWord,
+  itemsOf,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  type WordTable,
+  wordTable,
+} from "../../json/scan.ts";
+import type { LeftOut } from "../../json/splice.ts";
+import { reviewScanned, toLeftOut } from "../fit/apply-profile.ts";
+import { listRejectedFields } from "../fit/apply-provider.ts";
+import { forcesTool } from "../fit/fit-forced-tool.ts";
+import { viewParameters } from "../fit/fit-parameters.ts";
+import { weighLosses } from "../request/choose-target.ts";
+import { countChars } from "../request/count-chars.ts";
 import type {
   AnswerContext,
   EncodedForUpstream,
@@ -40,10 +47,16 @@ import type {
   RequestRetention,
   TurnNames,
   UpstreamTarget,
-} from "./inference-request.ts";
+} from "../request/inference-request.ts";
+import {
+  decodedBytesOf,
+  heldBytesOf,
+  isQuickToForward,
+  isQuickToTranslate,
+} from "../request/request-size.ts";
+import type { ReadHeader } from "../request/session-hints.ts";
+import { type Decoded, type Decoding, HubRequest } from "./hub-request.ts";
 import { NamedTurns } from "./list-turn-names.ts";
-import { decodedBytesOf, heldBytesOf, isQuickToForward, isQuickToTranslate } from "./request-size.ts";
-import type { ReadHeader } from "./session-hints.ts";
 
 /** What one client API makes of one request. Its methods read the request's body. */
 export interface ClientRequestParts extends Omit<Decoding, "parseWhole" | "format">, Forwarding {

@@ -4,12 +4,12 @@ import {
   type ParameterRules,
   type ParameterView,
   reviewParameters,
-} from "../conversation/parameter-rules.ts";
-import type { ProviderFormat } from "../conversation/traits/format-name.ts";
-import type { ParameterContainer } from "../conversation/traits/format-traits.ts";
-import { FORMAT_TRAITS } from "../formats/traits.ts";
-import { asFields, asList, type Fields, isEmpty } from "../json/fields.ts";
-import { type JsonNode, NO_NODES, tryParseNode } from "../json/scan.ts";
+} from "../../conversation/parameter-rules.ts";
+import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
+import type { ParameterContainer } from "../../conversation/traits/format-traits.ts";
+import { FORMAT_TRAITS } from "../../formats/traits.ts";
+import { asFields, asList, type Fields, isEmpty } from "../../json/fields.ts";
+import { type JsonNode, NO_NODES, tryParseNode } from "../../json/scan.ts";
 
 function containersOf(format: ProviderFormat): readonly ParameterContainer[] {
   return FORMAT_TRAITS[format].parameters.containers;

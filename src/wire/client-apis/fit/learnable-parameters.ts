@@ -1,7 +1,7 @@
-import { WeakPairs } from "../../base/weak-pairs.ts";
-import type { ParameterRule } from "../conversation/parameter-rules.ts";
+import { WeakPairs } from "../../../base/weak-pairs.ts";
+import type { ParameterRule } from "../../conversation/parameter-rules.ts";
+import type { ProviderTarget } from "../request/inference-request.ts";
 import { chatNameOf } from "./fit-parameters.ts";
-import type { ProviderTarget } from "./inference-request.ts";
 
 /** A parameter that is left out after a vendor refused it, whatever its value. */
 const REFUSED: ParameterRule = { values: [], isLearned: true };

@@ -1,4 +1,4 @@
-import type { ScannedRequest } from "../conversation/scanned-request.ts";
+import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 
 /** Returns the approximate memory of a scanned request besides its body, in bytes. */
 export function heldBytesOf({ text, nodes }: Pick<ScannedRequest, "text" | "nodes">): number {

@@ -1,5 +1,5 @@
-import { GatewayError } from "../../base/errors.ts";
-import type { Warning } from "../conversation/warning.ts";
+import { GatewayError } from "../../../base/errors.ts";
+import type { Warning } from "../../conversation/warning.ts";
 import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
 /**

@@ -1,9 +1,9 @@
-import { embedArguments } from "../canonical/fit/embed-arguments.ts";
-import type { ClientCodec } from "../canonical/model/format.ts";
-import type { ScannedRequest } from "../conversation/scanned-request.ts";
-import { parseFields } from "../json/check-fields.ts";
-import { replaceLongStrings } from "../json/placeholders.ts";
-import { decodeUtf8, type JsonNode } from "../json/scan.ts";
+import { embedArguments } from "../../canonical/fit/embed-arguments.ts";
+import type { ClientCodec } from "../../canonical/model/format.ts";
+import type { ScannedRequest } from "../../conversation/scanned-request.ts";
+import { parseFields } from "../../json/check-fields.ts";
+import { replaceLongStrings } from "../../json/placeholders.ts";
+import { decodeUtf8, type JsonNode } from "../../json/scan.ts";
 import type { Decoded } from "./hub-request.ts";
 
 /** How a request is decoded with placeholders. */

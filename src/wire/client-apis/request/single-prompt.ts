@@ -1,4 +1,4 @@
-import { NO_CHARGES } from "../conversation/charges.ts";
+import { NO_CHARGES } from "../../conversation/charges.ts";
 import type { InferenceRequest } from "./inference-request.ts";
 
 /** The properties that requests with one prompt instead of a conversation share: no tools, no media, no translation. */

@@ -1,16 +1,16 @@
-import type { CalledTurn } from "../canonical/answer/called-turn.ts";
-import type { EmptyTurn, RestoredTurn } from "../canonical/fit/restore-turns.ts";
-import type { Signature } from "../canonical/model/parts.ts";
-import { sizeOf } from "../conversation/prompt-nodes.ts";
+import type { CalledTurn } from "../../canonical/answer/called-turn.ts";
+import type { EmptyTurn, RestoredTurn } from "../../canonical/fit/restore-turns.ts";
+import type { Signature } from "../../canonical/model/parts.ts";
+import { sizeOf } from "../../conversation/prompt-nodes.ts";
 import {
   identifyText,
   MAX_RECALLED,
   type SentConversation,
   type SentTurn,
-} from "../conversation/sent-turns.ts";
-import { FORMAT_TRAITS } from "../formats/traits.ts";
-import { tryStringOf } from "../json/scan.ts";
-import type { UpstreamTarget } from "./inference-request.ts";
+} from "../../conversation/sent-turns.ts";
+import { FORMAT_TRAITS } from "../../formats/traits.ts";
+import { tryStringOf } from "../../json/scan.ts";
+import type { UpstreamTarget } from "../request/inference-request.ts";
 
 /** Returns the name under which a turn is stored: what came before it, and which call or text it made there. */
 export function nameTurn(prefix: string, key: string): string {

@@ -1,19 +1,19 @@
-import type { ComposedBytes } from "../../base/composed-bytes.ts";
-import type { CalledTurn } from "../canonical/answer/called-turn.ts";
-import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
-import type { RenamedTools } from "../canonical/fit/flatten-tools.ts";
-import type { ChatTraits } from "../canonical/model/chat-traits.ts";
-import type { ModelTarget } from "../canonical/model/format.ts";
-import type { CacheableShape, CacheMarking, MarkedCache } from "../conversation/cache-marking.ts";
-import type { Repair, ToolCallRules } from "../conversation/calls/outline.ts";
-import type { RequestCharges } from "../conversation/charges.ts";
-import type { RequestNeeds } from "../conversation/needs.ts";
-import type { ParameterRules, ParameterView } from "../conversation/parameter-rules.ts";
-import type { ProviderPreferences } from "../conversation/preferences.ts";
-import type { RequestProfile } from "../conversation/request-profile.ts";
-import type { StoredReference } from "../conversation/stored-data.ts";
-import type { ProviderFormat } from "../conversation/traits/format-name.ts";
-import type { Warning } from "../conversation/warning.ts";
+import type { ComposedBytes } from "../../../base/composed-bytes.ts";
+import type { CalledTurn } from "../../canonical/answer/called-turn.ts";
+import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
+import type { RenamedTools } from "../../canonical/fit/flatten-tools.ts";
+import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
+import type { ModelTarget } from "../../canonical/model/format.ts";
+import type { CacheableShape, CacheMarking, MarkedCache } from "../../conversation/cache-marking.ts";
+import type { Repair, ToolCallRules } from "../../conversation/calls/outline.ts";
+import type { RequestCharges } from "../../conversation/charges.ts";
+import type { RequestNeeds } from "../../conversation/needs.ts";
+import type { ParameterRules, ParameterView } from "../../conversation/parameter-rules.ts";
+import type { ProviderPreferences } from "../../conversation/preferences.ts";
+import type { RequestProfile } from "../../conversation/request-profile.ts";
+import type { StoredReference } from "../../conversation/stored-data.ts";
+import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
+import type { Warning } from "../../conversation/warning.ts";
 
 /** The client APIs by the names that records use. */
 export type ClientApi =

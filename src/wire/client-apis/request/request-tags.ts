@@ -1,5 +1,5 @@
-import { BOUNDS } from "../../base/bounds.ts";
-import { rejectField } from "../../base/errors.ts";
+import { BOUNDS } from "../../../base/bounds.ts";
+import { rejectField } from "../../../base/errors.ts";
 
 /** The header with the tags of a request, separated by commas. */
 export const TAGS_HEADER = "x-gateway-tags";
