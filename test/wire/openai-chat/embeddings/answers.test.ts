@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { RelayIdentity, WholeAnswer } from "../../../src/wire/canonical/answer/relay.ts";
-import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { convertVector } from "../../../src/wire/openai-chat/embeddings/convert-vector.ts";
-import { decodeEmbeddingsAnswer } from "../../../src/wire/openai-chat/embeddings/decode-response.ts";
-import { encodeEmbeddingsAnswer } from "../../../src/wire/openai-chat/embeddings/encode-response.ts";
-import { growsLinearly, LARGER } from "../../growth/measure-growth.ts";
+import type { RelayIdentity, WholeAnswer } from "../../../../src/wire/canonical/answer/relay.ts";
+import { NO_TOKENS } from "../../../../src/wire/conversation/usage.ts";
+import { convertVector } from "../../../../src/wire/openai-chat/embeddings/convert-vector.ts";
+import { decodeEmbeddingsAnswer } from "../../../../src/wire/openai-chat/embeddings/decode-response.ts";
+import { encodeEmbeddingsAnswer } from "../../../../src/wire/openai-chat/embeddings/encode-response.ts";
+import { growsLinearly, LARGER } from "../../../growth/measure-growth.ts";
 
 const IDENTITY: RelayIdentity = {
   id: "gen_1",

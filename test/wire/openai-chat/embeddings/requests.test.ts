@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { GatewayError } from "../../../src/base/errors.ts";
-import { decodeEmbeddingsRequest } from "../../../src/wire/openai-chat/embeddings/decode-request.ts";
+import { GatewayError } from "../../../../src/base/errors.ts";
+import { decodeEmbeddingsRequest } from "../../../../src/wire/openai-chat/embeddings/decode-request.ts";
 import {
   type EmbeddingsTarget,
   encodeEmbeddingsRequest,
-} from "../../../src/wire/openai-chat/embeddings/encode-request.ts";
+} from "../../../../src/wire/openai-chat/embeddings/encode-request.ts";
 
 const decode = (body: unknown) =>
   decodeEmbeddingsRequest(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
