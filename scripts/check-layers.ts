@@ -2,7 +2,7 @@
  * Checks the imports of src/ against the layers of ARCHITECTURE.md: the layers themselves, the order of the folders inside `wire`,
  * `core` and `http`, folders that must not import each other, and cycles between files and between folders. Also checks that
  * `wire` and `core` do not use the runtime. In bench, scripts and test/support it looks for cycles between files too, and everywhere for
- * names of formats: whoever compares a name or keeps a table of names wants a trait of the format.
+ * names of formats: code that compares names or has a table of names should ask for a trait of the format.
  */
 import { dirname, join, normalize, relative } from "node:path";
 import { Glob } from "bun";
