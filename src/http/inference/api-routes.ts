@@ -8,7 +8,7 @@ import { inferenceHandler } from "./inference-handler.ts";
 export type Routes = Readonly<Record<string, Readonly<Record<string, Handler>>>>;
 
 /** Handles a request to an operation. `target`: what was sent besides the body. Absent: the parameters of the route. */
-export type OperationHandler = (
+type OperationHandler = (
   request: Request,
   context: RequestContext,
   target?: SentTarget,

@@ -66,7 +66,7 @@ function addFields(
   const splices: Splice[] = [];
   if (models !== undefined && memberOf(root, "models") === undefined)
     splices.push(appendMember(root, "models", JSON.stringify(models)));
-  for (const [name, { field, others = [], encode }] of Object.entries(CLIENT_APIS[api].presets.parameters)) {
+  for (const [name, { field, others = [], encode }] of Object.entries(CLIENT_APIS[api].parameters)) {
     const value = parameters[name as keyof PresetParameters];
     if (value === undefined || [field, ...others].some((key) => memberOf(root, key) !== undefined)) continue;
     splices.push(appendMember(root, field, JSON.stringify(encode?.(value) ?? value)));
@@ -88,7 +88,7 @@ interface ScannedBody {
 }
 
 function addSystem(api: ClientApi, body: ScannedBody, system: string): readonly Splice[] {
-  const place = CLIENT_APIS[api].presets.system;
+  const place = CLIENT_APIS[api].system;
   if (place === undefined) return [];
   const { field, toItem } = place;
   const node = memberOf(body.root, field);

@@ -50,18 +50,16 @@ export const CHAT_COMPLETIONS: ClientApiDeclaration = {
   access: "open_inference",
   operations: [{ method: "POST", path: "/chat/completions", readBody: toChatBody }],
   parse: parseChatRequest,
-  presets: {
-    parameters: {
-      ...SAMPLING,
-      max_tokens: { field: "max_tokens", others: ["max_completion_tokens"] },
-      stop: { field: "stop" },
-      seed: { field: "seed" },
-      frequency_penalty: { field: "frequency_penalty" },
-      presence_penalty: { field: "presence_penalty" },
-      reasoning_effort: { field: "reasoning_effort", others: ["reasoning"] },
-    },
-    system: { field: "messages", toItem: (content) => ({ role: "system", content }) },
+  parameters: {
+    ...SAMPLING,
+    max_tokens: { field: "max_tokens", others: ["max_completion_tokens"] },
+    stop: { field: "stop" },
+    seed: { field: "seed" },
+    frequency_penalty: { field: "frequency_penalty" },
+    presence_penalty: { field: "presence_penalty" },
+    reasoning_effort: { field: "reasoning_effort", others: ["reasoning"] },
   },
+  system: { field: "messages", toItem: (content) => ({ role: "system", content }) },
 };
 
 function readParts({ bytes, headers }: RequestSource): ClientRequestParts {

@@ -25,8 +25,10 @@ export interface ClientApiDeclaration {
   readonly encodeError?: (failure: Failure, context: ErrorContext) => Fields;
   /** An additional response header with the id of the request. */
   readonly requestIdHeader?: string;
-  /** Where it has what presets set. */
-  readonly presets: PresetPlaces;
+  /** Where it has the parameters that presets set and warnings name. */
+  readonly parameters: ParameterFields;
+  /** Where the system text of a preset goes, before the request's own. Absent: nowhere. */
+  readonly system?: SystemPlace;
 }
 
 /** The method and the path of an operation. */
@@ -62,25 +64,17 @@ export interface CountOperation extends ApiOperation {
 }
 
 /** Parses a request. `rename` resolves the operator's aliases of model ids. @throws GatewayError `invalid_request` and others. */
-export type ParseRequest = (
+type ParseRequest = (
   body: Buffer,
   rename: (id: string) => string,
   headers?: ReadHeader,
 ) => InferenceRequest;
 
 /** What an error response says of its request. */
-export interface ErrorContext {
+interface ErrorContext {
   readonly requestId: string;
   /** The HTTP status. */
   readonly status: number;
-}
-
-/** Where a client API has what presets set. */
-export interface PresetPlaces {
-  /** The parameters that it has. */
-  readonly parameters: ParameterFields;
-  /** Where the text before the request's own system text goes. Absent: nowhere. */
-  readonly system?: SystemPlace;
 }
 
 /** Parameters in the terms of chat completions. */
@@ -115,6 +109,3 @@ export const SAMPLING: ParameterFields = {
   temperature: { field: "temperature" },
   top_p: { field: "top_p" },
 };
-
-/** The presets of an API whose requests have no parameters that presets set. */
-export const NO_PRESET_PLACES: PresetPlaces = { parameters: {} };

@@ -84,15 +84,13 @@ export const COMPLETIONS: ClientApiDeclaration = {
   access: "open_inference",
   operations: [{ method: "POST", path: "/completions" }],
   parse: parseCompletionsRequest,
-  presets: {
-    parameters: {
-      ...SAMPLING,
-      max_tokens: { field: "max_tokens" },
-      stop: { field: "stop" },
-      seed: { field: "seed" },
-      frequency_penalty: { field: "frequency_penalty" },
-      presence_penalty: { field: "presence_penalty" },
-    },
+  parameters: {
+    ...SAMPLING,
+    max_tokens: { field: "max_tokens" },
+    stop: { field: "stop" },
+    seed: { field: "seed" },
+    frequency_penalty: { field: "frequency_penalty" },
+    presence_penalty: { field: "presence_penalty" },
   },
 };
 

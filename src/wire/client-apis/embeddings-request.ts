@@ -5,7 +5,7 @@ import { EMBEDDINGS_CODECS, type EmbeddingsCodec } from "../formats/codecs.ts";
 import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-chat/embeddings/decode-request.ts";
 import { encodeEmbeddingsRequest, listLeftOut } from "../openai-chat/embeddings/encode-request.ts";
 import { encodeEmbeddingsAnswer } from "../openai-chat/embeddings/encode-response.ts";
-import { type ClientApiDeclaration, NO_PRESET_PLACES } from "./client-api.ts";
+import type { ClientApiDeclaration } from "./client-api.ts";
 import { fitToProfile, reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
@@ -60,7 +60,7 @@ export const EMBEDDINGS: ClientApiDeclaration = {
   access: "open_inference",
   operations: [{ method: "POST", path: "/embeddings" }],
   parse: parseEmbeddingsRequest,
-  presets: NO_PRESET_PLACES,
+  parameters: {},
 };
 
 /** The longest text; token ids have no characters. */

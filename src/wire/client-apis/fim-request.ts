@@ -71,9 +71,7 @@ export const FIM: ClientApiDeclaration = {
   access: "inference",
   operations: [{ method: "POST", path: "/fim/completions", fixedPath: "/api/fim/completions" }],
   parse: parseFimRequest,
-  presets: {
-    parameters: { ...SAMPLING, max_tokens: { field: "max_tokens" }, stop: { field: "stop" } },
-  },
+  parameters: { ...SAMPLING, max_tokens: { field: "max_tokens" }, stop: { field: "stop" } },
 };
 
 /** The beginning of the ids of models for code (docs/api/fim.md). */

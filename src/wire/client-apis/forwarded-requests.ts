@@ -10,7 +10,7 @@ import { decodeModerations } from "../forwarded/moderations.ts";
 import { decodeRerank } from "../forwarded/rerank.ts";
 import { decodeSpeech } from "../forwarded/speech.ts";
 import { decodeTranscription } from "../forwarded/transcriptions.ts";
-import { type ClientApiDeclaration, NO_PRESET_PLACES } from "./client-api.ts";
+import type { ClientApiDeclaration } from "./client-api.ts";
 import { reviewFields, reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
 import type {
   EncodedForUpstream,
@@ -49,7 +49,7 @@ function declare(api: ForwardedApi, path: string, decode: Decode): ClientApiDecl
     operations: [{ method: "POST", path }],
     parse: (bytes, rename, headers = NO_HEADERS) =>
       toInferenceRequest(api, decode(bytes, headers.get("content-type")), { rename, headers }),
-    presets: NO_PRESET_PLACES,
+    parameters: {},
   };
 }
 

@@ -86,19 +86,17 @@ export const MESSAGES: ClientApiDeclaration = {
   },
   encodeError: (failure, { requestId }) => encodeMessagesError(failure, requestId),
   requestIdHeader: "request-id",
-  presets: {
-    parameters: {
-      ...SAMPLING,
-      max_tokens: { field: "max_tokens" },
-      stop: { field: "stop_sequences" },
-      reasoning_effort: {
-        field: "output_config",
-        others: ["thinking"],
-        encode: (effort) => ({ effort }),
-      },
+  parameters: {
+    ...SAMPLING,
+    max_tokens: { field: "max_tokens" },
+    stop: { field: "stop_sequences" },
+    reasoning_effort: {
+      field: "output_config",
+      others: ["thinking"],
+      encode: (effort) => ({ effort }),
     },
-    system: { field: "system", toItem: (text) => ({ type: "text", text }) },
   },
+  system: { field: "system", toItem: (text) => ({ type: "text", text }) },
 };
 
 function readParts({ bytes, headers }: RequestSource): ClientRequestParts {

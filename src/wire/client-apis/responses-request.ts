@@ -62,14 +62,12 @@ export const RESPONSES: ClientApiDeclaration = {
   operations: [{ method: "POST", path: "/responses" }],
   parse: parseResponsesRequest,
   encodeError: (failure, { status }) => encodeResponsesError({ ...failure, status }),
-  presets: {
-    parameters: {
-      ...SAMPLING,
-      max_tokens: { field: "max_output_tokens" },
-      reasoning_effort: { field: "reasoning", encode: (effort) => ({ effort }) },
-    },
-    system: { field: "instructions" },
+  parameters: {
+    ...SAMPLING,
+    max_tokens: { field: "max_output_tokens" },
+    reasoning_effort: { field: "reasoning", encode: (effort) => ({ effort }) },
   },
+  system: { field: "instructions" },
 };
 
 function readParts({ bytes, headers }: RequestSource): ClientRequestParts {

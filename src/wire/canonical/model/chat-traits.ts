@@ -20,4 +20,4 @@ export interface ChatTraits {
 }
 
 /** A field of a message in which hosts have reasoning as text. */
-export type ReasoningField = "reasoning" | "reasoning_content";
+type ReasoningField = "reasoning" | "reasoning_content";

@@ -5,7 +5,7 @@
 export type ChargeRule<Price extends string = FormatPrice> = "free" | "costs" | ChargeRuleParts<Price>;
 
 /** A rule for parts of a value. Of several members the first that applies decides: `price`, `upTo`, then the others. */
-export interface ChargeRuleParts<Price extends string> {
+interface ChargeRuleParts<Price extends string> {
   /** Free where the endpoint has this price, by which it is then charged. */
   readonly price?: Price;
   /** What one request may cost at most, in US dollars, at a provider whose answers report their cost. */

@@ -25,7 +25,7 @@ export interface FormatTraits {
 }
 
 /** How a format treats tools and their calls. */
-export interface ToolTraits {
+interface ToolTraits {
   /** The rules of calls and results. `ids` is absent if hosts differ. */
   readonly calls: Omit<ToolCallRules, "ids"> & Partial<Pick<ToolCallRules, "ids">>;
   /** Some hosts have tools of type `custom`, whose input is free text. */
@@ -39,7 +39,7 @@ export interface ToolTraits {
 }
 
 /** What the contents of messages may hold. */
-export interface ContentTraits {
+interface ContentTraits {
   /** Messages name their participants. */
   readonly takesNames?: true;
   /** Files have no names. */
@@ -61,7 +61,7 @@ export interface ContentTraits {
 }
 
 /** What the turns of a conversation mean that a client sends in this format. */
-export interface TurnTraits {
+interface TurnTraits {
   /** System messages may stand among the turns. */
   readonly hasMidSystem?: true;
   /** Thinking is signed by the vendor that made it. */
@@ -71,7 +71,7 @@ export interface TurnTraits {
 }
 
 /** Which parameters a format has, and where. */
-export interface ParameterTraits {
+interface ParameterTraits {
   readonly containers: readonly ParameterContainer[];
   /** The sampling parameters that have a field (docs/fidelity.md). */
   readonly sampling: readonly SamplingParameter[];
@@ -95,7 +95,7 @@ export interface ParameterContainer {
 }
 
 /** An entry of a list of the body that switches a parameter on. */
-export interface ListEntry {
+interface ListEntry {
   readonly parameter: string;
   /** The list's name. */
   readonly field: string;
