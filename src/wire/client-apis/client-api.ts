@@ -64,11 +64,7 @@ export interface CountOperation extends ApiOperation {
 }
 
 /** Parses a request. `rename` resolves the operator's aliases of model ids. @throws GatewayError `invalid_request` and others. */
-type ParseRequest = (
-  body: Buffer,
-  rename: (id: string) => string,
-  headers?: ReadHeader,
-) => InferenceRequest;
+type ParseRequest = (body: Buffer, rename: (id: string) => string, headers?: ReadHeader) => InferenceRequest;
 
 /** What an error response says of its request. */
 interface ErrorContext {
