@@ -1,4 +1,10 @@
-import { shapeAsMessages, shapeAsResponses } from "./body-shapes.ts";
+import {
+  type ChatMessage,
+  type ChatRequest,
+  type ChatTool,
+  shapeAsMessages,
+  shapeAsResponses,
+} from "./body-shapes.ts";
 import type { BodyKind, ClientApi } from "./messages.ts";
 
 /** An agent's conversation grows by whole steps until it has at least this many bytes. */
@@ -23,30 +29,6 @@ const CODE = [
   "<div class=\"row\" data-id='42'>\n  <span>Größe: 12 µm — “ok”</span>\n</div>\n",
   'C:\\Users\\dev\\project\\node_modules\\.bin\\tsc.cmd --project "tsconfig.json" & exit /b 0\r\n',
 ];
-
-/** A chat message. */
-export interface ChatMessage {
-  role: "system" | "user" | "assistant" | "tool";
-  content: string;
-  tool_call_id?: string;
-  tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
-}
-
-/** A chat request, without its model and `stream`. */
-export interface ChatRequest {
-  readonly messages: readonly ChatMessage[];
-  readonly temperature: number;
-  readonly max_tokens?: number;
-  readonly tools?: readonly ChatTool[];
-  readonly tool_choice?: "auto";
-  readonly parallel_tool_calls?: boolean;
-}
-
-/** A chat tool. */
-export interface ChatTool {
-  readonly type: "function";
-  readonly function: { readonly name: string; readonly description: string; readonly parameters: object };
-}
 
 const SHAPES: Readonly<Record<ClientApi, (request: ChatRequest, stream: boolean) => object>> = {
   chat: (request, stream) =>

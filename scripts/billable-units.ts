@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PriceName } from "../src/core/catalog/records/records.ts";
-import type { ProviderFormat } from "../src/wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../src/wire/conversation/traits/format-name.ts";
 
 /** What decides what happens with a unit, as far as data does: a test compares it with the catalog. */
 export interface UnitBasis {

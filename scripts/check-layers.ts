@@ -1,10 +1,12 @@
 /**
  * Checks the imports of src/ against the layers of ARCHITECTURE.md: the layers themselves, the order of the folders inside `wire`,
  * `core` and `http`, folders that must not import each other, and cycles between files and between folders. Also checks that
- * `wire` and `core` do not use the runtime.
+ * `wire` and `core` do not use the runtime. In bench, scripts and test/support it looks for cycles between files too, and everywhere for
+ * names of formats: code that compares names or has a table of names should ask for a trait of the format.
  */
 import { dirname, join, normalize, relative } from "node:path";
 import { Glob } from "bun";
+import { PROVIDER_FORMATS } from "../src/wire/conversation/traits/format-name.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -37,6 +39,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["canonical"],
     ["*"],
     ["openai-completions"],
+    ["formats"],
     ["client-apis"],
   ],
   core: [
@@ -69,6 +72,30 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
   providers: [["address", "content-encoding"], ["*"]],
   storage: [["files", "usage-sql"], ["*"]],
 };
+
+/** Where names of formats may stand besides the folder of the format, and why. A path that ends with a slash stands for all files below. */
+const NAMES_OF_FORMATS: readonly (readonly [path: string, reason: string])[] = [
+  ["src/wire/conversation/traits/format-name.ts", "the list of names"],
+  ["src/wire/formats/", "the lists of traits and codecs"],
+  [
+    "src/providers/address/schemes.ts",
+    "the URLs of hosts, which serve several formats at paths of their own",
+  ],
+  ["src/core/catalog/records/records.ts", "an address scheme has the name of a format"],
+  ["src/console/text/text.ts", "the texts of the web console"],
+  ["scripts/billable-units.ts", "requests that show what vendors charge for"],
+  ["scripts/write-example-config.ts", "values of the example configuration"],
+  ["bench/", "workloads are requests and answers of one format"],
+  ["scripts/check-layers.ts", "the order of folders"],
+  ["test/support/scripts/", "simulated vendors, of one format each"],
+  ["test/support/answer-site.ts", "a simulated vendor with an address for each format"],
+  ["test/support/speaking-vendor.ts", "a simulated vendor of some formats"],
+  ["test/support/recordings.ts", "the name of a folder with recorded answers"],
+  ["test/support/seed-generations.ts", "values of stored records"],
+];
+
+/** A string with the name of a format and nothing else, as it is compared or as it is the key of a table. */
+const FORMAT_NAME = new RegExp(`(["'])(${PROVIDER_FORMATS.join("|")})\\1`, "g");
 
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s*"(\.[^"]+)"|import\(\s*"(\.[^"]+)"\s*\)/g;
 
@@ -104,16 +131,34 @@ function folderOf(file: string): string | null {
   return parts.length > 3 ? (parts[2] as string) : null;
 }
 
-async function readImports(): Promise<Imports> {
-  const imports = new Map<string, string[]>();
-  for await (const file of new Glob("src/**/*.{ts,tsx}").scan(root)) {
-    const source = await Bun.file(join(root, file)).text();
-    const found = [...source.matchAll(IMPORT)].map((match) =>
-      relative(root, normalize(join(root, dirname(file), (match[1] ?? match[2]) as string))),
+/** The folders that are read. Tests themselves may name and import anything. */
+const READ: readonly string[] = ["src", "bench", "scripts", "test/support"];
+
+async function readSources(): Promise<ReadonlyMap<string, string>> {
+  const sources = new Map<string, string>();
+  for (const folder of READ)
+    for await (const file of new Glob(`${folder}/**/*.{ts,tsx}`).scan(root))
+      sources.set(file, await Bun.file(join(root, file)).text());
+  return sources;
+}
+
+function listImports(file: string, source: string): string[] {
+  return [...source.matchAll(IMPORT)].map((match) =>
+    relative(root, normalize(join(root, dirname(file), (match[1] ?? match[2]) as string))),
+  );
+}
+
+/** Lists the names of formats in a file that is neither in the folder of the format nor among the exceptions. */
+function listFormatNames(file: string, source: string): string[] {
+  if (NAMES_OF_FORMATS.some(([path]) => (path.endsWith("/") ? file.startsWith(path) : file === path)))
+    return [];
+  const names = new Set([...source.matchAll(FORMAT_NAME)].map(([, , name]) => name as string));
+  return [...names]
+    .filter((name) => !file.startsWith(`src/wire/${name}/`))
+    .map(
+      (name) =>
+        `${file} names the format ${name}: ask for a trait of it (src/wire/conversation/traits/format-traits.ts)`,
     );
-    imports.set(file, found);
-  }
-  return imports;
 }
 
 function rankOf(order: readonly (readonly string[])[], folder: string): number {
@@ -183,11 +228,10 @@ function joinFolders(imports: Imports): Imports {
 }
 
 /** Lists what files of the pure layers use of the runtime. */
-async function listRuntimeUses(files: Iterable<string>): Promise<string[]> {
+function listRuntimeUses(sources: ReadonlyMap<string, string>): string[] {
   const uses: string[] = [];
-  for (const file of files) {
+  for (const [file, source] of sources) {
     if (!PURE_LAYERS.includes(layerOf(file) ?? "")) continue;
-    const source = await Bun.file(join(root, file)).text();
     for (const [, names, module = ""] of source.matchAll(MODULE)) {
       const used = (names ?? "*").split(",").map((name) => name.trim());
       const impure = used.filter((name) => name !== "" && !PURE_FUNCTIONS[module]?.includes(name));
@@ -201,12 +245,15 @@ async function listRuntimeUses(files: Iterable<string>): Promise<string[]> {
   return uses;
 }
 
-const imports = await readImports();
+const sources = await readSources();
+const imports = new Map([...sources].map(([file, source]) => [file, listImports(file, source)]));
+const ofProgram = new Map([...imports].filter(([file]) => file.startsWith("src/")));
 const problems = [
-  ...listFaults(imports),
-  ...(await listRuntimeUses(imports.keys())),
+  ...listFaults(ofProgram),
+  ...listRuntimeUses(sources),
+  ...[...sources].flatMap(([file, source]) => listFormatNames(file, source)),
   ...findCycles(imports),
-  ...findCycles(joinFolders(imports)),
+  ...findCycles(joinFolders(ofProgram)),
 ];
 for (const problem of problems) console.error(problem);
 console.log(`layers: ${imports.size} files, ${problems.length} problems`);

@@ -11,7 +11,7 @@ import { Harness } from "../harness.ts";
 import { closedTrial } from "../parts.ts";
 import { endAll } from "../processes.ts";
 import { costsBetween, readCounters, type UnitCosts } from "./counters.ts";
-import { project } from "./project.ts";
+import { type Measured, project } from "./project.ts";
 import { type Site, startSite } from "./site.ts";
 
 const { values: options } = parseArgs({ options: { seconds: { type: "string", default: "10" } } });
@@ -21,13 +21,6 @@ const durationMs = Number(options.seconds) * 1_000;
 const RATES = [20, 100, 400, 0] as const;
 const CONNECTIONS = 64;
 const WARM_UP_REQUESTS = 5_000;
-
-/** The costs of a request at one rate. */
-export interface Measured {
-  /** Requests a second, as they were answered. */
-  readonly rate: number;
-  readonly costs: UnitCosts;
-}
 
 async function measureAll(harness: Harness, site: Site): Promise<Measured[]> {
   await harness.run(site.target, closedTrial(60_000, { maxRequests: WARM_UP_REQUESTS }));

@@ -4,7 +4,7 @@ import { failureOf } from "../base/failures/errors.ts";
 import { inOnePiece } from "../base/text/composed-bytes.ts";
 import { createIdentityHash, type IdentityHash } from "../core/generation/memory/identity-hash.ts";
 import { encodeJob } from "../wire/client-apis/encode-job.ts";
-import type { EncodeJob } from "../wire/client-apis/inference-request.ts";
+import type { EncodeJob } from "../wire/client-apis/request/inference-request.ts";
 import type { EncodingAnswer, EncodingMessage } from "./encoding-thread.ts";
 
 declare const self: Worker;

@@ -1,7 +1,7 @@
 import type { Failure } from "../base/failures/errors.ts";
 import type { JobThread, ThreadEvents } from "../base/threads/thread-client.ts";
 import { createWorkerThread } from "../base/threads/worker-thread.ts";
-import type { EncodedJob, EncodeJob } from "../wire/client-apis/inference-request.ts";
+import type { EncodedJob, EncodeJob } from "../wire/client-apis/request/inference-request.ts";
 
 /** A request to encode. `scope` is the caller's; users are hashed within it. */
 export interface EncodingJob {

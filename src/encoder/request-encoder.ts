@@ -3,7 +3,7 @@ import { inOnePiece } from "../base/text/composed-bytes.ts";
 import { ThreadClient, type ThreadFailure } from "../base/threads/thread-client.ts";
 import type { Clock } from "../base/time/clock.ts";
 import type { RequestEncoder } from "../core/generation/memory/request-encoder.ts";
-import type { EncodedJob } from "../wire/client-apis/inference-request.ts";
+import type { EncodedJob } from "../wire/client-apis/request/inference-request.ts";
 import { type EncodingAnswer, type EncodingJob, startEncodingThread } from "./encoding-thread.ts";
 
 /** The memory of waiting requests' bodies is counted elsewhere. */

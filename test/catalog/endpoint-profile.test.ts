@@ -1,18 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
 import { GatewayError } from "../../src/base/failures/errors.ts";
-import { addProfiles, EXPRESSIBLE } from "../../src/core/catalog/profile/endpoint-profile.ts";
+import { addProfiles } from "../../src/core/catalog/profile/endpoint-profile.ts";
+import type {
+  FamilyProfile,
+  ModelEndpoint,
+  ModelRecord,
+  ProviderRecord,
+} from "../../src/core/catalog/records/records.ts";
+import type { ParameterRule } from "../../src/wire/conversation/parameter-rules.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
 import {
-  type FamilyProfile,
-  type ModelEndpoint,
-  type ModelRecord,
-  type ProviderRecord,
   SAMPLING_PARAMETERS,
   type SamplingParameter,
-} from "../../src/core/catalog/records/records.ts";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
-import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
-import type { ParameterRule } from "../../src/wire/conversation/parameter-rules.ts";
+} from "../../src/wire/conversation/traits/sampling-parameters.ts";
+import { FORMAT_TRAITS } from "../../src/wire/formats/traits.ts";
 import { openRequest } from "../fidelity/open-request.ts";
 import { makeTarget } from "../fidelity/targets.ts";
 
@@ -64,7 +67,9 @@ describe("the sampling parameters of a format", () => {
   test.each(pairs)(
     "include %s exactly if a request with it reaches an upstream in %s",
     (parameter, format) => {
-      expect(EXPRESSIBLE[format].includes(parameter)).toBe(reaches(format, SET[parameter]));
+      expect(FORMAT_TRAITS[format].parameters.sampling.includes(parameter)).toBe(
+        reaches(format, SET[parameter]),
+      );
     },
   );
 });

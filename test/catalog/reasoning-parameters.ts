@@ -5,7 +5,7 @@ import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/
 import { ServedDeployment } from "../../src/core/deployments/served-deployment.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
-import type { ProviderTarget } from "../../src/wire/client-apis/inference-request.ts";
+import type { ProviderTarget } from "../../src/wire/client-apis/request/inference-request.ts";
 
 /*
  * The fields that are sent for reasoning parameters, at every endpoint of the shipped catalog whose model reasons. `bun

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ERROR_STATUS } from "../../src/base/failures/errors.ts";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
-import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
 import { waitFor } from "../support/event-loop.ts";
 import { isInRun } from "../support/long-run.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { ComposedBytes } from "../../src/base/text/composed-bytes.ts";
-import { readRequestTexts } from "../../src/wire/client-apis/body-texts.ts";
-import type { ClientApi, UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
-import { REQUEST_PARSERS } from "../../src/wire/client-apis/request-parsers.ts";
-import type { FormatName, ProviderFormat } from "../../src/wire/conversation/format-name.ts";
+import { CLIENT_APIS } from "../../src/wire/client-apis/client-apis.ts";
+import type { ClientApi, UpstreamTarget } from "../../src/wire/client-apis/request/inference-request.ts";
+import { readRequestTexts } from "../../src/wire/client-apis/texts/body-texts.ts";
+import type { FormatName, ProviderFormat } from "../../src/wire/conversation/traits/format-name.ts";
 import type { Fields } from "../../src/wire/json/fields.ts";
 import { isInRun } from "../support/long-run.ts";
 import { FORMATS } from "./formats.ts";
@@ -77,7 +77,7 @@ function sentBodies(api: ClientApi, body: unknown, formats: readonly ProviderFor
   const masked = texts.replace(new Map(texts.texts.map((_, index) => [index, MASK])));
   return formats.flatMap((format) => {
     try {
-      const request = REQUEST_PARSERS[api](masked, (id) => id);
+      const request = CLIENT_APIS[api].parse(masked, (id) => id);
       const encoded = request.encode(targetOf(format));
       return [`${format} ${textOf(encoded.body)}`];
     } catch (error) {
@@ -152,7 +152,7 @@ describe("a request that has one prompt or is forwarded", () => {
 });
 
 test("the texts that are put into requests are found where nothing is checked", () => {
-  const request = REQUEST_PARSERS["chat.completions"](
+  const request = CLIENT_APIS["chat.completions"].parse(
     Buffer.from(JSON.stringify(makeBody("chat", { stop: [HIDDEN] }))),
     (id) => id,
   );

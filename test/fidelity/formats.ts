@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 
 /** The client APIs for conversations. */
 export const CLIENTS = ["chat", "responses", "messages"] as const;

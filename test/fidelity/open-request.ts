@@ -1,6 +1,6 @@
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
-import type { InferenceRequest } from "../../src/wire/client-apis/inference-request.ts";
 import { parseMessagesRequest } from "../../src/wire/client-apis/messages-request.ts";
+import type { InferenceRequest } from "../../src/wire/client-apis/request/inference-request.ts";
 import { parseResponsesRequest } from "../../src/wire/client-apis/responses-request.ts";
 import type { Fields } from "../../src/wire/json/fields.ts";
 import type { Client } from "./formats.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "../../src/wire/canonical/answer.ts";
-import { collectAnswer, replayAnswer } from "../../src/wire/canonical/collect-answer.ts";
-import { FINISH_WORDS } from "../../src/wire/canonical/finish-words.ts";
-import { createNormaliser } from "../../src/wire/canonical/normalise-answer.ts";
-import { UPSTREAM_CODECS } from "../../src/wire/client-apis/upstream-codecs.ts";
+import { collectAnswer, replayAnswer } from "../../src/wire/canonical/answer/collect-answer.ts";
+import { createNormaliser } from "../../src/wire/canonical/answer/normalise-answer.ts";
+import type { Answer } from "../../src/wire/canonical/model/answer.ts";
+import { FINISH_WORDS } from "../../src/wire/canonical/model/finish-words.ts";
+import { UPSTREAM_CODECS } from "../../src/wire/formats/codecs.ts";
 import { hasRecordings } from "../support/recordings.ts";
 import { countEnds } from "./answers/count-ends.ts";
 import { makeIdentity, readClientStream, readStream, readWhole } from "./answers/run-answers.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { FINISH_WORDS } from "../../src/wire/canonical/finish-words.ts";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import { FINISH_WORDS } from "../../src/wire/canonical/model/finish-words.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { isInRun } from "../support/long-run.ts";
 import { hasRecordings } from "../support/recordings.ts";
 import { FEATURES } from "./answers/features.ts";

@@ -1,7 +1,7 @@
-import type { ModelTarget } from "../../src/wire/canonical/format.ts";
-import type { UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
-import { toolCallRulesOf } from "../../src/wire/conversation/tool-call-rules.ts";
+import type { ModelTarget } from "../../src/wire/canonical/model/format.ts";
+import type { UpstreamTarget } from "../../src/wire/client-apis/request/inference-request.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
+import { toolCallRulesOf } from "../../src/wire/formats/traits.ts";
 import { OPENAI_TRAITS } from "../../src/wire/openai-chat/fit-messages.ts";
 
 /** For each format, a model that supports everything its format can express. */

@@ -10,8 +10,8 @@ import { NO_TURNS } from "../../src/core/generation/attempt/request-turns.ts";
 import { Cancellation } from "../../src/core/generation/call/cancellation.ts";
 import type { Candidate } from "../../src/core/routing/plan/plan.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
-import type { InferenceRequest } from "../../src/wire/client-apis/inference-request.ts";
 import { parseMessagesRequest } from "../../src/wire/client-apis/messages-request.ts";
+import type { InferenceRequest } from "../../src/wire/client-apis/request/inference-request.ts";
 import { parseResponsesRequest } from "../../src/wire/client-apis/responses-request.ts";
 import { createTestClock } from "../support/test-clock.ts";
 

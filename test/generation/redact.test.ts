@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { redact, redactSecrets, withoutBilling } from "../../src/core/generation/memory/redact.ts";
-import { readVendorError } from "../../src/wire/conversation/vendor-error.ts";
+import { readVendorError } from "../../src/wire/conversation/errors/vendor-error.ts";
 import { growsLinearly, LARGER } from "../growth/measure-growth.ts";
 
 test.each([

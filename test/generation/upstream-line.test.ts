@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { ServedDeployment } from "../../src/core/deployments/served-deployment.ts";
 import type { ProviderKey } from "../../src/core/deployments/served-provider.ts";
 import type { Candidate } from "../../src/core/routing/plan/plan.ts";
-import type { ProviderFormat } from "../../src/wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../src/wire/conversation/traits/format-name.ts";
 
 function keyOf(label: string, headers: Readonly<Record<string, string>>): ProviderKey {
   const address: ProviderKey["address"] = {

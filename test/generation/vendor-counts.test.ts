@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
-import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
 import { CLIENT_APIS } from "../faults/client-apis.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addAccountWithKey, balanceOf, findLedgerProblems, manage } from "../support/money.ts";

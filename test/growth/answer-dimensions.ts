@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { encodeEvent } from "../support/event-frames.ts";
 import { members, times } from "./dimension.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { InferenceRequest } from "../../src/wire/client-apis/inference-request.ts";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { InferenceRequest } from "../../src/wire/client-apis/request/inference-request.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { makeIdentity } from "../fidelity/answers/run-answers.ts";
 import { CLIENTS, type Client } from "../fidelity/formats.ts";
 import { openRequest } from "../fidelity/open-request.ts";

@@ -1,5 +1,5 @@
-import { REASONING_ORIGINS } from "../../src/wire/canonical/parts.ts";
-import { wrapReasoning } from "../../src/wire/canonical/reasoning-envelope.ts";
+import { REASONING_ORIGINS } from "../../src/wire/canonical/model/parts.ts";
+import { wrapReasoning } from "../../src/wire/canonical/model/reasoning-envelope.ts";
 import { type Dimension, members, times } from "./dimension.ts";
 
 type Body = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
-import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
 
 /** How a vendor answers a request; `null`: as a healthy vendor. */

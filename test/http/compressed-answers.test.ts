@@ -7,8 +7,8 @@ import {
   gzipSync,
   zstdCompressSync,
 } from "node:zlib";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
-import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import {
   type RecordedRequest,

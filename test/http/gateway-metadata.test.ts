@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { type FormatVendors, standInOf, startFormatVendors } from "../faults/format-vendors.ts";
 import { callAdmin } from "../support/management.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";

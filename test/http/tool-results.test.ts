@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
-import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/traits/format-name.ts";
 import { type FormatVendors, startFormatVendors } from "../faults/format-vendors.ts";
 
 let vendors: FormatVendors;

@@ -122,14 +122,14 @@ export const EXPLAINED: readonly Explained[] = [
   },
   ...["if (end < 0 && this.keepPartial", "this.relayHasPartial = end < 0", "const next = end < 0 ?"].map(
     (line) => ({
-      file: "src/wire/canonical/relay-reader.ts",
+      file: "src/wire/canonical/answer/relay-reader.ts",
       kind: "shifted bound" as const,
       line,
       why: "The end of an event is after its beginning, so that it is never 0.",
     }),
   ),
   {
-    file: "src/wire/canonical/relay-reader.ts",
+    file: "src/wire/canonical/answer/relay-reader.ts",
     kind: "shifted bound",
     line: "at >= 0; at = bytes.indexOf(CR, at + 1)",
     why: "A CR that is the first byte and the only bare one ends no event, so that either part may keep what follows it.",
@@ -154,7 +154,7 @@ export const EXPLAINED: readonly Explained[] = [
     why: "The text is the same; only how long pieces of the stream stay in memory differs, which no test can see.",
   },
   {
-    file: "src/wire/openai-responses/translate/keep-for-answer.ts",
+    file: "src/wire/openai-responses/translate/answer/keep-for-answer.ts",
     kind: "shifted bound",
     line: "measureChars(kept, MAX_REPEATED_CHARS) <= MAX_REPEATED_CHARS",
     why: "The bound is approximate: a request of exactly that size may be kept whole or shortened.",

@@ -17,9 +17,9 @@ const SUBJECTS = [
   "src/http/api/*.ts",
   "src/http/middleware/*.ts",
   "src/storage/sqlite/*.ts",
-  "src/wire/canonical/*.ts",
-  "src/wire/conversation/*.ts",
-  "src/wire/*/{passthrough,translate}/*.ts",
+  "src/wire/canonical/**/*.ts",
+  "src/wire/conversation/**/*.ts",
+  "src/wire/*/{passthrough,translate}/**/*.ts",
 ];
 
 /** Returns the paths of the files that mutants are drawn from, sorted, from the project's root. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type BillableUnit, placeUnits, VENDORS } from "../../scripts/billable-units.ts";
 import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
 import { resolveProfile } from "../../src/core/catalog/prices/resolve-charges.ts";
-import { fitToProfile } from "../../src/wire/client-apis/apply-profile.ts";
+import { fitToProfile } from "../../src/wire/client-apis/fit/apply-profile.ts";
 
 const { providers, models } = loadShippedCatalog();
 

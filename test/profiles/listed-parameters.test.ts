@@ -8,8 +8,8 @@ import { actionOf } from "../../src/core/catalog/records/action-of.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records/records.ts";
 import { ServedDeployment } from "../../src/core/deployments/served-deployment.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
-import { chooseTarget } from "../../src/wire/client-apis/choose-target.ts";
-import type { UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
+import { chooseTarget } from "../../src/wire/client-apis/request/choose-target.ts";
+import type { UpstreamTarget } from "../../src/wire/client-apis/request/inference-request.ts";
 import { openRequest } from "../fidelity/open-request.ts";
 import type { Fields } from "./profile-site.ts";
 

@@ -9,7 +9,7 @@ import {
   createAddress,
 } from "../../src/providers/address/create-address.ts";
 import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
-import { PROVIDER_FORMATS } from "../../src/wire/conversation/format-name.ts";
+import { PROVIDER_FORMATS } from "../../src/wire/conversation/traits/format-name.ts";
 import { makeServiceAccount } from "../support/service-account.ts";
 
 const data = loadShippedCatalog();

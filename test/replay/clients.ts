@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { type Client, FORMAT_OF } from "../fidelity/formats.ts";
 import { type Conversation, type Item, type Json, listOf, type Media, type Turn } from "./conversation.ts";
 

@@ -1,4 +1,4 @@
-import { unwrapReasoning } from "../../src/wire/canonical/reasoning-envelope.ts";
+import { unwrapReasoning } from "../../src/wire/canonical/model/reasoning-envelope.ts";
 
 /** Values from the wire are read dynamically. */
 // biome-ignore lint/suspicious/noExplicitAny: recorded bodies have every shape

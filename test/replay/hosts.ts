@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { FORMATS } from "../fidelity/formats.ts";
 import type { Recording } from "./recordings.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { readRecorded } from "../fidelity/recorded/recorded-answers.ts";
 import type { Json } from "./conversation.ts";
 

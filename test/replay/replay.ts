@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { CLIENTS, type Client } from "../fidelity/formats.ts";
 import { addCallIds } from "./call-ids.ts";
 import { CLIENT_APIS, type ClientApi, NEXT_MESSAGE, resultOf } from "./clients.ts";

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { createAccountTools } from "../support/management.ts";
 import type { Json } from "./conversation.ts";

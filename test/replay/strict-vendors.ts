@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { createAnthropicMessages } from "../agents/vendors/anthropic-messages.ts";
 import { createGemini } from "../agents/vendors/gemini.ts";
 import { createOpenaiChat } from "../agents/vendors/openai-chat.ts";

@@ -1,4 +1,4 @@
-import type { AnswerEnd } from "../../src/wire/canonical/format.ts";
+import type { AnswerEnd } from "../../src/wire/canonical/model/format.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 
 /** Returns the end of an answer that cost 25 cents, and 50 at list price. */

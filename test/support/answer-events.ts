@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
-import type { AnswerEvent } from "../../src/wire/canonical/answer.ts";
-import type { AnswerReader } from "../../src/wire/canonical/format.ts";
+import type { AnswerEvent } from "../../src/wire/canonical/model/answer.ts";
+import type { AnswerReader } from "../../src/wire/canonical/model/format.ts";
 
 /** Returns all events that a reader makes of a stream in these pieces. */
 export function readPieces(reader: AnswerReader, pieces: Iterable<string>): AnswerEvent[] {

@@ -8,7 +8,7 @@ import { priceWhole } from "../../src/core/catalog/prices/price-usage.ts";
 import type { Prices } from "../../src/core/catalog/records/records.ts";
 import type { PlanEntry } from "../../src/core/usage/records/plan-entry.ts";
 import type { AttemptRecord, UsageRecord } from "../../src/core/usage/records/records.ts";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 

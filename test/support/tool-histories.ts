@@ -1,4 +1,8 @@
-import type { OutlineAssistant, OutlineMessage, ToolCallRules } from "../../src/wire/conversation/outline.ts";
+import type {
+  OutlineAssistant,
+  OutlineMessage,
+  ToolCallRules,
+} from "../../src/wire/conversation/calls/outline.ts";
 
 /** Checks an id against each tool-call id format, implemented independently of the code under test. */
 export const FITS: Record<ToolCallRules["ids"], (id: string) => boolean> = {

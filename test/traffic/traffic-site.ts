@@ -20,7 +20,7 @@ import {
 import { generate } from "../../src/core/generation/generate.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
-import { NO_HEADERS } from "../../src/wire/client-apis/session-hints.ts";
+import { NO_HEADERS } from "../../src/wire/client-apis/request/session-hints.ts";
 import { createDatabase, openPlainStores } from "../simulation/service.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";

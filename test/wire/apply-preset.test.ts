@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { applyPreset, type PresetSettings } from "../../src/wire/client-apis/apply-preset.ts";
-import type { ClientApi } from "../../src/wire/client-apis/inference-request.ts";
+import type { ClientApi } from "../../src/wire/client-apis/request/inference-request.ts";
 
 const ALL: PresetSettings = {
   models: ["acme/two"],

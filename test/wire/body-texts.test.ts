@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type BodyTexts, readRequestTexts } from "../../src/wire/client-apis/body-texts.ts";
-import type { ClientApi } from "../../src/wire/client-apis/inference-request.ts";
+import type { ClientApi } from "../../src/wire/client-apis/request/inference-request.ts";
+import { type BodyTexts, readRequestTexts } from "../../src/wire/client-apis/texts/body-texts.ts";
 
 function read(api: ClientApi, body: unknown): BodyTexts {
   return readRequestTexts(api, Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { AnswerEnd } from "../../src/wire/canonical/format.ts";
-import type { RelayIdentity } from "../../src/wire/canonical/relay.ts";
-import { RelayReader } from "../../src/wire/canonical/relay-reader.ts";
+import type { RelayIdentity } from "../../src/wire/canonical/answer/relay.ts";
+import { RelayReader } from "../../src/wire/canonical/answer/relay-reader.ts";
+import type { AnswerEnd } from "../../src/wire/canonical/model/format.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 import { relayChatAnswer } from "../../src/wire/openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../../src/wire/openai-chat/passthrough/relay-stream.ts";

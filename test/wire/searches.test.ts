@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { encodeCounters } from "../../src/wire/anthropic-messages/usage.ts";
-import { UPSTREAM_CODECS } from "../../src/wire/client-apis/upstream-codecs.ts";
-import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
+import { UPSTREAM_CODECS } from "../../src/wire/formats/codecs.ts";
 import { hasRecordings, readAnswers, readStreams } from "../support/recordings.ts";
 
 type Body = Record<string, unknown>;

@@ -1,4 +1,5 @@
 import type { ModelRecord, Prices, ProviderRecord } from "../../core/catalog/records/records.ts";
+import { CHAT_FORMAT } from "../../wire/formats/traits.ts";
 
 /** A URL that is never resolved (RFC 6761): the sandbox answers inside the process. */
 export const SANDBOX_BASE_URL = "https://sandbox.invalid/v1";
@@ -19,7 +20,7 @@ export const NO_FACTS: Pick<
 export const SANDBOX_PROVIDER: ProviderRecord = {
   slug: "sandbox",
   name: "Sandbox (built-in, for tests)",
-  format: "openai-chat",
+  format: CHAT_FORMAT,
   baseUrl: SANDBOX_BASE_URL,
   env: { apiKey: [], baseUrl: "SANDBOX_BASE_URL" },
   toolCallIds: "openai",

@@ -1,5 +1,6 @@
 import type { ProviderRecord } from "../../core/catalog/records/records.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
+import { CHAT_FORMAT } from "../../wire/formats/traits.ts";
 import type { Deployment } from "./deployment.ts";
 import type { ImportReport } from "./import-report.ts";
 import type { References } from "./references.ts";
@@ -79,7 +80,7 @@ export class ProviderPlacer {
       (draft.parts?.["resource"] === resource &&
         draft.base_url === (resource === undefined ? baseUrl : undefined));
     if (!isSame && baseUrl !== undefined) {
-      const slug = this.placeHost(deployment, `${trimSlash(baseUrl)}/openai/v1`, "openai-chat");
+      const slug = this.placeHost(deployment, `${trimSlash(baseUrl)}/openai/v1`, CHAT_FORMAT);
       if (slug !== null) this.drafts.get(slug)!.auth = "api-key";
       return slug;
     }

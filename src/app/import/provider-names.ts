@@ -1,4 +1,5 @@
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
+import { CHAT_FORMAT } from "../../wire/formats/traits.ts";
 
 /** What a provider's name in another gateway's configuration stands for. */
 export type KnownProvider =
@@ -8,7 +9,7 @@ export type KnownProvider =
   | { readonly kind: "host"; readonly baseUrl: string | null; readonly format: ProviderFormat };
 
 const catalog = (slug: string): KnownProvider => ({ kind: "catalog", slug });
-const host = (baseUrl: string | null = null, format: ProviderFormat = "openai-chat"): KnownProvider => ({
+const host = (baseUrl: string | null = null, format: ProviderFormat = CHAT_FORMAT): KnownProvider => ({
   kind: "host",
   baseUrl,
   format,

@@ -1,7 +1,9 @@
 import { nearestNames } from "../../base/text/nearest-names.ts";
 import { isZero } from "../../core/catalog/prices/decimal-price.ts";
 import { isFreeId } from "../../core/catalog/records/is-free-id.ts";
-import type { ModelRecord, ProviderRecord, SamplingParameter } from "../../core/catalog/records/records.ts";
+import type { ModelRecord, ProviderRecord } from "../../core/catalog/records/records.ts";
+import type { SamplingParameter } from "../../wire/conversation/traits/sampling-parameters.ts";
+import { CHAT_FORMAT, FORMAT_TRAITS } from "../../wire/formats/traits.ts";
 import { NO_FACTS } from "../catalog/sandbox-catalog.ts";
 import type { ConfigProblem } from "../config/config-error.ts";
 import type { Config, ProviderConfig } from "../config/config-schema.ts";
@@ -29,7 +31,7 @@ export function listConfiguredHosts(
 }
 
 function toProviderRecord(slug: string, provider: ProviderConfig): ProviderRecord {
-  const [format = "openai-chat", ...further] = listConfiguredFormats(provider);
+  const [format = CHAT_FORMAT, ...further] = listConfiguredFormats(provider);
   return {
     slug,
     name: provider.name ?? slug,
@@ -37,7 +39,7 @@ function toProviderRecord(slug: string, provider: ProviderConfig): ProviderRecor
     ...(further.length === 0 ? {} : { formats: Object.fromEntries(further.map((name) => [name, {}])) }),
     baseUrl: provider.base_url ?? null,
     env: { apiKey: [], baseUrl: `${slug.toUpperCase().replace(/-/g, "_")}_BASE_URL` },
-    toolCallIds: format === "anthropic-messages" || format === "bedrock-converse" ? "anthropic" : "openai",
+    toolCallIds: FORMAT_TRAITS[format].tools.calls.ids ?? "openai",
     parameters: HOST_PARAMETERS,
     quirks: {},
     isOwnHost: true,

@@ -10,7 +10,7 @@ import type {
 import type { Transport } from "../../core/deployments/transport.ts";
 import { type AddressReading, createAddress } from "../../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../../providers/address/google-tokens.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import type { Config, ProviderConfig } from "../config/config-schema.ts";
 import { ConfigError, problemAt } from "../config/load-config.ts";
 import type { PlatformKeyLabels } from "../config/platform-key-labels.ts";

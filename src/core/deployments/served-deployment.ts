@@ -2,9 +2,9 @@ import type {
   InferenceAction,
   InferenceRequest,
   ProviderTarget,
-} from "../../wire/client-apis/inference-request.ts";
-import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/format-name.ts";
+} from "../../wire/client-apis/request/inference-request.ts";
 import type { RetentionFacts } from "../../wire/conversation/stored-data.ts";
+import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { chargesBesideTokens, RateMemory } from "../catalog/prices/price-usage.ts";
 import { isFreeId } from "../catalog/records/is-free-id.ts";
 import type { ModelEndpoint, ModelRecord } from "../catalog/records/records.ts";

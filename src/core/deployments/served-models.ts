@@ -1,7 +1,10 @@
 import { dateOf } from "../../base/time/time.ts";
-import type { InferenceAction, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
-import { isConversationFormat } from "../../wire/conversation/format-name.ts";
+import type {
+  InferenceAction,
+  ParameterOverrides,
+} from "../../wire/client-apis/request/inference-request.ts";
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
+import { isConversationFormat } from "../../wire/conversation/traits/format-name.ts";
 import { findPriceRow, type PriceRow } from "../catalog/prices/price-row.ts";
 import type { Tariff } from "../catalog/prices/pricing-rules.ts";
 import { actionOf } from "../catalog/records/action-of.ts";

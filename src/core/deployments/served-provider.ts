@@ -1,4 +1,4 @@
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { listEndpointFormats } from "../catalog/profile/list-formats.ts";
 import type {
   FamilyProfile,

@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/text/composed-bytes.ts";
-import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { InferenceAction } from "../../wire/client-apis/request/inference-request.ts";
+import { isConversationFormat, type ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 
 /** An action that an upstream is called for. */
 export type UpstreamAction = InferenceAction | "count-tokens";
@@ -9,7 +9,7 @@ export type UpstreamAction = InferenceAction | "count-tokens";
  * Returns the action that a provider is asked for: text completions are translated to chats in every format but their own.
  */
 export function upstreamActionOf(action: InferenceAction, format: ProviderFormat): UpstreamAction {
-  return action === "completions" && format !== "openai-completions" ? "chat" : action;
+  return action === "completions" && isConversationFormat(format) ? "chat" : action;
 }
 
 /** The properties of a request on which its URL depends. */

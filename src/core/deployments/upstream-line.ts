@@ -1,4 +1,4 @@
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import { FORMAT_TRAITS } from "../../wire/formats/traits.ts";
 import type { ProviderKey } from "./served-provider.ts";
 import type { UpstreamCall } from "./upstream-address.ts";
 
@@ -34,7 +34,7 @@ export class UpstreamLine {
     const { key, call } = this;
     return {
       "content-type": "application/json",
-      accept: call.stream ? streamTypeOf(call.format) : "application/json",
+      accept: call.stream ? FORMAT_TRAITS[call.format].streamType : "application/json",
       ...added,
       ...key.address.headersFor(call.format),
       ...key.headers,
@@ -49,9 +49,4 @@ export class UpstreamLine {
     }
     return this.authorized;
   }
-}
-
-/** Returns the media type of a format's streams: server-sent events, except at Bedrock. */
-function streamTypeOf(format: ProviderFormat): string {
-  return format === "bedrock-converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
 }

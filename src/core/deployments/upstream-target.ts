@@ -1,8 +1,8 @@
-import type { ModelTarget } from "../../wire/canonical/format.ts";
-import type { ProviderTarget } from "../../wire/client-apis/inference-request.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ModelTarget } from "../../wire/canonical/model/format.ts";
+import type { ProviderTarget } from "../../wire/client-apis/request/inference-request.ts";
 import { listStoringFields, type RetentionFacts } from "../../wire/conversation/stored-data.ts";
-import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
+import { FORMAT_TRAITS, toolCallRulesOf } from "../../wire/formats/traits.ts";
 import { resolveProfile } from "../catalog/prices/resolve-charges.ts";
 import { quirksOf } from "../catalog/profile/list-formats.ts";
 import {
@@ -18,7 +18,7 @@ import type { ProviderEndpoint } from "./served-provider.ts";
 
 /** Returns a target under zero data retention, which is not asked to store anything of a request. */
 export function forbidStorage(target: ProviderTarget, facts: RetentionFacts): ProviderTarget {
-  const storingFields = new Set(listStoringFields(target.format, facts));
+  const storingFields = new Set(listStoringFields(FORMAT_TRAITS[target.format], facts));
   const refusedFields = target.refusedFields.union(storingFields);
   // It is sent as false.
   if (target.storesChats === true) refusedFields.delete("store");
@@ -31,10 +31,7 @@ export function describeTarget(
   format: ProviderFormat,
 ): ProviderTarget {
   const { record } = provider;
-  const isUsual = format === record.format;
   const quirks = quirksOf(record, format);
-  // Hosts of the Messages format check tool-call ids as Anthropic does.
-  const ids = !isUsual && format === "anthropic-messages" ? "anthropic" : record.toolCallIds;
   const families = findFamilies(provider.families, model.id, record.slug);
   const taking = { endpoint, model, record, format, families };
   const { refused, known, noSchemas } = resolveRefused(taking);
@@ -44,7 +41,10 @@ export function describeTarget(
       name: endpoint.name,
       maxOutputTokens: endpoint.maxOutputTokens,
       takesImages: model.inputModalities.includes("image"),
-      reasoning: limitEfforts(model.reasoning ?? null, quirks.efforts ?? EFFORTS_BY_FORMAT[format]),
+      reasoning: limitEfforts(
+        model.reasoning ?? null,
+        quirks.efforts ?? FORMAT_TRAITS[format].parameters.efforts,
+      ),
       ...(quirks.efforts === undefined ? {} : { hostEfforts: quirks.efforts }),
       ...(model.isUndescribed === true ? {} : { reasons: model.supportedParameters.includes("reasoning") }),
       ...(quirks.reasoning === undefined ? {} : { reasoningFields: quirks.reasoning }),
@@ -53,7 +53,10 @@ export function describeTarget(
       noEncryptedReasoning: quirks.noEncryptedReasoning === true,
       isOwnHost: record.isOwnHost === true,
     },
-    toolCalls: { ...toolCallRulesOf(format, ids), ...(wantsOrder(format, quirks) ? RESULTS_IN_ORDER : {}) },
+    toolCalls: {
+      ...toolCallRulesOf(format, record.toolCallIds),
+      ...(wantsOrder(format, quirks) ? RESULTS_IN_ORDER : {}),
+    },
     noStreamOptions: quirks.noStreamOptions === true,
     renames: renamesOf(quirks),
     knownFields: known === null ? null : new Set(known),
@@ -82,12 +85,6 @@ export function describeTarget(
   };
 }
 
-/** The efforts that formats have words for, where they do not have all. */
-const EFFORTS_BY_FORMAT: Readonly<Partial<Record<ProviderFormat, readonly string[]>>> = {
-  "anthropic-messages": ["none", "low", "medium", "high", "xhigh", "max"],
-  gemini: ["none", "minimal", "low", "medium", "high"],
-};
-
 /** Returns how a model's reasoning is controlled at a host that takes only these efforts. A model that has none of them keeps its own. */
 function limitEfforts<Control extends ModelTarget["reasoning"]>(
   control: Control,
@@ -98,9 +95,9 @@ function limitEfforts<Control extends ModelTarget["reasoning"]>(
   return isSame ? control : { ...control, efforts };
 }
 
-/** Most Responses hosts make a chat of the request, in which nothing may stand between a call and its result. */
+/** Most hosts of a format without an order make a chat of the request, in which nothing may stand between a call and its result. */
 function wantsOrder(format: ProviderFormat, { resultsAnywhere }: ProviderQuirks): boolean {
-  return format === "openai-responses" && resultsAnywhere !== true;
+  return FORMAT_TRAITS[format].tools.calls.results === "anywhere" && resultsAnywhere !== true;
 }
 
 const RESULTS_IN_ORDER = { results: "after-turn" } as const;

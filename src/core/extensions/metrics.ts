@@ -1,5 +1,5 @@
 import { type Failure, statusOf } from "../../base/failures/errors.ts";
-import type { RepairCounts } from "../../wire/conversation/outline.ts";
+import type { RepairCounts } from "../../wire/conversation/calls/outline.ts";
 import type {
   AdmittedCall,
   BeginningAttempt,

@@ -1,6 +1,6 @@
 import { type Failure, GatewayError } from "../../base/failures/errors.ts";
 import { randomShare } from "../../base/secrets/random.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
 import type { ModelEndpoint } from "../catalog/records/records.ts";
 import { backoffMs } from "../routing/health/backoff.ts";

@@ -2,6 +2,7 @@ import { readUtf8 } from "../../base/text/decode-bytes.ts";
 import type { CountRequest } from "../../wire/client-apis/count-request.ts";
 import { NO_NEEDS } from "../../wire/conversation/needs.ts";
 import { NO_PREFERENCES } from "../../wire/conversation/preferences.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { estimateTokens, readCount } from "../../wire/conversation/usage.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
@@ -50,7 +51,7 @@ export async function countTokens(deps: GenerationDeps, call: CountCall): Promis
   const { principal, request } = call;
   const byokKeys = principal.kind === "anonymous" ? null : await deps.byokKeys.of(principal.account.id);
   const policy = policyOf(deps.policy, principal);
-  const counted = { ...call, request: { ...COUNTED, model: request.model } };
+  const counted = { ...call, request: { ...COUNTED, api: request.api, model: request.model } };
   const requested = await resolveRequest(deps, counted);
   await cacheBalance(deps, principal, requested);
   const rules = { byokKeys, policy, requested, listNeeds: () => NO_NEEDS };
@@ -92,7 +93,6 @@ async function estimate(
 
 /** What is known of a count: it belongs to no session, so a tier may choose any free model. */
 const COUNTED = {
-  api: "messages",
   action: "chat",
   fallbackModels: [],
   preferences: NO_PREFERENCES,
@@ -101,9 +101,6 @@ const COUNTED = {
   hashPrefix: () => "",
 } as const;
 
-/** The format of the requests. Translating one to count it elsewhere is not worth the effort. */
-const FORMAT = "anthropic-messages";
-
 /** Returns null if the vendor does not count tokens, or failed to. */
 async function countAtVendor(
   deps: GenerationDeps,
@@ -111,13 +108,14 @@ async function countAtVendor(
   request: CountRequest,
 ): Promise<number | null> {
   const { provider, endpoint, keys } = deployment;
-  if (!formatsOf(provider, endpoint).includes(FORMAT)) return null;
+  const { format } = request;
+  if (!formatsOf(provider, endpoint).includes(format)) return null;
   const now = deps.clock.now();
   if (deps.drains.find(provider.record.slug, deployment.model.id, now) !== null) return null;
   const key = keys.find((key) => deps.health.cooldown(healthTargetOf({ ...deployment, key }), now) === null);
   if (key === undefined) return null;
   const url = key.address.urlFor({
-    format: FORMAT,
+    format,
     action: "count-tokens",
     model: endpoint.name,
     stream: false,
@@ -125,7 +123,7 @@ async function countAtVendor(
   if (url === null) return null;
   const body = request.encode(endpoint.name);
   try {
-    const exchange = provider.transport.open(await authorize(key, url, body));
+    const exchange = provider.transport.open(await authorize(key, url, { format, body }));
     const timer = deps.clock.after(COUNT_MS, () => exchange.cancel());
     try {
       const response = await exchange.response;
@@ -141,11 +139,15 @@ async function countAtVendor(
 }
 
 /** Returns the request to send with a key. Rejects as `UpstreamAddress.authorize`. */
-async function authorize(key: ProviderKey, url: URL, body: Buffer): Promise<UpstreamRequest> {
+async function authorize(
+  key: ProviderKey,
+  url: URL,
+  { format, body }: { readonly format: ProviderFormat; readonly body: Buffer },
+): Promise<UpstreamRequest> {
   const headers = {
     "content-type": "application/json",
     accept: "application/json",
-    ...key.address.headersFor(FORMAT),
+    ...key.address.headersFor(format),
     ...key.headers,
   };
   const credentials = await key.address.authorize({ url, body, headers, secret: key.secret });

@@ -6,7 +6,7 @@ import type {
   InferenceAction,
   InferenceRequest,
   ProviderTarget,
-} from "../../wire/client-apis/inference-request.ts";
+} from "../../wire/client-apis/request/inference-request.ts";
 import { actionOf } from "../catalog/records/action-of.ts";
 import { type Deployment, isReachable } from "../deployments/served-models.ts";
 import type { ProviderKey, ServedProvider } from "../deployments/served-provider.ts";

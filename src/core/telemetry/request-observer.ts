@@ -1,5 +1,5 @@
 import type { Failure } from "../../base/failures/errors.ts";
-import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+import type { ClientApi } from "../../wire/client-apis/request/inference-request.ts";
 
 /** An inference request, as far as it was understood. */
 export interface ObservedRequest {

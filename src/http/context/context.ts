@@ -152,6 +152,8 @@ export interface RequestContext {
   readonly headers: Headers;
   /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
+  /** The parameters of the query. */
+  readonly query: URLSearchParams;
   /** Returns the address of the connection, which may be a proxy. */
   peer(): string;
   /** Fields of the request's log line. Handlers add theirs. */

@@ -1,16 +1,17 @@
 import { statusOf } from "../../base/failures/errors.ts";
-import { encodeMessagesError } from "../../wire/anthropic-messages/errors.ts";
-import { encodeResponsesError } from "../../wire/openai-responses/errors.ts";
+import type { ClientApiDeclaration } from "../../wire/client-apis/client-api.ts";
 import type { ErrorRenderer } from "../context/context.ts";
-import { respondWithError } from "./render-error.ts";
+import { renderError, respondWithError } from "./render-error.ts";
 
-/** Renders a failure in the format of the Messages API. Anthropic's SDKs read the `request-id` header. */
-export const renderMessagesError: ErrorRenderer = (failure, headers, requestId) =>
-  respondWithError(failure, encodeMessagesError(failure, requestId), { ...headers, "request-id": requestId });
-
-/** Renders a failure in the format of the Responses API: `code` is OpenAI's error code, `status` the HTTP status. */
-export const renderResponsesError: ErrorRenderer = (failure, headers) =>
-  respondWithError(failure, encodeResponsesError({ ...failure, status: statusOf(failure) }), headers);
+/** Returns what renders the failures of a client API, with its own header for the id of the request. */
+export function rendererOf({ encodeError, requestIdHeader }: ClientApiDeclaration): ErrorRenderer {
+  if (encodeError === undefined) return renderError;
+  return (failure, headers, requestId) => {
+    const body = encodeError(failure, { requestId, status: statusOf(failure) });
+    const all = requestIdHeader === undefined ? headers : { ...headers, [requestIdHeader]: requestId };
+    return respondWithError(failure, body, all);
+  };
+}
 
 /** Renders a failure as Google's APIs do. */
 export const renderGeminiError: ErrorRenderer = (failure, headers) => {

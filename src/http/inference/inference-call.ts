@@ -2,7 +2,7 @@ import type { Stopwatch } from "../../base/time/stopwatch.ts";
 import type { InferencePrincipal } from "../../core/accounts/records/principal.ts";
 import type { AppliedPreset, GenerationCall } from "../../core/generation/call/call.ts";
 import type { RequestTrace } from "../../core/telemetry/request-trace.ts";
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import type { RequestContext } from "../context/context.ts";
 import type { BodyMemory } from "./body-memory.ts";
 import { NEVER_LEAVES } from "./outlive-client.ts";

@@ -12,9 +12,11 @@ import {
   putLimitHeaders,
 } from "../../core/limits/limit-headers.ts";
 import { formatPlan } from "../../core/routing/plan/plan-entries.ts";
-import type { ClientApi, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { ApiOperation, ClientApiDeclaration, SentTarget } from "../../wire/client-apis/client-api.ts";
+import type { ClientApi, InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
-import type { ErrorRenderer, Handler, RequestContext } from "../context/context.ts";
+import type { RequestContext } from "../context/context.ts";
+import { rendererOf } from "../errors/client-api-errors.ts";
 import { admitCaller, peekLimits } from "../middleware/admit.ts";
 import { readRequestBody, rejectForMemory } from "../middleware/read-body.ts";
 import { BodyMemory } from "./body-memory.ts";
@@ -23,37 +25,23 @@ import { outliveClient } from "./outlive-client.ts";
 import { parseWithPreset, type RequestParser } from "./parse-with-preset.ts";
 import { ResponseHeaders } from "./response-headers.ts";
 
-/** How the requests of a client API are parsed and its errors are rendered. */
-export interface ClientApiOptions {
-  readonly api: ClientApi;
-  /** @throws GatewayError `invalid_request` and others for an invalid request. */
-  parse(body: Buffer, rename: (id: string) => string, headers: Headers): InferenceRequest;
-  readonly renderError: ErrorRenderer;
-  /** Returns the body in the form of this API, which some clients send in that of another. Absent: bodies are read as they are. */
-  readonly convert?: (body: Buffer) => Buffer;
-  /** An additional response header with the id of the request. */
-  readonly requestIdHeader?: string;
-  /** Its body is a form (`multipart/form-data`) instead of JSON. */
-  readonly takesForm?: true;
-  /** Who may call it. */
-  readonly access: { readonly kind: "open_inference" | "inference" };
-}
-
-/** Returns the handler of a client API: admits and parses the request, generates, and renders the response. */
-export function inferenceHandler(options: ClientApiOptions): Handler {
-  return async (request, context) => {
-    context.renderError = options.renderError;
-    context.takesForm = options.takesForm ?? false;
+/** Returns the handler of an operation of a client API: admits and parses the request, generates, and renders the response. */
+export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOperation) {
+  const renderError = rendererOf(api);
+  const access = { kind: api.access } as const;
+  return async (request: Request, context: RequestContext, target: SentTarget = context) => {
+    context.renderError = renderError;
+    context.takesForm = api.takesForm ?? false;
     let model: string | null = null;
     try {
       if (declaredBytes(request) <= TOGETHER_BYTES) await endOfTurn();
       beginTrace(request, context);
-      const principal = await admitCaller(request, context, options.access);
+      const principal = await admitCaller(request, context, access);
       const waitingFrom = context.stopwatch.beginWait();
       const sent = await readRequestBody(request, context, principal);
       context.stopwatch.endWait(waitingFrom);
-      const body = options.convert === undefined ? sent : options.convert(sent);
-      const parser = new ClientParser(options, context.deps.renameModel, request.headers);
+      const body = readBody === undefined ? sent : readBody(sent, target);
+      const parser = new ClientParser(api, context.deps.renameModel, request.headers);
       const large = body.length > LARGE_BYTES;
       if (large) await context.deps.ownTurn();
       const parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
@@ -65,9 +53,9 @@ export function inferenceHandler(options: ClientApiOptions): Handler {
       const call = new InferenceCall(request, context, memory, parsed, { principal, parser, isRepeatable });
       const result = await generate(context.deps.generation, call);
       const given = isRepeatable ? outlive(result) : result;
-      return respond(given, context, options, parsed.request.notice);
+      return respond(given, context, api, parsed.request.notice);
     } catch (error) {
-      throw await endRejected(context, { api: options.api, model }, error);
+      throw await endRejected(context, { api: api.name, model }, error);
     }
   };
 }
@@ -83,15 +71,15 @@ class ClientParser implements RequestParser<InferenceRequest> {
   readonly api: ClientApi;
 
   constructor(
-    private readonly options: Pick<ClientApiOptions, "api" | "parse">,
+    private readonly declared: ClientApiDeclaration,
     private readonly rename: (id: string) => string,
     private readonly headers: Headers,
   ) {
-    this.api = options.api;
+    this.api = declared.name;
   }
 
   parse(body: Buffer): InferenceRequest {
-    return this.options.parse(body, this.rename, this.headers);
+    return this.declared.parse(body, this.rename, this.headers);
   }
 }
 
@@ -99,7 +87,7 @@ class ClientParser implements RequestParser<InferenceRequest> {
 function respond(
   result: GenerationResult,
   context: RequestContext,
-  options: ClientApiOptions,
+  { name, requestIdHeader }: ClientApiDeclaration,
   notice: string | null,
 ): Response {
   context.endsItself = true;
@@ -110,9 +98,8 @@ function respond(
     if (result.answer.kind === "stream") abandon(result.answer.stream);
     throw error;
   }
-  if (options.requestIdHeader !== undefined) response.headers.set(options.requestIdHeader, context.requestId);
-  if (result.attempts > 0)
-    context.deps.requestObserver?.onAnswered(options.api, context.stopwatch.workedMs());
+  if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.requestId);
+  if (result.attempts > 0) context.deps.requestObserver?.onAnswered(name, context.stopwatch.workedMs());
   return response;
 }
 

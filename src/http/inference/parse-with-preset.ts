@@ -4,7 +4,8 @@ import type { AppliedPreset, GenerationDeps } from "../../core/generation/call/c
 import { type NamedPreset, namePreset } from "../../core/named-routes/name-preset.ts";
 import type { NamedRoutes } from "../../core/named-routes/named-routes.ts";
 import { applyPreset } from "../../wire/client-apis/apply-preset.ts";
-import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+import { CLIENT_APIS } from "../../wire/client-apis/client-apis.ts";
+import type { ClientApi } from "../../wire/client-apis/request/inference-request.ts";
 
 /** A request, and the preset that was applied to it; null if it names none. */
 export interface ParsedRequest<Request> {
@@ -63,7 +64,8 @@ function apply<Request extends { readonly model: string }>(
     return fail("invalid_model", `The account has no preset ${JSON.stringify(name.slice(0, 100))}.`, {
       metadata: { field, model: name },
     });
-  if (api === "transcriptions") rejectField(field, "must not name a preset: presets are for JSON bodies");
+  if (CLIENT_APIS[api].takesForm === true)
+    rejectField(field, "must not name a preset: presets are for JSON bodies");
   const { definition, version } = route;
   const model = asked ?? definition.model;
   if (model === undefined)

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { ErrorCode } from "../../base/failures/errors.ts";
+import { CLIENT_APIS } from "../../wire/client-apis/client-apis.ts";
+import type { ClientApi } from "../../wire/client-apis/request/inference-request.ts";
 import { RouteExplanation } from "../api/route-explanation.ts";
 import { ErrorBody, MessagesErrorBody, ResponsesErrorBody } from "./errors.ts";
 import {
@@ -85,7 +87,6 @@ const CALLING_HEADERS: readonly RequestHeader[] = [ORGANIZATION_HEADER, SESSION_
 const COMMON = {
   method: "POST",
   tag: "Inference",
-  callers: { kind: "open_inference" },
   params: null,
   query: null,
   headers: CALLING_HEADERS,
@@ -94,6 +95,17 @@ const COMMON = {
   errorSchema: ErrorBody,
   takesIdempotencyKey: false,
 } as const;
+
+/** Returns what the declaration of a client API says of its first operation. */
+function declared(api: ClientApi): Pick<Operation, "path" | "callers" | "bodyType"> {
+  const { access, operations, takesForm } = CLIENT_APIS[api];
+  const [{ path, fixedPath }] = operations;
+  return {
+    path: fixedPath ?? GATEWAY_BASE + path,
+    callers: { kind: access },
+    ...(takesForm === true ? { bodyType: "multipart/form-data" } : {}),
+  };
+}
 
 function streamableResponses(
   schema: z.ZodType,
@@ -117,14 +129,14 @@ const CHAT_RESPONSES = streamableResponses(
 export const INFERENCE_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
-    path: `${GATEWAY_BASE}/chat/completions`,
+    ...declared("chat.completions"),
     summary: "Create a chat completion (OpenAI Chat Completions API)",
     body: ChatRequest,
     responses: CHAT_RESPONSES,
   },
   {
     ...COMMON,
-    path: `${GATEWAY_BASE}/responses`,
+    ...declared("responses"),
     summary: "Create a response (OpenAI Responses API). Responses are not stored",
     body: ResponsesRequest,
     responses: streamableResponses(
@@ -136,7 +148,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    path: `${GATEWAY_BASE}/messages`,
+    ...declared("messages"),
     summary: "Create a message (Anthropic Messages API)",
     headers: [...CALLING_HEADERS, ...ANTHROPIC_HEADERS],
     body: MessagesRequest,
@@ -150,6 +162,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
+    ...declared("messages"),
     path: `${GATEWAY_BASE}/messages/count_tokens`,
     summary: "Count the input tokens of a message (Anthropic Messages API), free of charge",
     headers: [ORGANIZATION_HEADER, MODE_HEADER, ...ANTHROPIC_HEADERS],
@@ -161,7 +174,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    path: `${GATEWAY_BASE}/completions`,
+    ...declared("completions"),
     summary: "Complete a text (OpenAI's legacy Completions API)",
     body: CompletionRequest,
     responses: streamableResponses(
@@ -172,16 +185,15 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    path: "/api/fim/completions",
+    ...declared("fim"),
     summary: "Create a fill-in-the-middle completion between a prompt and a suffix",
-    callers: { kind: "inference" },
     body: FimRequest,
     responses: CHAT_RESPONSES,
     responseHeaders: [...RESPONSE_HEADERS, "x-gateway-warning"],
   },
   {
     ...COMMON,
-    path: `${GATEWAY_BASE}/embeddings`,
+    ...declared("embeddings"),
     summary: "Create embeddings (OpenAI Embeddings API)",
     body: EmbeddingsRequest,
     responses: [
@@ -194,21 +206,21 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    path: `${GATEWAY_BASE}/moderations`,
+    ...declared("moderations"),
     summary: "Check texts and images for harmful content (OpenAI Moderations API)",
     body: ModerationsRequest,
     responses: [{ status: 200, description: "One result for each input.", schema: ModerationsResponse }],
   },
   {
     ...COMMON,
-    path: `${GATEWAY_BASE}/rerank`,
+    ...declared("rerank"),
     summary: "Rank documents by their relevance to a query (Cohere Rerank API)",
     body: RerankRequest,
     responses: [{ status: 200, description: "The documents by relevance.", schema: RerankResponse }],
   },
   {
     ...COMMON,
-    path: `${GATEWAY_BASE}/images/generations`,
+    ...declared("images"),
     summary: "Generate images (OpenAI Images API)",
     body: ImagesRequest,
     responses: streamableResponses(
@@ -219,7 +231,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    path: `${GATEWAY_BASE}/audio/speech`,
+    ...declared("speech"),
     summary: "Speak a text (OpenAI Speech API)",
     body: SpeechRequest,
     responses: [
@@ -233,10 +245,9 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    path: `${GATEWAY_BASE}/audio/transcriptions`,
+    ...declared("transcriptions"),
     summary: "Transcribe a recording (OpenAI Transcriptions API)",
     body: TranscriptionRequest,
-    bodyType: "multipart/form-data",
     responses: streamableResponses(
       TranscriptionResponse,
       null,

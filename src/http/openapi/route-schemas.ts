@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+import type { ClientApi } from "../../wire/client-apis/request/inference-request.ts";
 import { ImagesRequest, ModerationsRequest, RerankRequest, SpeechRequest } from "./forwarded-schemas.ts";
 import {
   ChatRequest,

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { joinWords } from "../../base/text/join-words.ts";
-import { TAGS_HEADER } from "../../wire/client-apis/request-tags.ts";
+import { TAGS_HEADER } from "../../wire/client-apis/request/request-tags.ts";
 import type { OpenApiDocument, ParameterObject } from "./document.ts";
 import type { Callers, RequestHeader } from "./operation.ts";
 

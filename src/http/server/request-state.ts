@@ -73,6 +73,10 @@ export class RequestState implements RequestContext {
     return (this.request as Partial<BunRequest>).params ?? {};
   }
 
+  get query(): URLSearchParams {
+    return urlOf(this.request).searchParams;
+  }
+
   peer(): string {
     return this.server.requestIP(this.request)?.address ?? "";
   }

@@ -6,8 +6,8 @@ import type {
   UpstreamAddress,
   UpstreamCall,
 } from "../../core/deployments/upstream-address.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
-import { PROVIDER_FORMATS } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
+import { PROVIDER_FORMATS } from "../../wire/conversation/traits/format-name.ts";
 import {
   type Authorizer,
   createAwsAuthorizer,
@@ -17,7 +17,7 @@ import {
 } from "./authorizer.ts";
 import { fillTemplate, listParts, type Parts } from "./fill-template.ts";
 import { createTokenSource, type TokenSource } from "./google-tokens.ts";
-import { type Path, SCHEMES, type Scheme, USUAL_SCHEME } from "./schemes.ts";
+import { type Path, SCHEMES, type Scheme, usualSchemeOf } from "./schemes.ts";
 import { isServiceAccount, readServiceAccount } from "./service-account.ts";
 import { vertexBase } from "./vertex-base.ts";
 
@@ -80,7 +80,7 @@ interface SchemeOf {
 /** Returns the scheme of the provider's row if it has the format, else the usual scheme of the format. */
 function findScheme(own: Scheme, format: ProviderFormat): SchemeOf {
   const isOwn = own.paths[format] !== undefined;
-  return { scheme: isOwn ? own : SCHEMES[USUAL_SCHEME[format]], isOwn };
+  return { scheme: isOwn ? own : SCHEMES[usualSchemeOf(format)], isOwn };
 }
 
 type SchemeName = keyof typeof SCHEMES;
@@ -90,7 +90,7 @@ function authOf(record: ProviderRecord): AuthKind {
 }
 
 function rowScheme({ address, format }: ProviderRecord): SchemeName {
-  return address ?? USUAL_SCHEME[format];
+  return address ?? usualSchemeOf(format);
 }
 
 const DATED = /^\d{4}-\d{2}-\d{2}/;
@@ -117,7 +117,7 @@ function findProblem({ record, parts, secrets }: AddressPlan): string | null {
   const accounts = secrets.filter(isAccount);
   if (accounts.length > 0 && accounts.length < secrets.length)
     return "its keys are a mixture of service accounts and API keys; use one kind";
-  if (accounts.length === 0 && record.format !== "gemini")
+  if (accounts.length === 0 && SCHEMES["vertex-express"].paths[record.format] === undefined)
     return "it does not accept API keys; use the JSON key file of a service account";
   return accounts.map(findAccountProblem).find((problem) => problem !== null) ?? null;
 }

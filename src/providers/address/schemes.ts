@@ -1,6 +1,6 @@
-import type { AddressScheme, AuthKind } from "../../core/catalog/records/records.ts";
+import { ADDRESS_SCHEMES, type AddressScheme, type AuthKind } from "../../core/catalog/records/records.ts";
 import type { UpstreamAction } from "../../core/deployments/upstream-address.ts";
-import type { ProviderFormat } from "../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 
 /** A path after a provider's base URL, with `{model}` and address parts in braces. Some APIs have another path for streams. */
 export type Path = string | { readonly whole: string; readonly streamed: string };
@@ -139,16 +139,10 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
   },
 };
 
-/** The usual scheme of each format. */
-export const USUAL_SCHEME: Readonly<Record<ProviderFormat, AddressScheme>> = {
-  "openai-chat": "openai",
-  "openai-responses": "openai",
-  "openai-completions": "openai",
-  "anthropic-messages": "anthropic",
-  gemini: "gemini",
-  "bedrock-converse": "bedrock",
-  "cohere-chat": "cohere",
-};
+/** Returns the usual scheme of a format: that of its own vendor, which is the first one with the format. */
+export function usualSchemeOf(format: ProviderFormat): AddressScheme {
+  return ADDRESS_SCHEMES.find((name) => SCHEMES[name].paths[format] !== undefined) as AddressScheme;
+}
 
 function under(prefix: string, paths: Readonly<Record<string, Path>>): Readonly<Record<string, Path>> {
   const prefixed = (path: Path): Path =>

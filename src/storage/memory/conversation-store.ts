@@ -4,7 +4,7 @@ import type { Random } from "../../base/secrets/random.ts";
 import { NONCE_BYTES, openSealed, sealBytes } from "../../base/secrets/seal.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { ConversationStore } from "../../core/generation/memory/conversation-store.ts";
-import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
+import type { CalledTurn } from "../../wire/canonical/answer/called-turn.ts";
 
 const TTL_MS = 3_600_000;
 /** Memory that a name of a turn takes besides the turn's contents. */

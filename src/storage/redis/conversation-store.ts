@@ -3,7 +3,7 @@ import type { Random } from "../../base/secrets/random.ts";
 import { NONCE_BYTES, openSealed, sealBytes } from "../../base/secrets/seal.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { ConversationStore } from "../../core/generation/memory/conversation-store.ts";
-import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
+import type { CalledTurn } from "../../wire/canonical/answer/called-turn.ts";
 import type { Redis } from "./client.ts";
 import { deriveKey } from "./derive-key.ts";
 

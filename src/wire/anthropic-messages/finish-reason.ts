@@ -1,4 +1,4 @@
-import type { Finish, FinishReason } from "../canonical/answer.ts";
+import type { Finish, FinishReason } from "../canonical/model/answer.ts";
 import { createTable } from "../json/fields.ts";
 
 /** The canonical reason of each stop reason. */

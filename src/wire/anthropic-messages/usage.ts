@@ -1,6 +1,6 @@
-import { encodeCostDetails } from "../canonical/cost-details.ts";
-import type { UsageReport } from "../canonical/format.ts";
-import { correctAnthropicTier } from "../canonical/service-tiers.ts";
+import { encodeCostDetails } from "../canonical/model/cost-details.ts";
+import type { UsageReport } from "../canonical/model/format.ts";
+import { correctAnthropicTier } from "../canonical/model/service-tiers.ts";
 import {
   type AdvisorUsage,
   fitParts,

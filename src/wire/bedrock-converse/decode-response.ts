@@ -1,18 +1,18 @@
-import type { AnswerDecoding } from "../canonical/format.ts";
+import type { AnswerDecoding } from "../canonical/model/format.ts";
 import {
   type Citation,
   type Part,
   plainReasoning,
   REASONING_ORIGINS,
   type ReasoningPart,
-} from "../canonical/parts.ts";
-import { failedFinish } from "../conversation/broken-answers.ts";
+} from "../canonical/model/parts.ts";
+import { failedFinish } from "../conversation/errors/broken-answers.ts";
 import {
   brokenAnswer,
   findVendorError,
   readVendorError,
   type VendorError,
-} from "../conversation/vendor-error.ts";
+} from "../conversation/errors/vendor-error.ts";
 import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
 import { BEDROCK_ORIGIN } from "./encode-reasoning.ts";
 import { isFailedFinish, readFinish } from "./finish-reason.ts";

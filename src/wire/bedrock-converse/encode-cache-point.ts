@@ -1,4 +1,4 @@
-import type { CacheMark } from "../canonical/parts.ts";
+import type { CacheMark } from "../canonical/model/parts.ts";
 import type { Fields } from "../json/fields.ts";
 import type { Encoding } from "./encoding.ts";
 

@@ -1,5 +1,5 @@
 import { rejectField } from "../../base/failures/errors.ts";
-import type { MediaPart } from "../canonical/parts.ts";
+import type { MediaPart } from "../canonical/model/parts.ts";
 
 /** Converse's format names by media type. */
 const FORMATS: Readonly<Record<MediaPart["kind"], Readonly<Record<string, string>>>> = {

@@ -1,5 +1,11 @@
-import type { CacheMark, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
-import type { ConversationRequest, Message } from "../canonical/request.ts";
+import type {
+  CacheMark,
+  Part,
+  ReasoningPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../canonical/model/parts.ts";
+import type { ConversationRequest, Message } from "../canonical/model/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { parseArguments } from "../json/parse-json.ts";
 import { encodeCachePoint } from "./encode-cache-point.ts";

@@ -1,4 +1,4 @@
-import { REASONING_ORIGINS, type ReasoningPart } from "../canonical/parts.ts";
+import { REASONING_ORIGINS, type ReasoningPart } from "../canonical/model/parts.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /** The origin of redacted reasoning. Converse does not say which model made it, and only Bedrock takes it back. */

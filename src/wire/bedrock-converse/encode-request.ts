@@ -1,7 +1,7 @@
 import { fail } from "../../base/failures/errors.ts";
-import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
-import { listLostFields } from "../canonical/list-lost-fields.ts";
-import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
+import { listLostFields } from "../canonical/fit/list-lost-fields.ts";
+import type { EncodedRequest, ModelTarget } from "../canonical/model/format.ts";
+import type { ConversationRequest, OutputFormat } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields, isEmpty } from "../json/fields.ts";
 import { SchemaLowerer } from "../json-schema/lower-schema.ts";
@@ -11,6 +11,7 @@ import { encodeTools } from "./encode-tools.ts";
 import type { Encoding } from "./encoding.ts";
 import { readFamily } from "./model-family.ts";
 import { planReasoning } from "./plan-reasoning.ts";
+import { TRAITS } from "./traits.ts";
 import { warnUnsupported } from "./warn-unsupported.ts";
 
 /**
@@ -23,7 +24,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
       metadata: { field: "n" },
     });
   }
-  const warnings: Warning[] = listLostFields(request, "bedrock-converse");
+  const warnings: Warning[] = listLostFields(request, TRAITS);
   const encoding: Encoding = {
     target,
     family: readFamily(target.name),

@@ -1,4 +1,4 @@
-import type { ConversationRequest } from "../canonical/request.ts";
+import type { ConversationRequest } from "../canonical/model/request.ts";
 import type { Fields } from "../json/fields.ts";
 import type { Encoding } from "./encoding.ts";
 import { thinksAdaptively } from "./model-family.ts";

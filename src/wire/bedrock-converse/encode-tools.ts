@@ -4,7 +4,7 @@ import type {
   FunctionTool,
   Tool,
   ToolChoice,
-} from "../canonical/request.ts";
+} from "../canonical/model/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeCachePoint } from "./encode-cache-point.ts";
 import type { Encoding } from "./encoding.ts";

@@ -1,4 +1,4 @@
-import type { ModelTarget } from "../canonical/format.ts";
+import type { ModelTarget } from "../canonical/model/format.ts";
 import type { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import type { ModelFamily } from "./model-family.ts";
 

@@ -1,4 +1,4 @@
-import type { ModelTarget } from "../canonical/format.ts";
+import type { ModelTarget } from "../canonical/model/format.ts";
 
 /** The vendor whose rules a model follows behind Converse: its parameters and limits differ from family to family. */
 export type ModelFamily = "claude" | "nova" | "openai" | "other";

@@ -1,6 +1,6 @@
-import { nearestEffort, withoutNone } from "../canonical/efforts.ts";
-import type { ModelTarget } from "../canonical/format.ts";
-import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
+import { nearestEffort, withoutNone } from "../canonical/model/efforts.ts";
+import type { ModelTarget } from "../canonical/model/format.ts";
+import type { ConversationRequest, ReasoningParameters } from "../canonical/model/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeReasoning } from "./encode-reasoning.ts";
 import { forcesTool } from "./encode-tools.ts";

@@ -1,4 +1,4 @@
-import { readVendorError, type VendorError } from "../conversation/vendor-error.ts";
+import { readVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 import { asFields, createTable } from "../json/fields.ts";
 
 /** The HTTP status of each exception (Bedrock API reference, ConverseStream and its errors). */

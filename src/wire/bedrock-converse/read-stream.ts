@@ -1,11 +1,11 @@
 import { BOUNDS } from "../../base/numbers/bounds.ts";
-import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
-import { AnswerEmitter, PartEmitter } from "../canonical/answer-emitter.ts";
-import { parseEvent } from "../canonical/event-reader.ts";
-import type { AnswerReader } from "../canonical/format.ts";
-import { type Part, plainReasoning, REASONING_ORIGINS } from "../canonical/parts.ts";
-import { EVENT_NOT_JSON, failedFinish } from "../conversation/broken-answers.ts";
-import { brokenAnswer } from "../conversation/vendor-error.ts";
+import { AnswerEmitter, PartEmitter } from "../canonical/answer/answer-emitter.ts";
+import { parseEvent } from "../canonical/answer/event-reader.ts";
+import type { AnswerEvent, PartDelta } from "../canonical/model/answer.ts";
+import type { AnswerReader } from "../canonical/model/format.ts";
+import { type Part, plainReasoning, REASONING_ORIGINS } from "../canonical/model/parts.ts";
+import { EVENT_NOT_JSON, failedFinish } from "../conversation/errors/broken-answers.ts";
+import { brokenAnswer } from "../conversation/errors/vendor-error.ts";
 import { asFields, asText, type Fields } from "../json/fields.ts";
 import { decodeCitation, readTier, redactedReasoning } from "./decode-response.ts";
 import { type Frame, FrameSplitter } from "./event-frames.ts";

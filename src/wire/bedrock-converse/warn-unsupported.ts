@@ -1,4 +1,4 @@
-import type { ConversationRequest } from "../canonical/request.ts";
+import type { ConversationRequest } from "../canonical/model/request.ts";
 import type { Encoding } from "./encoding.ts";
 
 /** Warns of parameters that Converse does not have. */

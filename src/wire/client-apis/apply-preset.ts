@@ -10,7 +10,9 @@ import {
   stringOf,
 } from "../json/scan.ts";
 import { appendMember, applySplices, type Splice } from "../json/splice.ts";
-import type { ClientApi } from "./inference-request.ts";
+import type { PresetParameters } from "./client-api.ts";
+import { CLIENT_APIS } from "./client-apis.ts";
+import type { ClientApi } from "./request/inference-request.ts";
 
 /** Settings that a preset adds to a request. Absent: none. */
 export interface PresetSettings {
@@ -22,69 +24,6 @@ export interface PresetSettings {
   readonly system?: string | undefined;
   readonly parameters?: PresetParameters | undefined;
 }
-
-/** Parameters in the terms of chat completions. */
-export interface PresetParameters {
-  readonly temperature?: number | undefined;
-  readonly top_p?: number | undefined;
-  readonly max_tokens?: number | undefined;
-  readonly stop?: readonly string[] | undefined;
-  readonly seed?: number | undefined;
-  readonly frequency_penalty?: number | undefined;
-  readonly presence_penalty?: number | undefined;
-  readonly reasoning_effort?: string | undefined;
-}
-
-/** Where a client API has a parameter: the field to add, and further fields of a request that stand for the same. */
-interface ParameterField {
-  readonly field: string;
-  readonly others?: readonly string[];
-  readonly encode?: (value: unknown) => unknown;
-}
-
-type ParameterFields = Readonly<Partial<Record<keyof PresetParameters, ParameterField>>>;
-
-const SAMPLING: ParameterFields = { temperature: { field: "temperature" }, top_p: { field: "top_p" } };
-const toEffort = (effort: unknown): unknown => ({ effort });
-
-/** The parameters that each client API has. */
-const PARAMETERS: Readonly<Record<ClientApi, ParameterFields>> = {
-  "chat.completions": {
-    ...SAMPLING,
-    max_tokens: { field: "max_tokens", others: ["max_completion_tokens"] },
-    stop: { field: "stop" },
-    seed: { field: "seed" },
-    frequency_penalty: { field: "frequency_penalty" },
-    presence_penalty: { field: "presence_penalty" },
-    reasoning_effort: { field: "reasoning_effort", others: ["reasoning"] },
-  },
-  responses: {
-    ...SAMPLING,
-    max_tokens: { field: "max_output_tokens" },
-    reasoning_effort: { field: "reasoning", encode: toEffort },
-  },
-  messages: {
-    ...SAMPLING,
-    max_tokens: { field: "max_tokens" },
-    stop: { field: "stop_sequences" },
-    reasoning_effort: { field: "output_config", others: ["thinking"], encode: toEffort },
-  },
-  completions: {
-    ...SAMPLING,
-    max_tokens: { field: "max_tokens" },
-    stop: { field: "stop" },
-    seed: { field: "seed" },
-    frequency_penalty: { field: "frequency_penalty" },
-    presence_penalty: { field: "presence_penalty" },
-  },
-  fim: { ...SAMPLING, max_tokens: { field: "max_tokens" }, stop: { field: "stop" } },
-  embeddings: {},
-  moderations: {},
-  rerank: {},
-  images: {},
-  speech: {},
-  transcriptions: {},
-};
 
 const SHAPE = allFields({ messages: items(LEAF), system: items(LEAF) });
 
@@ -127,7 +66,7 @@ function addFields(
   const splices: Splice[] = [];
   if (models !== undefined && memberOf(root, "models") === undefined)
     splices.push(appendMember(root, "models", JSON.stringify(models)));
-  for (const [name, { field, others = [], encode }] of Object.entries(PARAMETERS[api])) {
+  for (const [name, { field, others = [], encode }] of Object.entries(CLIENT_APIS[api].parameters)) {
     const value = parameters[name as keyof PresetParameters];
     if (value === undefined || [field, ...others].some((key) => memberOf(root, key) !== undefined)) continue;
     splices.push(appendMember(root, field, JSON.stringify(encode?.(value) ?? value)));
@@ -149,25 +88,17 @@ interface ScannedBody {
 }
 
 function addSystem(api: ClientApi, body: ScannedBody, system: string): readonly Splice[] {
-  switch (api) {
-    case "chat.completions":
-      return prepend(memberOf(body.root, "messages"), { role: "system", content: system });
-    case "responses":
-      return addText(body, "instructions", system);
-    case "messages": {
-      const node = memberOf(body.root, "system");
-      return node?.kind === "array"
-        ? prepend(node, { type: "text", text: system })
-        : addText(body, "system", system);
-    }
-    default:
-      return [];
-  }
+  const place = CLIENT_APIS[api].system;
+  if (place === undefined) return [];
+  const { field, toItem } = place;
+  const node = memberOf(body.root, field);
+  return node?.kind === "array" && toItem !== undefined
+    ? prepend(node, toItem(system))
+    : addText(body, field, system);
 }
 
 /** Puts an element before the others of an array. */
-function prepend(array: JsonNode | undefined, element: unknown): readonly Splice[] {
-  if (array === undefined) return [];
+function prepend(array: JsonNode, element: unknown): readonly Splice[] {
   const comma = (array.items ?? []).length === 0 ? "" : ",";
   const at = array.start + 1;
   return [{ start: at, end: at, insert: JSON.stringify(element) + comma }];

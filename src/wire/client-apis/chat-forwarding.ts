@@ -1,10 +1,10 @@
 import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
-import type { ModelTarget } from "../canonical/format.ts";
-import { warnInto } from "../canonical/warn.ts";
+import { warnInto } from "../canonical/fit/warn.ts";
+import type { ModelTarget } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
-import type { Repair, ToolCallRules } from "../conversation/outline.ts";
-import { rejectEmptied, repairToolCalls } from "../conversation/repair-tool-calls.ts";
-import { hasCalls } from "../conversation/valid-history.ts";
+import type { Repair, ToolCallRules } from "../conversation/calls/outline.ts";
+import { rejectEmptied, repairToolCalls } from "../conversation/calls/repair-tool-calls.ts";
+import { hasCalls } from "../conversation/calls/valid-history.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asText, type Fields } from "../json/fields.ts";
 import { isFalse, isWord, itemsOf, type JsonNode, memberOf, parseMember } from "../json/scan.ts";
@@ -17,10 +17,10 @@ import {
   decodeReasoningParameters,
   encodeReasoningParameters,
   mustRespell,
-} from "../openai-chat/translate/reasoning-parameters.ts";
-import { LOST_REASONING, listRejectedFields } from "./apply-provider.ts";
-import type { Forwarding } from "./client-request.ts";
-import type { ProviderTarget, UpstreamTarget } from "./inference-request.ts";
+} from "../openai-chat/translate/request/reasoning-parameters.ts";
+import { LOST_REASONING, listRejectedFields } from "./fit/apply-provider.ts";
+import type { Forwarding } from "./hub/client-request.ts";
+import type { ProviderTarget, UpstreamTarget } from "./request/inference-request.ts";
 
 /** Forwards a chat request to chat hosts: with its tool calls repaired, and its reasoning in the host's spelling. */
 export class ChatForwarding implements Forwarding {

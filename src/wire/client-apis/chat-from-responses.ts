@@ -1,12 +1,13 @@
-import { flattenTools } from "../canonical/flatten-tools.ts";
-import type { ConversationRequest, Tool } from "../canonical/request.ts";
+import { flattenTools } from "../canonical/fit/flatten-tools.ts";
+import type { ConversationRequest, Tool } from "../canonical/model/request.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { type Fields, omit } from "../json/fields.ts";
 import { allFields, type JsonNode, memberOf, scanJson } from "../json/scan.ts";
+import { TRAITS } from "../openai-chat/traits.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { scanResponsesRequest } from "../openai-responses/passthrough/scan-request.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
-import { hoistTools } from "../openai-responses/translate/hoist-tools.ts";
+import { hoistTools } from "../openai-responses/translate/request/hoist-tools.ts";
 
 /**
  * Returns the body of a chat completion request. Cursor sends bodies in the form of Responses to this endpoint, and reads answers of this
@@ -74,10 +75,10 @@ const STREAM_OPTIONS: ReadonlySet<string> = new Set(["stream_options"]);
 
 /** Returns a request whose tools have the form of chat tools. Those that only a vendor runs stay, and are named if they are left out. */
 function withChatTools(request: ConversationRequest): ConversationRequest {
-  const flat = flattenTools(hoistTools(request), { format: "openai-chat", takesCustomTools: true }).request;
+  const flat = flattenTools(hoistTools(request), { format: TRAITS, takesCustomTools: true }).request;
   return { ...flat, tools: flat.tools.map(toChatTool) };
 }
 
 function toChatTool(tool: Tool): Tool {
-  return tool.kind === "native" ? { ...tool, format: "openai-chat" } : tool;
+  return tool.kind === "native" ? { ...tool, format: TRAITS.name } : tool;
 }

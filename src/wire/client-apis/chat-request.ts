@@ -1,5 +1,6 @@
-import type { AskedFor } from "../canonical/format.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import { TRAITS as MESSAGES } from "../anthropic-messages/traits.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
+import type { AskedFor } from "../canonical/model/format.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
@@ -13,20 +14,23 @@ import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { type ScannedChatRequest, scanChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import { readSentChat } from "../openai-chat/passthrough/sent-turns.ts";
+import { TRAITS } from "../openai-chat/traits.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { writeAsMessages } from "./chat-as-messages.ts";
 import { ChatForwarding } from "./chat-forwarding.ts";
+import { toChatBody } from "./chat-from-responses.ts";
+import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
   createClientRequest,
   type OwnAnswers,
   type RequestSource,
-} from "./client-request.ts";
-import { decodeShortened } from "./decode-shortened.ts";
-import type { Decoded } from "./hub-request.ts";
-import type { UpstreamTarget } from "./inference-request.ts";
-import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./session-hints.ts";
+} from "./hub/client-request.ts";
+import { decodeShortened } from "./hub/decode-shortened.ts";
+import type { Decoded } from "./hub/hub-request.ts";
+import type { UpstreamTarget } from "./request/inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./request/session-hints.ts";
 
 /**
  * Parses a chat completion request. `rename` resolves the operator's aliases of model ids.
@@ -40,6 +44,24 @@ export function parseChatRequest(
   return createClientRequest({ bytes, headers }, readParts, rename);
 }
 
+/** OpenAI's chat completions (specification 4.1). */
+export const CHAT_COMPLETIONS: ClientApiDeclaration = {
+  name: "chat.completions",
+  access: "open_inference",
+  operations: [{ method: "POST", path: "/chat/completions", readBody: toChatBody }],
+  parse: parseChatRequest,
+  parameters: {
+    ...SAMPLING,
+    max_tokens: { field: "max_tokens", others: ["max_completion_tokens"] },
+    stop: { field: "stop" },
+    seed: { field: "seed" },
+    frequency_penalty: { field: "frequency_penalty" },
+    presence_penalty: { field: "presence_penalty" },
+    reasoning_effort: { field: "reasoning_effort", others: ["reasoning"] },
+  },
+  system: { field: "messages", toItem: (content) => ({ role: "system", content }) },
+};
+
 function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
   return new ChatParts(scanChatRequest(bytes), headers);
 }
@@ -47,7 +69,7 @@ function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
 /** What the chat API makes of one request. */
 class ChatParts extends ChatForwarding implements ClientRequestParts {
   readonly api = "chat.completions";
-  readonly format = "openai-chat";
+  readonly traits = TRAITS;
   readonly commonTools = null;
   readonly client = openaiChat;
   readonly upstreamHeaders = null;
@@ -95,7 +117,7 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
 
   decodeFor({ provider, cacheMarking = null }: UpstreamTarget): Decoded | null {
     // A provider that takes only certain fields may not take what would be written.
-    const isWritten = provider.format === "anthropic-messages" && provider.knownFields === null;
+    const isWritten = provider.format === MESSAGES.name && provider.knownFields === null;
     return isWritten ? writeAsMessages(this.scanned, cacheMarking) : null;
   }
 

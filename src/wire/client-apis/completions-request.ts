@@ -1,8 +1,8 @@
-import type { AskedFor } from "../canonical/format.ts";
-import { createDocumentReader, decodeBody, isEventStream } from "../canonical/read-document.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
-import { EMPTY_REQUEST } from "../canonical/request.ts";
-import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
+import { createDocumentReader, decodeBody, isEventStream } from "../canonical/answer/read-document.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
+import { createWholeTranslation, TranslatedRelay } from "../canonical/answer/translate-relay.ts";
+import type { AskedFor } from "../canonical/model/format.ts";
+import { EMPTY_REQUEST } from "../canonical/model/request.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import { estimateTokens } from "../conversation/usage.ts";
@@ -19,18 +19,20 @@ import {
   type ScannedCompletion,
   scanCompletionRequest,
 } from "../openai-completions/passthrough/scan-request.ts";
+import { TRAITS } from "../openai-completions/traits.ts";
 import { openaiCompletions } from "../openai-completions/translate/codec.ts";
 import { completionAnswers } from "../openai-completions/translate/read-answer.ts";
-import { reviewScanned, toLeftOut } from "./apply-profile.ts";
-import { listRejectedFields } from "./apply-provider.ts";
-import { viewParameters } from "./fit-parameters.ts";
-import { HubRequest } from "./hub-request.ts";
-import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
-import { heldBytesOf } from "./request-size.ts";
-import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
-import { SINGLE_PROMPT } from "./single-prompt.ts";
+import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
+import { reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
+import { listRejectedFields } from "./fit/apply-provider.ts";
+import { viewParameters } from "./fit/fit-parameters.ts";
+import { HubRequest } from "./hub/hub-request.ts";
+import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./request/inference-request.ts";
+import { heldBytesOf } from "./request/request-size.ts";
+import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
+import { SINGLE_PROMPT } from "./request/single-prompt.ts";
 
-const FORMAT = "openai-completions";
+const FORMAT = TRAITS.name;
 
 /**
  * Parses a request of OpenAI's legacy completions API. It is forwarded to providers with this endpoint, and translated to a chat for
@@ -75,6 +77,22 @@ export function parseCompletionsRequest(
     ...createAnswering(scanned, hub),
   };
 }
+
+/** OpenAI's text completions (docs/api/completions.md). */
+export const COMPLETIONS: ClientApiDeclaration = {
+  name: "completions",
+  access: "open_inference",
+  operations: [{ method: "POST", path: "/completions" }],
+  parse: parseCompletionsRequest,
+  parameters: {
+    ...SAMPLING,
+    max_tokens: { field: "max_tokens" },
+    stop: { field: "stop" },
+    seed: { field: "seed" },
+    frequency_penalty: { field: "frequency_penalty" },
+    presence_penalty: { field: "presence_penalty" },
+  },
+};
 
 function isOwn({ provider }: UpstreamTarget): boolean {
   return provider.format === FORMAT;

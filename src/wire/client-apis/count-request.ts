@@ -2,15 +2,21 @@ import {
   type ScannedMessagesRequest,
   scanMessagesRequest,
 } from "../anthropic-messages/passthrough/scan-request.ts";
+import { TRAITS } from "../anthropic-messages/traits.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sliceTexts } from "../conversation/prompt-nodes.ts";
+import type { ProviderFormat } from "../conversation/traits/format-name.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
 import { applySplices, removeMembers } from "../json/splice.ts";
-import { heldBytesOf } from "./request-size.ts";
+import type { ClientApi } from "./request/inference-request.ts";
+import { heldBytesOf } from "./request/request-size.ts";
 
 /** A request to count the tokens of a conversation. */
 export interface CountRequest {
+  readonly api: ClientApi;
+  /** The format of its body. Translating it to count it elsewhere is not worth the effort. */
+  readonly format: ProviderFormat;
   readonly model: string;
   readonly preferences: ProviderPreferences;
   readonly preset: string | null;
@@ -50,6 +56,8 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([
 export function parseCountRequest(bytes: Buffer, rename: (id: string) => string): CountRequest {
   const scanned = scanMessagesRequest(bytes);
   return {
+    api: "messages",
+    format: TRAITS.name,
     model: rename(scanned.model),
     preferences: scanned.preferences,
     preset: scanned.preset,

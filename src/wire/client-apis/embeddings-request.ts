@@ -1,32 +1,15 @@
-import { type EmbeddingsParameters, type VectorsReading, warnOfDropped } from "../canonical/embeddings.ts";
-import type { EncodedRequest } from "../canonical/format.ts";
-import { decodeCohereEmbeddings } from "../cohere-embeddings/decode-response.ts";
-import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
-import type { ProviderFormat } from "../conversation/format-name.ts";
+import { type EmbeddingsParameters, warnOfDropped } from "../canonical/embeddings/embeddings.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
-import { decodeGeminiEmbeddings } from "../gemini-embeddings/decode-response.ts";
-import { encodeGeminiEmbeddings } from "../gemini-embeddings/encode-request.ts";
-import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-embeddings/decode-request.ts";
-import { decodeEmbeddingsAnswer } from "../openai-embeddings/decode-response.ts";
-import { encodeEmbeddingsRequest, listLeftOut } from "../openai-embeddings/encode-request.ts";
-import { encodeEmbeddingsAnswer } from "../openai-embeddings/encode-response.ts";
-import { fitToProfile, reviewScanned, toLeftOut } from "./apply-profile.ts";
-import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
-import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
-import { SINGLE_PROMPT } from "./single-prompt.ts";
-
-/** An upstream format for embeddings. */
-interface Upstream {
-  /** Encodes a request; null: the client's bytes are forwarded in OpenAI's format. */
-  readonly encode: ((parameters: EmbeddingsParameters, model: string) => EncodedRequest) | null;
-  readonly read: (body: string, count: number) => VectorsReading;
-}
-
-const UPSTREAMS: Readonly<Partial<Record<ProviderFormat, Upstream>>> = {
-  "openai-chat": { encode: null, read: decodeEmbeddingsAnswer },
-  gemini: { encode: encodeGeminiEmbeddings, read: decodeGeminiEmbeddings },
-  "cohere-chat": { encode: encodeCohereEmbeddings, read: decodeCohereEmbeddings },
-};
+import type { ProviderFormat } from "../conversation/traits/format-name.ts";
+import { EMBEDDINGS_CODECS, type EmbeddingsCodec } from "../formats/codecs.ts";
+import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-chat/embeddings/decode-request.ts";
+import { encodeEmbeddingsRequest, listLeftOut } from "../openai-chat/embeddings/encode-request.ts";
+import { encodeEmbeddingsAnswer } from "../openai-chat/embeddings/encode-response.ts";
+import type { ClientApiDeclaration } from "./client-api.ts";
+import { fitToProfile, reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
+import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./request/inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
+import { SINGLE_PROMPT } from "./request/single-prompt.ts";
 
 /**
  * Parses an embeddings request. `rename` resolves the operator's aliases of model ids.
@@ -71,6 +54,15 @@ export function parseEmbeddingsRequest(
   };
 }
 
+/** OpenAI's embeddings (docs/api/embeddings.md). */
+export const EMBEDDINGS: ClientApiDeclaration = {
+  name: "embeddings",
+  access: "open_inference",
+  operations: [{ method: "POST", path: "/embeddings" }],
+  parse: parseEmbeddingsRequest,
+  parameters: {},
+};
+
 /** The longest text; token ids have no characters. */
 function listLongest({ inputs }: EmbeddingsParameters): Buffer[] {
   const texts = inputs.filter((input) => typeof input === "string");
@@ -79,8 +71,8 @@ function listLongest({ inputs }: EmbeddingsParameters): Buffer[] {
 }
 
 /** Returns the format's functions. Deployments without an embeddings URL are not served, so others are never asked for. */
-function upstreamOf(format: ProviderFormat): Upstream {
-  const upstream = UPSTREAMS[format];
+function upstreamOf(format: ProviderFormat): EmbeddingsCodec {
+  const upstream = EMBEDDINGS_CODECS[format];
   if (upstream === undefined) throw new Error(`the format ${format} has no embeddings`);
   return upstream;
 }

@@ -1,8 +1,8 @@
 import { parseChatRequest } from "./chat-request.ts";
-import { chooseTarget } from "./choose-target.ts";
-import type { ClientRequest } from "./client-request.ts";
-import type { EncodedJob, EncodeJob } from "./inference-request.ts";
+import type { ClientRequest } from "./hub/client-request.ts";
 import { parseMessagesRequest } from "./messages-request.ts";
+import { chooseTarget } from "./request/choose-target.ts";
+import type { EncodedJob, EncodeJob } from "./request/inference-request.ts";
 import { parseResponsesRequest } from "./responses-request.ts";
 
 const PARSERS: Readonly<

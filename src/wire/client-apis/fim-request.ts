@@ -1,8 +1,9 @@
-import type { AskedFor } from "../canonical/format.ts";
-import { createDocumentReader, decodeBody, isEventStream } from "../canonical/read-document.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
-import { EMPTY_REQUEST } from "../canonical/request.ts";
-import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
+import { fail } from "../../base/failures/errors.ts";
+import { createDocumentReader, decodeBody, isEventStream } from "../canonical/answer/read-document.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
+import { createWholeTranslation, TranslatedRelay } from "../canonical/answer/translate-relay.ts";
+import type { AskedFor } from "../canonical/model/format.ts";
+import { EMPTY_REQUEST } from "../canonical/model/request.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import { type Fields, omit, setField } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
@@ -10,12 +11,13 @@ import { decodeFimRequest, FIM_FIELDS, type FimRequest } from "../mistral-fim/de
 import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
-import { fitToProfile } from "./apply-profile.ts";
-import { limitFields, renameFields, warnOfStoring } from "./apply-provider.ts";
-import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
-import { readTags } from "./request-tags.ts";
-import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
-import { SINGLE_PROMPT } from "./single-prompt.ts";
+import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
+import { fitToProfile } from "./fit/apply-profile.ts";
+import { limitFields, renameFields, warnOfStoring } from "./fit/apply-provider.ts";
+import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./request/inference-request.ts";
+import { readTags } from "./request/request-tags.ts";
+import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./request/session-hints.ts";
+import { SINGLE_PROMPT } from "./request/single-prompt.ts";
 
 /**
  * Parses a fill-in-the-middle request. Its answers are in the chat format, from the vendor and to the client (docs/api/fim.md).
@@ -32,6 +34,7 @@ export function parseFimRequest(
     api: "fim",
     action: "fim",
     model: fim.model,
+    requireModel: requireCodeModel,
     fallbackModels: fim.fallbackModels,
     preferences: fim.preferences,
     preset: fim.preset,
@@ -60,6 +63,28 @@ export function parseFimRequest(
         ? translateAnswer(body, identity)
         : relayChatAnswer(body, identity),
   };
+}
+
+/** Mistral's fill in the middle (specification 4.2). The specification names the fixed path. */
+export const FIM: ClientApiDeclaration = {
+  name: "fim",
+  access: "inference",
+  operations: [{ method: "POST", path: "/fim/completions", fixedPath: "/api/fim/completions" }],
+  parse: parseFimRequest,
+  parameters: { ...SAMPLING, max_tokens: { field: "max_tokens" }, stop: { field: "stop" } },
+};
+
+/** The beginning of the ids of models for code (docs/api/fim.md). */
+const MODEL_PREFIX = "mistralai/";
+
+/** @throws GatewayError `invalid_model` for a model that is not for code. */
+function requireCodeModel(id: string, field: string): void {
+  if (id.toLowerCase().startsWith(MODEL_PREFIX)) return;
+  fail(
+    "invalid_model",
+    `Fill-in-the-middle takes models that begin with "${MODEL_PREFIX}", such as "mistralai/codestral-latest"; ${quote(id)} does not.`,
+    { metadata: { field, model: id } },
+  );
 }
 
 /** Rejected fields are not removed from these bodies. */
@@ -113,4 +138,8 @@ function hideUser(fields: Fields, hashUser: (user: string) => string): Fields {
       setField(hidden, field, hashUser(typeof user === "string" ? user : JSON.stringify(user)));
   }
   return hidden;
+}
+
+function quote(id: string): string {
+  return JSON.stringify(id.slice(0, 100));
 }

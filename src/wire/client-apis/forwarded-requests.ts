@@ -1,6 +1,6 @@
 import { nextTurn } from "../../base/time/next-turn.ts";
-import { warnOfDropped } from "../canonical/embeddings.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
+import { warnOfDropped } from "../canonical/embeddings/embeddings.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
 import type { ProfileReview } from "../conversation/request-profile.ts";
 import { EventRelay } from "../forwarded/event-relay.ts";
@@ -10,40 +10,47 @@ import { decodeModerations } from "../forwarded/moderations.ts";
 import { decodeRerank } from "../forwarded/rerank.ts";
 import { decodeSpeech } from "../forwarded/speech.ts";
 import { decodeTranscription } from "../forwarded/transcriptions.ts";
-import { reviewFields, reviewScanned, toLeftOut } from "./apply-profile.ts";
-import { type Filtering, filterDocuments, filterPlainText } from "./filter-documents.ts";
+import type { ClientApiDeclaration } from "./client-api.ts";
+import { reviewFields, reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
 import type {
   EncodedForUpstream,
   ForwardedApi,
   InferenceRequest,
   ProviderTarget,
   UpstreamTarget,
-} from "./inference-request.ts";
-import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./session-hints.ts";
-import { SINGLE_PROMPT } from "./single-prompt.ts";
+} from "./request/inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./request/session-hints.ts";
+import { SINGLE_PROMPT } from "./request/single-prompt.ts";
+import { type Filtering, filterDocuments, filterPlainText } from "./texts/filter-documents.ts";
 
-/** Parses a moderations request. @throws GatewayError as `decodeModerations`. */
-export const parseModerations = parserOf("moderations", decodeModerations);
-/** Parses a rerank request. @throws GatewayError as `decodeRerank`. */
-export const parseRerank = parserOf("rerank", decodeRerank);
-/** Parses an image generation request. @throws GatewayError as `decodeImages`. */
-export const parseImages = parserOf("images", decodeImages);
-/** Parses a speech request. @throws GatewayError as `decodeSpeech`. */
-export const parseSpeech = parserOf("speech", decodeSpeech);
-/** Parses a transcription request. @throws GatewayError as `decodeTranscription`. */
-export const parseTranscription = parserOf("transcriptions", decodeTranscription);
+/** OpenAI's moderations. */
+export const MODERATIONS = declare("moderations", "/moderations", decodeModerations);
+/** Cohere's rerank. */
+export const RERANK = declare("rerank", "/rerank", decodeRerank);
+/** OpenAI's image generations. */
+export const IMAGES = declare("images", "/images/generations", decodeImages);
+/** OpenAI's speech. */
+export const SPEECH = declare("speech", "/audio/speech", decodeSpeech);
+/** OpenAI's transcriptions. */
+export const TRANSCRIPTIONS: ClientApiDeclaration = {
+  ...declare("transcriptions", "/audio/transcriptions", decodeTranscription),
+  takesForm: true,
+};
 
 const NONE: ReadonlySet<string> = new Set();
 
 type Decode = (bytes: Buffer, contentType: string | null) => ForwardedRequest;
 
-function parserOf(api: ForwardedApi, decode: Decode) {
-  return (
-    bytes: Buffer,
-    rename: (id: string) => string,
-    headers: ReadHeader = NO_HEADERS,
-  ): InferenceRequest =>
-    toInferenceRequest(api, decode(bytes, headers.get("content-type")), { rename, headers });
+/** Declares an API whose requests and answers are forwarded (docs/api/other-endpoints.md). */
+function declare(api: ForwardedApi, path: string, decode: Decode): ClientApiDeclaration {
+  return {
+    name: api,
+    access: "open_inference",
+    operations: [{ method: "POST", path }],
+    parse: (bytes, rename, headers = NO_HEADERS) =>
+      toInferenceRequest(api, decode(bytes, headers.get("content-type")), { rename, headers }),
+    parameters: {},
+  };
 }
 
 interface RequestContext {

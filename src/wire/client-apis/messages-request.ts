@@ -1,4 +1,5 @@
 import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
+import { encodeMessagesError } from "../anthropic-messages/errors.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forward-request.ts";
 import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
 import { listMessagesNeeds } from "../anthropic-messages/passthrough/list-needs.ts";
@@ -13,16 +14,20 @@ import {
 } from "../anthropic-messages/passthrough/scan-request.ts";
 import { readSentMessages } from "../anthropic-messages/passthrough/sent-turns.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
+import { TRAITS } from "../anthropic-messages/traits.ts";
 import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
-import { type AskedThinking, takesThinking } from "../anthropic-messages/translate/reasoning-parameters.ts";
-import type { AskedFor, ModelTarget } from "../canonical/format.ts";
-import { hasManyMarks } from "../canonical/limit-cache-marks.ts";
+import {
+  type AskedThinking,
+  takesThinking,
+} from "../anthropic-messages/translate/request/reasoning-parameters.ts";
+import { hasManyMarks } from "../canonical/fit/limit-cache-marks.ts";
+import type { AskedFor, ModelTarget } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
+import { isValidHistory } from "../conversation/calls/valid-history.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { isValidHistory } from "../conversation/valid-history.ts";
 import {
   isWord,
   itemsOf,
@@ -33,18 +38,20 @@ import {
   wordTable,
 } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
+import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
+import { parseCountRequest } from "./count-request.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
   createClientRequest,
   type OwnAnswers,
   type RequestSource,
-} from "./client-request.ts";
-import { decodeShortened } from "./decode-shortened.ts";
-import type { Decoded } from "./hub-request.ts";
-import type { UpstreamTarget } from "./inference-request.ts";
-import { readTags } from "./request-tags.ts";
-import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
+} from "./hub/client-request.ts";
+import { decodeShortened } from "./hub/decode-shortened.ts";
+import type { Decoded } from "./hub/hub-request.ts";
+import type { UpstreamTarget } from "./request/inference-request.ts";
+import { readTags } from "./request/request-tags.ts";
+import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./request/session-hints.ts";
 
 /** Tools of the Messages format that other formats have as well. */
 const COMMON_TOOLS = wordTable<true>({ custom: true });
@@ -62,6 +69,36 @@ export function parseMessagesRequest(
   return createClientRequest({ bytes, headers }, readParts, rename);
 }
 
+/** Anthropic's messages (docs/api/messages.md). Its SDKs read the header `request-id`. */
+export const MESSAGES: ClientApiDeclaration = {
+  name: "messages",
+  access: "open_inference",
+  operations: [{ method: "POST", path: "/messages" }],
+  parse: parseMessagesRequest,
+  counting: {
+    method: "POST",
+    path: "/messages/count_tokens",
+    parse: parseCountRequest,
+    encodeCount: (tokens, isEstimated) => ({
+      input_tokens: tokens,
+      ...(isEstimated ? { estimated: true } : {}),
+    }),
+  },
+  encodeError: (failure, { requestId }) => encodeMessagesError(failure, requestId),
+  requestIdHeader: "request-id",
+  parameters: {
+    ...SAMPLING,
+    max_tokens: { field: "max_tokens" },
+    stop: { field: "stop_sequences" },
+    reasoning_effort: {
+      field: "output_config",
+      others: ["thinking"],
+      encode: (effort) => ({ effort }),
+    },
+  },
+  system: { field: "system", toItem: (text) => ({ type: "text", text }) },
+};
+
 function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
   return new MessagesParts(scanMessagesRequest(bytes), headers);
 }
@@ -69,7 +106,7 @@ function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
 /** What the Messages API makes of one request. */
 class MessagesParts implements ClientRequestParts {
   readonly api = "messages";
-  readonly format = "anthropic-messages";
+  readonly traits = TRAITS;
   readonly commonTools = COMMON_TOOLS;
   readonly client = anthropicMessages;
   readonly mayCarryReasoning = true;

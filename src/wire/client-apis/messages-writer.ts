@@ -1,7 +1,7 @@
 import { ByteOutput } from "../../base/text/byte-output.ts";
 import type { Interleaved } from "../../base/text/composed-bytes.ts";
-import { encodeCache } from "../anthropic-messages/translate/cache-mark.ts";
-import { type CacheMark, readCacheMark } from "../canonical/parts.ts";
+import { encodeCache } from "../anthropic-messages/translate/parts/cache-mark.ts";
+import { type CacheMark, readCacheMark } from "../canonical/model/parts.ts";
 import {
   type CacheMarking,
   type MarkableMessage,

@@ -1,13 +1,14 @@
 import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
-import type { AskedFor } from "../canonical/format.ts";
+import type { AskedFor } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
+import { isValidHistory } from "../conversation/calls/valid-history.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { isValidHistory } from "../conversation/valid-history.ts";
 import { itemsOf, type JsonNode, memberOf, wordTable } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
+import { encodeResponsesError } from "../openai-responses/errors.ts";
 import {
   canForwardResponses,
   forwardResponsesRequest,
@@ -24,18 +25,20 @@ import {
 } from "../openai-responses/passthrough/scan-request.ts";
 import { readSentItems } from "../openai-responses/passthrough/sent-turns.ts";
 import { hasTrigger } from "../openai-responses/reject-trigger.ts";
+import { TRAITS } from "../openai-responses/traits.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
+import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
   createClientRequest,
   type OwnAnswers,
   type RequestSource,
-} from "./client-request.ts";
-import { decodeShortened } from "./decode-shortened.ts";
-import type { Decoded } from "./hub-request.ts";
-import type { UpstreamTarget } from "./inference-request.ts";
-import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
+} from "./hub/client-request.ts";
+import { decodeShortened } from "./hub/decode-shortened.ts";
+import type { Decoded } from "./hub/hub-request.ts";
+import type { UpstreamTarget } from "./request/inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
 
 /** Tools of the Responses format that other formats have as well. */
 const COMMON_TOOLS = wordTable<true>({ function: true, custom: true, namespace: true });
@@ -52,6 +55,21 @@ export function parseResponsesRequest(
   return createClientRequest({ bytes, headers }, readParts, rename);
 }
 
+/** OpenAI's responses (docs/api/responses.md). */
+export const RESPONSES: ClientApiDeclaration = {
+  name: "responses",
+  access: "open_inference",
+  operations: [{ method: "POST", path: "/responses" }],
+  parse: parseResponsesRequest,
+  encodeError: (failure, { status }) => encodeResponsesError({ ...failure, status }),
+  parameters: {
+    ...SAMPLING,
+    max_tokens: { field: "max_output_tokens" },
+    reasoning_effort: { field: "reasoning", encode: (effort) => ({ effort }) },
+  },
+  system: { field: "instructions" },
+};
+
 function readParts({ bytes, headers }: RequestSource): ClientRequestParts {
   return new ResponsesParts(scanResponsesRequest(bytes), headers);
 }
@@ -64,7 +82,7 @@ const ANSWERING: OwnAnswers = {
 /** What the Responses API makes of one request. */
 class ResponsesParts implements ClientRequestParts {
   readonly api = "responses";
-  readonly format = "openai-responses";
+  readonly traits = TRAITS;
   readonly commonTools = COMMON_TOOLS;
   readonly client = openaiResponses;
   readonly upstreamHeaders = null;

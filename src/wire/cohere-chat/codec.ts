@@ -1,4 +1,4 @@
-import type { UpstreamCodec } from "../canonical/format.ts";
+import type { UpstreamCodec } from "../canonical/model/format.ts";
 import { decodeAnswer } from "./decode-response.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { createReader } from "./read-stream.ts";

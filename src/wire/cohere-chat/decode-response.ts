@@ -1,12 +1,12 @@
-import type { AnswerDecoding } from "../canonical/format.ts";
-import type { Part, TextPart } from "../canonical/parts.ts";
-import { plainReasoning } from "../canonical/parts.ts";
+import type { AnswerDecoding } from "../canonical/model/format.ts";
+import type { Part, TextPart } from "../canonical/model/parts.ts";
+import { plainReasoning } from "../canonical/model/parts.ts";
 import {
   brokenAnswer,
   findVendorError,
   readVendorError,
   type VendorError,
-} from "../conversation/vendor-error.ts";
+} from "../conversation/errors/vendor-error.ts";
 import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
 import { completeArguments } from "./arguments.ts";
 import { findFailedFinish, readFinish } from "./finish-reason.ts";

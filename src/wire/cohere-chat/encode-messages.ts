@@ -1,7 +1,13 @@
 import { rejectField } from "../../base/failures/errors.ts";
-import { objectArguments } from "../canonical/object-arguments.ts";
-import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
-import type { Message } from "../canonical/request.ts";
+import { objectArguments } from "../canonical/model/object-arguments.ts";
+import type {
+  MediaPart,
+  Part,
+  ReasoningPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../canonical/model/parts.ts";
+import type { Message } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 

@@ -1,7 +1,7 @@
 import { fail } from "../../base/failures/errors.ts";
-import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
-import { listLostFields } from "../canonical/list-lost-fields.ts";
-import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
+import { listLostFields } from "../canonical/fit/list-lost-fields.ts";
+import type { EncodedRequest, ModelTarget } from "../canonical/model/format.ts";
+import type { ConversationRequest, OutputFormat } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
@@ -9,6 +9,8 @@ import { encodeMessages } from "./encode-messages.ts";
 import { encodeTools } from "./encode-tools.ts";
 
 type Warn = (field: Warning["field"], message: string) => void;
+
+import { TRAITS } from "./traits.ts";
 
 /**
  * Encodes the body of a chat request.
@@ -20,7 +22,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
       metadata: { field: "n" },
     });
   }
-  const warnings: Warning[] = listLostFields(request, "cohere-chat");
+  const warnings: Warning[] = listLostFields(request, TRAITS);
   const warn: Warn = (field, message) => warnings.push({ field, message });
   warnUnsupported(request, warn);
   const thinks = target.reasoning !== null;

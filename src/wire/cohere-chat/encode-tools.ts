@@ -1,4 +1,4 @@
-import type { ConversationRequest, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
+import type { ConversationRequest, FunctionTool, Tool, ToolChoice } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { SchemaLowerer } from "../json-schema/lower-schema.ts";

@@ -1,5 +1,5 @@
-import type { Finish, FinishReason } from "../canonical/answer.ts";
-import { readVendorError, type VendorError } from "../conversation/vendor-error.ts";
+import type { Finish, FinishReason } from "../canonical/model/answer.ts";
+import { readVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 import { createTable } from "../json/fields.ts";
 
 const KNOWN: Readonly<Record<string, FinishReason>> = createTable({

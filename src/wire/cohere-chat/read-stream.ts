@@ -1,8 +1,8 @@
-import type { PartDelta } from "../canonical/answer.ts";
-import { AnswerEmitter, PartEmitter } from "../canonical/answer-emitter.ts";
-import { type EventHandler, EventReader } from "../canonical/event-reader.ts";
-import type { AnswerReader } from "../canonical/format.ts";
-import { type Part, plainReasoning } from "../canonical/parts.ts";
+import { AnswerEmitter, PartEmitter } from "../canonical/answer/answer-emitter.ts";
+import { type EventHandler, EventReader } from "../canonical/answer/event-reader.ts";
+import type { PartDelta } from "../canonical/model/answer.ts";
+import type { AnswerReader } from "../canonical/model/format.ts";
+import { type Part, plainReasoning } from "../canonical/model/parts.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { type ArgumentsHold, createArgumentsHold } from "./arguments.ts";
 import { findFailure, readText } from "./decode-response.ts";

@@ -1,5 +1,3 @@
-import type { ProviderFormat } from "./format-name.ts";
-
 /** Where the gateway marks a prompt for the vendor's cache, if the client marked nothing. */
 export interface CacheMarking {
   /** The end of what requests of one kind share: the instructions, or the tools where there are none. */
@@ -36,12 +34,6 @@ export const MAX_CACHE_MARKS = 4;
 
 /** The name of the field that marks a part of a prompt, as it stands in JSON. */
 export const CACHE_CONTROL: Buffer = Buffer.from('"cache_control"');
-
-/** Formats in which prompts have cache marks. */
-export const MARKED_FORMATS: ReadonlySet<ProviderFormat> = new Set([
-  "anthropic-messages",
-  "bedrock-converse",
-]);
 
 /**
  * Blocks between two marks. Vendors look for a cached beginning at most 20 blocks before a mark (same sources), which must reach back to the

@@ -1,5 +1,5 @@
 import type { JsonNode } from "../json/scan.ts";
-import type { OutlineMessage } from "./outline.ts";
+import type { OutlineMessage } from "./calls/outline.ts";
 import type { RoutingParameters } from "./preferences.ts";
 import type { PromptNodes } from "./prompt-nodes.ts";
 

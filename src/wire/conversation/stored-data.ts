@@ -1,5 +1,4 @@
 import { parseJson } from "../json/parse-json.ts";
-import type { ProviderFormat } from "./format-name.ts";
 
 /**
  * What vendors store for a request, and which parts of a request ask for it. Sources, read in November 2026:
@@ -11,7 +10,7 @@ import type { ProviderFormat } from "./format-name.ts";
  */
 
 /** Fields of any format that ask for storage. `background` of images is their appearance. */
-const COMMON = [
+export const STORING_FIELDS: readonly string[] = [
   "store",
   "store_messages",
   "metadata",
@@ -24,19 +23,6 @@ const COMMON = [
   "caching",
 ];
 
-/** Fields that are left out of requests under zero data retention, by the format of the upstream. */
-const BY_FORMAT: Readonly<Record<ProviderFormat, readonly string[]>> = {
-  "openai-chat": COMMON,
-  "openai-completions": COMMON,
-  // `store` is always false.
-  "openai-responses": COMMON.filter((name) => name !== "store"),
-  // Its `metadata` has nothing but a hash of the user.
-  "anthropic-messages": COMMON.filter((name) => name !== "metadata"),
-  gemini: [...COMMON, "labels", "cachedContent"],
-  "bedrock-converse": [...COMMON, "requestMetadata"],
-  "cohere-chat": COMMON,
-};
-
 /** What of a request decides which of the fields count. */
 export interface RetentionFacts {
   /** It makes images. */
@@ -47,10 +33,10 @@ export interface RetentionFacts {
 
 /** Lists the fields by which a request would ask an upstream of this format to store something. */
 export function listStoringFields(
-  format: ProviderFormat,
+  { storingFields }: { readonly storingFields: readonly string[] },
   { isImages, cachesInMemory }: RetentionFacts,
 ): readonly string[] {
-  return BY_FORMAT[format].filter(
+  return storingFields.filter(
     (name) => !(isImages && name === "background") && !(cachesInMemory && name === "prompt_cache_retention"),
   );
 }

@@ -1,7 +1,7 @@
 import { BOUNDS } from "../../base/numbers/bounds.ts";
-import type { AnswerRelay, RelayEnding } from "../canonical/relay.ts";
+import type { AnswerRelay, RelayEnding } from "../canonical/answer/relay.ts";
+import { brokenAnswer, findVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
 import { tryParseFields } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
 import { findByteRate } from "./audio-duration.ts";

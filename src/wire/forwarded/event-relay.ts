@@ -1,15 +1,15 @@
 import { nameInMetadata } from "../../base/failures/errors.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
-import type { AnswerEnd, StreamError } from "../canonical/format.ts";
-import type { AnswerRelay, RelayEnding } from "../canonical/relay.ts";
-import { answerTooLarge } from "../conversation/broken-answers.ts";
-import type { TokenUsage } from "../conversation/usage.ts";
+import type { AnswerRelay, RelayEnding } from "../canonical/answer/relay.ts";
+import type { AnswerEnd, StreamError } from "../canonical/model/format.ts";
+import { answerTooLarge } from "../conversation/errors/broken-answers.ts";
 import {
   brokenAnswer,
   findEventError,
   readVendorError,
   type VendorError,
-} from "../conversation/vendor-error.ts";
+} from "../conversation/errors/vendor-error.ts";
+import type { TokenUsage } from "../conversation/usage.ts";
 import { asFields, tryParseFields } from "../json/fields.ts";
 import {
   allFields,

@@ -1,4 +1,4 @@
-import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RoutingParameters } from "../conversation/preferences.ts";
 import type { Fields } from "../json/fields.ts";

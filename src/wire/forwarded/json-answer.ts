@@ -1,8 +1,8 @@
-import { encodeCostDetails } from "../canonical/cost-details.ts";
-import type { AnswerEnd, AnswerIdentity, UsageReport } from "../canonical/format.ts";
-import type { WholeAnswer } from "../canonical/relay.ts";
+import type { WholeAnswer } from "../canonical/answer/relay.ts";
+import { encodeCostDetails } from "../canonical/model/cost-details.ts";
+import type { AnswerEnd, AnswerIdentity, UsageReport } from "../canonical/model/format.ts";
+import { brokenAnswer, findVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 import { readReportedCost, type TokenUsage, withPriceFacts } from "../conversation/usage.ts";
-import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { allFields, items, type JsonNode, LEAF, memberOf, parseMember, scanJson } from "../json/scan.ts";
 import { applySplices, type Splice, setMember } from "../json/splice.ts";

@@ -1,11 +1,11 @@
 import { fail, rejectField } from "../../base/failures/errors.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
-import type { AnswerHead, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { AnswerHead, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
+import { brokenAnswer } from "../conversation/errors/vendor-error.ts";
 import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
 import { readRoutingParameters } from "../conversation/preferences.ts";
 import { estimateTokens, fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
-import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { parseField } from "../json/parse-json.ts";
 import { findDuration } from "./audio-duration.ts";

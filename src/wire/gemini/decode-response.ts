@@ -1,7 +1,7 @@
-import { AnswerEmitter } from "../canonical/answer-emitter.ts";
-import { collectAnswer } from "../canonical/collect-answer.ts";
-import type { AnswerDecoding } from "../canonical/format.ts";
-import { brokenAnswer } from "../conversation/vendor-error.ts";
+import { AnswerEmitter } from "../canonical/answer/answer-emitter.ts";
+import { collectAnswer } from "../canonical/answer/collect-answer.ts";
+import type { AnswerDecoding } from "../canonical/model/format.ts";
+import { brokenAnswer } from "../conversation/errors/vendor-error.ts";
 import type { Fields } from "../json/fields.ts";
 import { ResponseReader } from "./read-response.ts";
 

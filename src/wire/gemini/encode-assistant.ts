@@ -1,4 +1,4 @@
-import type { Part, ToolCallPart } from "../canonical/parts.ts";
+import type { Part, ToolCallPart } from "../canonical/model/parts.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { parseArguments } from "../json/parse-json.ts";
 import { encodeMedia } from "./encode-media.ts";

@@ -1,5 +1,5 @@
-import type { Part } from "../canonical/parts.ts";
-import type { Message } from "../canonical/request.ts";
+import type { Part } from "../canonical/model/parts.ts";
+import type { Message } from "../canonical/model/request.ts";
 import { encodeAssistant } from "./encode-assistant.ts";
 import { encodeMedia } from "./encode-media.ts";
 import { encodeResults } from "./encode-results.ts";

@@ -1,5 +1,5 @@
 import { fail } from "../../base/failures/errors.ts";
-import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
+import type { ConversationRequest, OutputFormat } from "../canonical/model/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeReasoning } from "./encode-reasoning.ts";
 import { type Encoding, warn } from "./encoding.ts";

@@ -1,5 +1,5 @@
 import { fail } from "../../base/failures/errors.ts";
-import type { MediaPart, MediaSource } from "../canonical/parts.ts";
+import type { MediaPart, MediaSource } from "../canonical/model/parts.ts";
 import type { GeminiPart } from "./encoding.ts";
 
 /**
@@ -17,7 +17,7 @@ export function encodeMedia(part: MediaPart, field: string): GeminiPart {
     case "url":
       return encodeUrl(part, source, field);
     case "file-id":
-      if (source.format === "gemini") return { fileData: { fileUri: source.id } };
+      if (source.store === "google") return { fileData: { fileUri: source.id } };
       return reject(field, "The file was uploaded to another vendor; send its data, or its address.");
   }
 }

@@ -1,5 +1,5 @@
-import { nearestEffort, withoutNone } from "../canonical/efforts.ts";
-import type { ReasoningParameters } from "../canonical/request.ts";
+import { nearestEffort, withoutNone } from "../canonical/model/efforts.ts";
+import type { ReasoningParameters } from "../canonical/model/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { type Encoding, warn } from "./encoding.ts";
 

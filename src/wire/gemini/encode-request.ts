@@ -1,12 +1,13 @@
-import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
-import { listLostFields } from "../canonical/list-lost-fields.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
+import { listLostFields } from "../canonical/fit/list-lost-fields.ts";
+import type { EncodedRequest, ModelTarget } from "../canonical/model/format.ts";
+import type { ConversationRequest } from "../canonical/model/request.ts";
 import { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import { encodeContents } from "./encode-contents.ts";
 import { encodeGeneration } from "./encode-generation.ts";
 import { encodeTools } from "./encode-tools.ts";
 import { type Encoding, warn } from "./encoding.ts";
 import { KnownCalls } from "./known-calls.ts";
+import { TRAITS } from "./traits.ts";
 
 /**
  * Encodes a request for `generateContent` and `streamGenerateContent`.
@@ -16,7 +17,7 @@ import { KnownCalls } from "./known-calls.ts";
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   const encoding: Encoding = {
     target,
-    warnings: listLostFields(request, "gemini"),
+    warnings: listLostFields(request, TRAITS),
     schemas: new SchemaLowerer(),
     calls: new KnownCalls(),
   };

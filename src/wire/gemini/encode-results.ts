@@ -1,5 +1,5 @@
-import type { Part, RefusalPart, TextPart, ToolResultPart } from "../canonical/parts.ts";
-import type { Message } from "../canonical/request.ts";
+import type { Part, RefusalPart, TextPart, ToolResultPart } from "../canonical/model/parts.ts";
+import type { Message } from "../canonical/model/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeMedia } from "./encode-media.ts";
 import { type Encoding, type GeminiPart, hasLevels } from "./encoding.ts";

@@ -1,4 +1,4 @@
-import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
+import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/model/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { type Encoding, warn } from "./encoding.ts";
 import { encodeFunctionName, type FunctionName } from "./function-name.ts";

@@ -1,4 +1,4 @@
-import type { ModelTarget } from "../canonical/format.ts";
+import type { ModelTarget } from "../canonical/model/format.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import type { KnownCalls } from "./known-calls.ts";

@@ -1,4 +1,4 @@
-import type { Citation } from "../canonical/parts.ts";
+import type { Citation } from "../canonical/model/parts.ts";
 import { asFields, asObjects, type Fields } from "../json/fields.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { BOUNDS } from "../../base/numbers/bounds.ts";
-import type { AnswerEvent } from "../canonical/answer.ts";
-import { AnswerEmitter } from "../canonical/answer-emitter.ts";
-import { EventReader } from "../canonical/event-reader.ts";
-import type { AnswerReader } from "../canonical/format.ts";
+import { AnswerEmitter } from "../canonical/answer/answer-emitter.ts";
+import { EventReader } from "../canonical/answer/event-reader.ts";
+import type { AnswerEvent } from "../canonical/model/answer.ts";
+import type { AnswerReader } from "../canonical/model/format.ts";
+import { findVendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import { findVendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { decodeUtf8 } from "../json/scan.ts";

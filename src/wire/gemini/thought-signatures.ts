@@ -1,4 +1,4 @@
-import { type Part, REASONING_ORIGINS, type ReasoningPart } from "../canonical/parts.ts";
+import { type Part, REASONING_ORIGINS, type ReasoningPart } from "../canonical/model/parts.ts";
 
 /**
  * Returns the thought signature of each part of a turn, by the part's index. A signature that came as reasoning without text

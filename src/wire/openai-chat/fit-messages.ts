@@ -1,27 +1,7 @@
+import type { ChatTraits } from "../canonical/model/chat-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, asList, asText, type Fields, type MutableFields, setField } from "../json/fields.ts";
 import { isWord, itemsOf, type JsonNode, memberOf } from "../json/scan.ts";
-
-/** How the messages of a chat host differ from OpenAI's. Each message is changed for itself, so that those before it stay the same. */
-export interface ChatTraits {
-  /** The host knows the role `developer`; others get `system`. */
-  readonly takesDeveloper: boolean;
-  /** Fields of messages that the host rejects. */
-  readonly refusedFields: ReadonlySet<string>;
-  /** The only field from which the host reads reasoning of earlier turns; null: it gets the client's. */
-  readonly reasoningField: ReasoningField | null;
-  /** The host rejects calls of earlier turns without reasoning: they get a blank where they have none. */
-  readonly needsReasoning: boolean;
-  /** The host rejects `cache_control` in parts and tools. */
-  readonly refusesCacheMarks: boolean;
-  /**
-   * The host continues a last message of the assistant only with `prefix: true`, repeats it in the answer, and rejects system messages
-   * behind an answer or a result. Only for hosts whose requests are always translated.
-   */
-  readonly marksPrefill: boolean;
-  /** The only roles whose messages may have a `name`; null: all. */
-  readonly namedRoles: ReadonlySet<string> | null;
-}
 
 /** That of OpenAI, from which nothing of a message has to be changed. */
 export const OPENAI_TRAITS: ChatTraits = {
@@ -33,9 +13,6 @@ export const OPENAI_TRAITS: ChatTraits = {
   marksPrefill: false,
   namedRoles: null,
 };
-
-/** A field of a message in which hosts have reasoning as text. */
-export type ReasoningField = "reasoning" | "reasoning_content";
 
 /** What hosts accept as reasoning where there was none; they reject an empty text. */
 const NO_REASONING = " ";

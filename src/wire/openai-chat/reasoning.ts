@@ -1,4 +1,4 @@
-import type { ReasoningPart } from "../canonical/parts.ts";
+import type { ReasoningPart } from "../canonical/model/parts.ts";
 import { asFields, asText, type Fields } from "../json/fields.ts";
 
 /** The text and the reasoning of a delta or message. Vendors spell them differently. */

@@ -1,5 +1,5 @@
 import { nameInMetadata } from "../../base/failures/errors.ts";
-import type { AnswerIdentity, StreamError } from "../canonical/format.ts";
+import type { AnswerIdentity, StreamError } from "../canonical/model/format.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeLatin1 } from "../json/scan.ts";
 

@@ -1,5 +1,5 @@
-import { encodeCostDetails } from "../canonical/cost-details.ts";
-import type { UsageReport } from "../canonical/format.ts";
+import { encodeCostDetails } from "../canonical/model/cost-details.ts";
+import type { UsageReport } from "../canonical/model/format.ts";
 import {
   fitParts,
   readCount,

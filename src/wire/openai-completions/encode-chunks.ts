@@ -1,4 +1,4 @@
-import type { AnswerEnd, AnswerIdentity } from "../canonical/format.ts";
+import type { AnswerEnd, AnswerIdentity } from "../canonical/model/format.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeLatin1 } from "../json/scan.ts";
 import { encodeUsage } from "../openai-chat/usage.ts";

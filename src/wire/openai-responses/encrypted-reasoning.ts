@@ -1,4 +1,4 @@
-import type { ModelTarget } from "../canonical/format.ts";
+import type { ModelTarget } from "../canonical/model/format.ts";
 
 /** The value of `include` for encrypted reasoning, which a client that stores nothing sends back. */
 export const ENCRYPTED_REASONING = "reasoning.encrypted_content";

@@ -1,4 +1,4 @@
-import type { StreamError } from "../canonical/format.ts";
+import type { StreamError } from "../canonical/model/format.ts";
 import type { Fields } from "../json/fields.ts";
 
 /** A failure to report to a client of the Responses API. */

@@ -1,4 +1,4 @@
-import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
+import { brokenAnswer, findVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 import type { Fields } from "../json/fields.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { REASONING_ORIGINS } from "../canonical/parts.ts";
+import { REASONING_ORIGINS } from "../canonical/model/parts.ts";
 
 const UUID = /^rs_[0-9a-f]{8}-[0-9a-f]{4}-/;
 const OPENAI_ID = /^rs_/;

@@ -1,5 +1,5 @@
 import { rejectField } from "../../base/failures/errors.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
+import type { ConversationRequest } from "../canonical/model/request.ts";
 import { isWord, itemsOf, type JsonNode, memberOf } from "../json/scan.ts";
 
 /** The item at the end of an input with which Codex asks for a `compaction` item in place of an answer. */

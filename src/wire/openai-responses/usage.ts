@@ -1,4 +1,4 @@
-import type { UsageReport } from "../canonical/format.ts";
+import type { UsageReport } from "../canonical/model/format.ts";
 import {
   fitParts,
   NO_TOKENS,

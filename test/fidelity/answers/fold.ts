@@ -1,4 +1,4 @@
-import { unwrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
+import { unwrapReasoning } from "../../../src/wire/canonical/model/reasoning-envelope.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import type { Client } from "../formats.ts";
 

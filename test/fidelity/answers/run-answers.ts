@@ -1,10 +1,10 @@
-import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
-import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
-import type { UpstreamCodec } from "../../../src/wire/canonical/format.ts";
-import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
-import type { InferenceRequest } from "../../../src/wire/client-apis/inference-request.ts";
-import { UPSTREAM_CODECS } from "../../../src/wire/client-apis/upstream-codecs.ts";
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
+import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
+import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
+import type { UpstreamCodec } from "../../../src/wire/canonical/model/format.ts";
+import type { InferenceRequest } from "../../../src/wire/client-apis/request/inference-request.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
+import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { endWith } from "../../support/answer-end.ts";
 import { CLIENTS, type Client, FORMAT_OF, FORMATS } from "../formats.ts";

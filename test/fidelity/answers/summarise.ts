@@ -1,6 +1,6 @@
-import type { Answer } from "../../../src/wire/canonical/answer.ts";
-import type { Part } from "../../../src/wire/canonical/parts.ts";
-import { unwrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
+import type { Answer } from "../../../src/wire/canonical/model/answer.ts";
+import type { Part } from "../../../src/wire/canonical/model/parts.ts";
+import { unwrapReasoning } from "../../../src/wire/canonical/model/reasoning-envelope.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 
 /** Returns what a client acts on or sends back, independently of how the answer is divided into parts. */

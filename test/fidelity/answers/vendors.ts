@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { VendorSayings } from "./vendor.ts";
 import { ANTHROPIC_MESSAGES } from "./vendors/anthropic-messages.ts";
 import { BEDROCK_CONVERSE } from "./vendors/bedrock-converse.ts";

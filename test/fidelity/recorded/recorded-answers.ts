@@ -1,5 +1,5 @@
-import { UPSTREAM_CODECS } from "../../../src/wire/client-apis/upstream-codecs.ts";
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
+import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
 import { encodeLines } from "../../support/event-frames.ts";

@@ -1,5 +1,8 @@
-import { REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
-import { type CarriedReasoning, wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
+import { REASONING_ORIGINS } from "../../../src/wire/canonical/model/parts.ts";
+import {
+  type CarriedReasoning,
+  wrapReasoning,
+} from "../../../src/wire/canonical/model/reasoning-envelope.ts";
 import { CHAT_IMAGE, IMAGE, MESSAGES_IMAGE } from "./media.ts";
 import { answered, called, type RequestCase } from "./request-case.ts";
 

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import type { Client } from "../formats.ts";
 import type { Expected } from "../probe.ts";

@@ -6,7 +6,7 @@ import {
   EventQueue,
   type Segment,
 } from "../../../src/core/extensions/guardrails/held-texts.ts";
-import type { AnswerEvent } from "../../../src/wire/canonical/answer.ts";
+import type { AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 
 const say = (text: string): AnswerEvent => ({
   kind: "part-delta",

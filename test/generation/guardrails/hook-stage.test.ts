@@ -6,8 +6,8 @@ import {
   type HookVerdict,
   MAX_HOOK_CHARS,
 } from "../../../src/core/extensions/guardrails/text-hook.ts";
-import type { AnswerEvent } from "../../../src/wire/canonical/answer.ts";
-import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
+import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
+import type { AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 
 const ABOUT = { generationId: "gen_1", api: "messages", model: "acme/model", accountId: null, keyId: null };
 

@@ -4,11 +4,11 @@ import { compilePattern, type Pattern } from "../../../src/core/extensions/guard
 import { Masks } from "../../../src/core/extensions/guardrails/masks.ts";
 import { createPatternSearches } from "../../../src/core/extensions/guardrails/search-patterns.ts";
 import { SearchStage } from "../../../src/core/extensions/guardrails/search-stage.ts";
-import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
-import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
-import { createNormaliser } from "../../../src/wire/canonical/normalise-answer.ts";
-import { UPSTREAM_CODECS } from "../../../src/wire/client-apis/upstream-codecs.ts";
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
+import { createNormaliser } from "../../../src/wire/canonical/answer/normalise-answer.ts";
+import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
+import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
 import { checkEvents, readPieces } from "../../support/answer-events.ts";
 import { OPENAI_CHAT_FOLDERS, readStreams } from "../../support/recordings.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";

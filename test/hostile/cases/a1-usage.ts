@@ -1,4 +1,4 @@
-import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { SCRIPTS } from "../../support/scripts/all-scripts.ts";
 import { ANSWERED_TEXT, answerWithUsage } from "../../support/scripts/answer-with-usage.ts";
 import { USAGE_OF } from "../../support/scripts/usage-of.ts";

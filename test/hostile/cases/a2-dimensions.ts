@@ -1,4 +1,4 @@
-import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/traits/format-name.ts";
 import { CHAT_DIMENSIONS } from "../../growth/chat-dimensions.ts";
 import type { Dimension } from "../../growth/dimension.ts";
 import { MESSAGES_DIMENSIONS } from "../../growth/messages-dimensions.ts";
@@ -8,7 +8,7 @@ import type { TestBed } from "../test-bed.ts";
 
 /* Every dimension of every client API's body, as large as it is translated on the event loop, and as large as it is accepted. */
 
-/** Below these sizes a request is translated in the event loop (`wire/client-apis/client-request`). */
+/** Below these sizes a request is translated in the event loop (`wire/client-apis/hub/client-request`). */
 const AT_ONCE = { values: 5_900, bytes: 2_000_000 };
 /** The maximum of most bounds on numbers. */
 const MOST = 20_000;

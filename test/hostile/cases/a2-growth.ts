@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { times } from "../../growth/dimension.ts";
 import { expectRefusal, expectStatus, type HostileCase } from "../hostile-case.ts";
 

@@ -1,5 +1,5 @@
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
-import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/traits/format-name.ts";
 import { ensure, expectRefusal, expectStatus, type HostileCase } from "../hostile-case.ts";
 
 /* Arrays and objects inside each other, a hundred thousand levels deep. */

@@ -1,4 +1,4 @@
-import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { times } from "../../growth/dimension.ts";
 import { eventually } from "../../support/eventually.ts";
 import { SCRIPTS } from "../../support/scripts/all-scripts.ts";

@@ -1,4 +1,4 @@
-import type { ProviderFormat } from "../../../src/wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { Schema } from "./schema.ts";
 
 /** A document in which a vendor has published the request of an endpoint, and which hosts it is of. */

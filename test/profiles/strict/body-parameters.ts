@@ -1,4 +1,4 @@
-import type { ProviderFormat } from "../../../src/wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { Fields } from "../profile-site.ts";
 
 type Path = readonly string[];

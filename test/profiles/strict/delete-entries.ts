@@ -5,7 +5,7 @@ import type {
   ProviderRecord,
   TakenParameters,
 } from "../../../src/core/catalog/records/records.ts";
-import type { ProviderFormat } from "../../../src/wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
 import { HOST_PARTS } from "../list-profiles.ts";
 import { type DistinctProfile, profileKey } from "./distinct-profiles.ts";
 import { findsAnything } from "./run-profiles.ts";

@@ -9,7 +9,7 @@ import type {
 } from "../../../src/core/catalog/records/records.ts";
 import { ServedDeployment } from "../../../src/core/deployments/served-deployment.ts";
 import type { Deployment } from "../../../src/core/deployments/served-models.ts";
-import type { ProviderTarget } from "../../../src/wire/client-apis/inference-request.ts";
+import type { ProviderTarget } from "../../../src/wire/client-apis/request/inference-request.ts";
 
 /** What one or more endpoints of a host take, and one of the models behind them. */
 export interface DistinctProfile {

@@ -1,5 +1,5 @@
 import type { ModelRecord } from "../../../src/core/catalog/records/records.ts";
-import type { ProviderFormat } from "../../../src/wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
 import { type Client, FORMAT_OF } from "../../fidelity/formats.ts";
 import { findFault } from "../hosts/schema.ts";
 import type { Fields } from "../profile-site.ts";

@@ -1,5 +1,5 @@
 import { matchPattern } from "../../../src/base/text/match-pattern.ts";
-import type { ProviderFormat } from "../../../src/wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { Fields } from "../profile-site.ts";
 import { readParameter } from "./body-parameters.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ProviderFormat } from "../../../src/wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
 import { answerAnyFormat } from "../../support/answer-any-format.ts";
 import type { RecordedRequest } from "../../support/recording-vendor.ts";
 import { VENDOR_DOCUMENTS } from "../hosts/documents.ts";

@@ -1,9 +1,9 @@
 import { loadShippedCatalog } from "../../../src/app/catalog/load-catalog.ts";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
 import type { CatalogWithFamilies } from "../../../src/core/catalog/records/records.ts";
-import { chooseTarget } from "../../../src/wire/client-apis/choose-target.ts";
-import type { UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
-import type { ProviderFormat } from "../../../src/wire/conversation/format-name.ts";
+import { chooseTarget } from "../../../src/wire/client-apis/request/choose-target.ts";
+import type { UpstreamTarget } from "../../../src/wire/client-apis/request/inference-request.ts";
+import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { Client } from "../../fidelity/formats.ts";
 import { openRequest } from "../../fidelity/open-request.ts";
 import { startTestGateway } from "../../support/gateway.ts";

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { WireReader } from "../conversation.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { bedrockConverse } from "./bedrock-converse.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ConversationStore } from "../../../src/core/generation/memory/conversation-store.ts";
-import type { CalledTurn } from "../../../src/wire/canonical/called-turn.ts";
+import type { CalledTurn } from "../../../src/wire/canonical/answer/called-turn.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";
 
 /** Creates an empty store with room for at least a hundred turns. */

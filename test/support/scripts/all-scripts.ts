@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { anthropicScript } from "./anthropic-script.ts";
 import { bedrockScript } from "./bedrock-script.ts";
 import { chatScript } from "./chat-script.ts";

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { Vendor } from "../vendor.ts";
 import { SCRIPTS } from "./all-scripts.ts";
 

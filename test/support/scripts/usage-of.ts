@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 
 /** Token usage as vendors of each format report it. */
 export const USAGE_OF: Readonly<Record<FormatName, (prompt: number, completion: number) => object>> = {

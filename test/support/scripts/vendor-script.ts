@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { Play } from "../vendor.ts";
 
 /** Why a scripted answer ends. `refusal`: the model or a content filter ended it. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
-import type { Part, ReasoningPart } from "../../../src/wire/canonical/parts.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
+import type { Part, ReasoningPart } from "../../../src/wire/canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
   type Message,
   type ReasoningParameters,
-} from "../../../src/wire/canonical/request.ts";
+} from "../../../src/wire/canonical/model/request.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { TARGET } from "./support.ts";
 
@@ -165,7 +165,7 @@ describe("encoding messages of other formats for Anthropic", () => {
 
   test.each<[string, Part]>([
     ["audio", { kind: "audio", source: { kind: "base64", mediaType: "audio/wav", data: "" } }],
-    ["another vendor's file", { kind: "file", source: { kind: "file-id", id: "f", format: "openai-chat" } }],
+    ["another vendor's file", { kind: "file", source: { kind: "file-id", id: "f", store: "openai" } }],
     [
       "a Word document",
       { kind: "file", source: { kind: "base64", mediaType: "application/msword", data: "" } },

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ERROR_STATUS, type ErrorCode } from "../../../src/base/failures/errors.ts";
 import { encodeMessagesError } from "../../../src/wire/anthropic-messages/errors.ts";
-import { readVendorError } from "../../../src/wire/conversation/vendor-error.ts";
+import { readVendorError } from "../../../src/wire/conversation/errors/vendor-error.ts";
 
 const ANTHROPIC_TYPES = [
   "invalid_request_error",

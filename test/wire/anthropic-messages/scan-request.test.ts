@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
 import { forwardMessagesRequest } from "../../../src/wire/anthropic-messages/passthrough/forward-request.ts";
 import { scanMessagesRequest } from "../../../src/wire/anthropic-messages/passthrough/scan-request.ts";
-import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
-import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import { wrapReasoning } from "../../../src/wire/canonical/model/reasoning-envelope.ts";
+import { repairToolCalls } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 
 const scan = (body: unknown) => scanMessagesRequest(Buffer.from(JSON.stringify(body)));

@@ -1,7 +1,7 @@
-import type { AnswerEvent } from "../../../src/wire/canonical/answer.ts";
-import type { AnswerReader, AskedFor, ModelTarget } from "../../../src/wire/canonical/format.ts";
-import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
-import { EMPTY_REQUEST } from "../../../src/wire/canonical/request.ts";
+import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
+import type { AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
+import type { AnswerReader, AskedFor, ModelTarget } from "../../../src/wire/canonical/model/format.ts";
+import { EMPTY_REQUEST } from "../../../src/wire/canonical/model/request.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { readStreams } from "../../support/recordings.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { bedrockConverse } from "../../../src/wire/bedrock-converse/codec.ts";
-import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
-import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
-import { REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
+import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
+import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
+import { REASONING_ORIGINS } from "../../../src/wire/canonical/model/parts.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import { checkEvents, readPieces } from "../../support/answer-events.ts";

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
 import { bedrockConverse } from "../../../src/wire/bedrock-converse/codec.ts";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
-import { type Part, REASONING_ORIGINS, type ReasoningPart } from "../../../src/wire/canonical/parts.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
+import { type Part, REASONING_ORIGINS, type ReasoningPart } from "../../../src/wire/canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
   type FunctionTool,
   type Message,
-} from "../../../src/wire/canonical/request.ts";
+} from "../../../src/wire/canonical/model/request.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 
 const CLAUDE: ModelTarget = {
@@ -301,7 +301,7 @@ describe("media encoded for Converse", () => {
     ],
     [
       "a file uploaded to another vendor",
-      { kind: "file", source: { kind: "file-id", id: "file_1", format: "openai-chat" } },
+      { kind: "file", source: { kind: "file-id", id: "file_1", store: "openai" } },
     ],
     [
       "an unknown type of image",

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Answer, FinishReason } from "../../../src/wire/canonical/answer.ts";
-import type { CalledTurn } from "../../../src/wire/canonical/called-turn.ts";
-import type { AnswerFilter } from "../../../src/wire/canonical/filter-answer.ts";
-import type { Citation, Part } from "../../../src/wire/canonical/parts.ts";
-import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
-import { EMPTY_REQUEST } from "../../../src/wire/canonical/request.ts";
-import { createWholeTranslation } from "../../../src/wire/canonical/translate-relay.ts";
+import type { CalledTurn } from "../../../src/wire/canonical/answer/called-turn.ts";
+import type { AnswerFilter } from "../../../src/wire/canonical/answer/filter-answer.ts";
+import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
+import { createWholeTranslation } from "../../../src/wire/canonical/answer/translate-relay.ts";
+import type { Answer, FinishReason } from "../../../src/wire/canonical/model/answer.ts";
+import type { Citation, Part } from "../../../src/wire/canonical/model/parts.ts";
+import { EMPTY_REQUEST } from "../../../src/wire/canonical/model/request.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 
 const text = fc.constantFrom("", "a", "{}", "ü€");

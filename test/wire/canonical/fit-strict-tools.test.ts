@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fitStrictAnswer, StrictToolFitter } from "../../../src/wire/canonical/fit-strict-tools.ts";
+import { fitStrictAnswer, StrictToolFitter } from "../../../src/wire/canonical/fit/fit-strict-tools.ts";
 import type { Warning } from "../../../src/wire/conversation/warning.ts";
 
 /** A schema with a keyword that strict mode does not have. */

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { flattenTools } from "../../../src/wire/canonical/flatten-tools.ts";
-import { EMPTY_REQUEST, type Tool, type ToolChoice } from "../../../src/wire/canonical/request.ts";
+import { flattenTools } from "../../../src/wire/canonical/fit/flatten-tools.ts";
+import { EMPTY_REQUEST, type Tool, type ToolChoice } from "../../../src/wire/canonical/model/request.ts";
+import { FORMAT_TRAITS } from "../../../src/wire/formats/traits.ts";
 
 const fn = (name: string, namespace?: string): Tool => ({
   kind: "function",
@@ -37,7 +38,7 @@ test.each<[ToolChoice, unknown]>([
   [{ kind: "required" }, { kind: "required" }],
 ])("a choice of tools names them as the target gets them: %j", (toolChoice, expected) => {
   const request = { ...EMPTY_REQUEST, messages: [], tools: TOOLS, toolChoice };
-  const target = { format: "anthropic-messages", takesCustomTools: false } as const;
+  const target = { format: FORMAT_TRAITS["anthropic-messages"], takesCustomTools: false } as const;
   const { request: flat, renamed } = flattenTools(request, target);
   expect(flat.toolChoice).toEqual(expected as ToolChoice);
   const names = flat.tools.map((tool) => (tool.kind === "native" ? "" : tool.name));
@@ -56,7 +57,7 @@ test("a choice of custom tools names them as the target gets them, which takes f
   const toolChoice: ToolChoice = { kind: "tool", name: "patch", customs: ["patch"] };
   const request = { ...EMPTY_REQUEST, messages: [], tools: [custom], toolChoice };
   const flattenFor = (takesCustomTools: boolean) =>
-    flattenTools(request, { format: "openai-chat", takesCustomTools }).request.toolChoice;
+    flattenTools(request, { format: FORMAT_TRAITS["openai-chat"], takesCustomTools }).request.toolChoice;
   expect(flattenFor(true)).toEqual({ kind: "tool", name: "code__patch", customs: ["code__patch"] });
   expect(flattenFor(false)).toEqual({ kind: "tool", name: "code__patch" });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { markCaches } from "../../../src/wire/canonical/mark-caches.ts";
-import type { ConversationRequest } from "../../../src/wire/canonical/request.ts";
+import { markCaches } from "../../../src/wire/canonical/fit/mark-caches.ts";
+import type { ConversationRequest } from "../../../src/wire/canonical/model/request.ts";
+import { FORMAT_TRAITS } from "../../../src/wire/formats/traits.ts";
 import { openRequest } from "../../fidelity/open-request.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
 
@@ -49,5 +50,5 @@ describe("the gateway's marks in a request to Bedrock", () => {
 
 test("a format without marks gets none", () => {
   const request = { messages: [], tools: [] } as unknown as ConversationRequest;
-  expect(markCaches(request, "gemini", BOTH)).toBe(request);
+  expect(markCaches(request, FORMAT_TRAITS.gemini, BOTH)).toBe(request);
 });

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import type { Part } from "../../../src/wire/canonical/parts.ts";
-import { placeMadeImages } from "../../../src/wire/canonical/place-made-images.ts";
+import { placeMadeImages } from "../../../src/wire/canonical/fit/place-made-images.ts";
+import type { Part } from "../../../src/wire/canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
   type Message,
-} from "../../../src/wire/canonical/request.ts";
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+} from "../../../src/wire/canonical/model/request.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
+import { FORMAT_TRAITS } from "../../../src/wire/formats/traits.ts";
 
 const IMAGE: Part = {
   kind: "image",
@@ -23,7 +24,7 @@ const say = (role: Message["role"], ...parts: Part[]): Message => ({ role, parts
 
 function place(messages: readonly Message[], format: FormatName = "anthropic-messages", takesImages = true) {
   const request: ConversationRequest = { ...EMPTY_REQUEST, messages };
-  const { request: placed, warnings } = placeMadeImages(request, format, takesImages);
+  const { request: placed, warnings } = placeMadeImages(request, FORMAT_TRAITS[format], takesImages);
   return {
     messages: placed.messages,
     warned: warnings.map(({ field }) => field),

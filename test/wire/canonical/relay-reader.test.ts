@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
-import type { AnswerEnd } from "../../../src/wire/canonical/format.ts";
-import type { AnswerRelay, RelayIdentity } from "../../../src/wire/canonical/relay.ts";
-import { RelayReader } from "../../../src/wire/canonical/relay-reader.ts";
+import type { AnswerRelay, RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
+import { RelayReader } from "../../../src/wire/canonical/answer/relay-reader.ts";
+import type { AnswerEnd } from "../../../src/wire/canonical/model/format.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { ChatRelay } from "../../../src/wire/openai-chat/passthrough/relay-stream.ts";
 import { ResponsesRelay } from "../../../src/wire/openai-responses/passthrough/relay-stream.ts";

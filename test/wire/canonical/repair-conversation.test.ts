@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { repairConversation } from "../../../src/wire/canonical/fit/repair-conversation.ts";
+import { stripReasoning } from "../../../src/wire/canonical/fit/strip-reasoning.ts";
 import {
   type Part,
   plainReasoning,
   type ToolCallPart,
   type ToolResultPart,
-} from "../../../src/wire/canonical/parts.ts";
-import { repairConversation } from "../../../src/wire/canonical/repair-conversation.ts";
-import { EMPTY_REQUEST, type Message } from "../../../src/wire/canonical/request.ts";
-import { stripReasoning } from "../../../src/wire/canonical/strip-reasoning.ts";
-import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
-import { INTERRUPTED } from "../../../src/wire/conversation/repair-tool-calls.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+} from "../../../src/wire/canonical/model/parts.ts";
+import { EMPTY_REQUEST, type Message } from "../../../src/wire/canonical/model/request.ts";
+import { INTERRUPTED } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/traits/format-name.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 
 const text = (words: string): Part => ({ kind: "text", text: words });
 const call = (id: string, fields: Partial<ToolCallPart> = {}): ToolCallPart => ({

@@ -1,13 +1,21 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer, AnswerEvent, Finish } from "../../../src/wire/canonical/answer.ts";
-import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
-import type { AnswerEnd, AnswerReader, AnswerWriter, AskedFor } from "../../../src/wire/canonical/format.ts";
-import type { Part, ToolCallPart } from "../../../src/wire/canonical/parts.ts";
-import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
-import { EMPTY_REQUEST } from "../../../src/wire/canonical/request.ts";
-import { createWholeTranslation, TranslatedRelay } from "../../../src/wire/canonical/translate-relay.ts";
+import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
+import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
+import {
+  createWholeTranslation,
+  TranslatedRelay,
+} from "../../../src/wire/canonical/answer/translate-relay.ts";
+import type { Answer, AnswerEvent, Finish } from "../../../src/wire/canonical/model/answer.ts";
+import type {
+  AnswerEnd,
+  AnswerReader,
+  AnswerWriter,
+  AskedFor,
+} from "../../../src/wire/canonical/model/format.ts";
+import type { Part, ToolCallPart } from "../../../src/wire/canonical/model/parts.ts";
+import { EMPTY_REQUEST } from "../../../src/wire/canonical/model/request.ts";
+import { brokenAnswer } from "../../../src/wire/conversation/errors/vendor-error.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { brokenAnswer } from "../../../src/wire/conversation/vendor-error.ts";
 
 const IDENTITY: RelayIdentity = {
   id: "gen",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
-import type { UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
-import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/format-name.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import type { UpstreamTarget } from "../../../src/wire/client-apis/request/inference-request.ts";
+import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import { OPENAI_TRAITS } from "../../../src/wire/openai-chat/fit-messages.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
 

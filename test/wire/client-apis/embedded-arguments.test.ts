@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { FORMATS } from "../../fidelity/formats.ts";
 import { openRequest, openRequestText } from "../../fidelity/open-request.ts";
 import { makeTarget } from "../../fidelity/targets.ts";

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
 import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
-import type { ParameterOverrides, UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
-import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import type {
+  ParameterOverrides,
+  UpstreamTarget,
+} from "../../../src/wire/client-apis/request/inference-request.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/traits/format-name.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import { OPENAI_TRAITS } from "../../../src/wire/openai-chat/fit-messages.ts";
 
 const REASONING = {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { failureOf } from "../../../src/base/failures/errors.ts";
-import type { ClientApi } from "../../../src/wire/client-apis/inference-request.ts";
-import { REQUEST_PARSERS } from "../../../src/wire/client-apis/request-parsers.ts";
-import { readTags } from "../../../src/wire/client-apis/request-tags.ts";
-import { NO_HEADERS } from "../../../src/wire/client-apis/session-hints.ts";
+import { CLIENT_APIS } from "../../../src/wire/client-apis/client-apis.ts";
+import type { ClientApi } from "../../../src/wire/client-apis/request/inference-request.ts";
+import { readTags } from "../../../src/wire/client-apis/request/request-tags.ts";
+import { NO_HEADERS } from "../../../src/wire/client-apis/request/session-hints.ts";
 
 /** The client APIs whose body may have `tags`. */
 type JsonApi = Exclude<ClientApi, "transcriptions">;
@@ -26,7 +26,7 @@ const APIS = Object.keys(PLAIN) as JsonApi[];
 function tagsOf(api: JsonApi, fields: object, header?: string): readonly string[] {
   const body = Buffer.from(JSON.stringify({ ...PLAIN[api], ...fields }));
   const headers = new Headers(header === undefined ? {} : { "x-gateway-tags": header });
-  return REQUEST_PARSERS[api](body, (id) => id, headers).tags;
+  return CLIENT_APIS[api].parse(body, (id) => id, headers).tags;
 }
 
 /** Returns the message of a rejection, and the field that it names. */

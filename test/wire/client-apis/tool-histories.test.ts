@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
-import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
-import { conversationFormatOf, FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
-import type { OutlineMessage } from "../../../src/wire/conversation/outline.ts";
-import { INTERRUPTED } from "../../../src/wire/conversation/repair-tool-calls.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import type { UpstreamTarget } from "../../../src/wire/client-apis/request/inference-request.ts";
+import type { OutlineMessage } from "../../../src/wire/conversation/calls/outline.ts";
+import { INTERRUPTED } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
+import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
+import { conversationFormatOf, FORMAT_NAMES } from "../../../src/wire/conversation/traits/format-name.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import { CLIENTS, type Client, FORMAT_OF } from "../../fidelity/formats.ts";
 import { openRequest } from "../../fidelity/open-request.ts";
 import { makeTarget } from "../../fidelity/targets.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
-import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
+import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
+import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import { cohereChat } from "../../../src/wire/cohere-chat/codec.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
-import type { Part, ReasoningPart } from "../../../src/wire/canonical/parts.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
+import type { Part, ReasoningPart } from "../../../src/wire/canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
   type FunctionTool,
   type Message,
-} from "../../../src/wire/canonical/request.ts";
+} from "../../../src/wire/canonical/model/request.ts";
 import { cohereChat } from "../../../src/wire/cohere-chat/codec.ts";
 
 const COMMAND: ModelTarget = { name: "command-a-03-2025", maxOutputTokens: 8_000, reasoning: null };
@@ -168,7 +168,7 @@ describe("messages encoded for Cohere", () => {
     ],
     [
       "an image uploaded to another vendor",
-      { kind: "image", source: { kind: "file-id", id: "f", format: "openai-responses" } },
+      { kind: "image", source: { kind: "file-id", id: "f", store: "openai" } },
     ],
   ] as [string, Part][])("are rejected with the field name for %s", (_, part) => {
     expect(rejectionOf({ messages: [user(text("a"), part)] })).toEqual({

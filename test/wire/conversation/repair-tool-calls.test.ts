@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import type {
   OutlineAssistant,
   OutlineMessage,
   Repair,
   ToolCallRules,
-} from "../../../src/wire/conversation/outline.ts";
-import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+} from "../../../src/wire/conversation/calls/outline.ts";
+import { repairToolCalls } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/traits/format-name.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import { shareOf } from "../../support/long-run.ts";
 import { callIdsOf, FITS, isValidFor, pairWithNearestCall } from "../../support/tool-histories.ts";
 

@@ -4,7 +4,7 @@ import {
   readBareStatus,
   readVendorError,
   type VendorError,
-} from "../../../src/wire/conversation/vendor-error.ts";
+} from "../../../src/wire/conversation/errors/vendor-error.ts";
 
 interface Said {
   readonly vendor: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { AnswerEvent, FinishReason } from "../../../src/wire/canonical/answer.ts";
-import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
-import type { Part } from "../../../src/wire/canonical/parts.ts";
+import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
+import type { AnswerEvent, FinishReason } from "../../../src/wire/canonical/model/answer.ts";
+import type { Part } from "../../../src/wire/canonical/model/parts.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { encodeStream, readAll } from "./read-all.ts";

@@ -1,4 +1,4 @@
-import type { AnswerEvent } from "../../../src/wire/canonical/answer.ts";
+import type { AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
 import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
+import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
 import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
 import { cutStep } from "../../support/long-run.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
-import type { Part, ToolCallPart, ToolResultPart } from "../../../src/wire/canonical/parts.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
+import type { Part, ToolCallPart, ToolResultPart } from "../../../src/wire/canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
@@ -10,7 +10,7 @@ import {
   type Message,
   type ReasoningParameters,
   type ToolChoice,
-} from "../../../src/wire/canonical/request.ts";
+} from "../../../src/wire/canonical/model/request.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
 import { decodeFunctionName, encodeFunctionName } from "../../../src/wire/gemini/function-name.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
@@ -150,7 +150,7 @@ describe("a conversation encoded for Gemini", () => {
     ],
     [
       "a file uploaded to Gemini",
-      { kind: "file", source: { kind: "file-id", id: "https://g.example/files/1", format: "gemini" } },
+      { kind: "file", source: { kind: "file-id", id: "https://g.example/files/1", store: "google" } },
       { fileData: { fileUri: "https://g.example/files/1" } },
     ],
   ])("may have %s", (_what, part, encoded) => {
@@ -160,7 +160,7 @@ describe("a conversation encoded for Gemini", () => {
   test.each<[string, Part]>([
     [
       "a file uploaded to another vendor",
-      { kind: "file", source: { kind: "file-id", id: "file-1", format: "openai-chat" } },
+      { kind: "file", source: { kind: "file-id", id: "file-1", store: "openai" } },
     ],
     [
       "a URL with another scheme",

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
-import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import { repairToolCalls } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import { scanChatRequest } from "../../../src/wire/openai-chat/passthrough/scan-request.ts";
 
 const RULES = toolCallRulesOf("openai-chat", "openai");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
+import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { relayChatAnswer } from "../../../src/wire/openai-chat/passthrough/relay-response.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
-import { RelayReader } from "../../../src/wire/canonical/relay-reader.ts";
+import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
+import { RelayReader } from "../../../src/wire/canonical/answer/relay-reader.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { ChatRelay } from "../../../src/wire/openai-chat/passthrough/relay-stream.ts";
 import { IS_LONG_RUN } from "../../support/long-run.ts";

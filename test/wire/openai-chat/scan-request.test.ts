@@ -1,8 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
-import { NO_HEADERS, readHeaderHints, readHints } from "../../../src/wire/client-apis/session-hints.ts";
-import { hasCalls } from "../../../src/wire/conversation/valid-history.ts";
+import {
+  NO_HEADERS,
+  readHeaderHints,
+  readHints,
+} from "../../../src/wire/client-apis/request/session-hints.ts";
+import { hasCalls } from "../../../src/wire/conversation/calls/valid-history.ts";
 import { scanCounting } from "../../../src/wire/json/scan.ts";
 import { CHAT_REQUEST_SHAPE } from "../../../src/wire/openai-chat/passthrough/request-shape.ts";
 import { readChatRequest } from "../../../src/wire/openai-chat/passthrough/scan-request.ts";

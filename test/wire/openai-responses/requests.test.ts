@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
-import { type Part, REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
-import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
-import type { ConversationRequest, FunctionTool, Message } from "../../../src/wire/canonical/request.ts";
+import { type Part, REASONING_ORIGINS } from "../../../src/wire/canonical/model/parts.ts";
+import { wrapReasoning } from "../../../src/wire/canonical/model/reasoning-envelope.ts";
+import type {
+  ConversationRequest,
+  FunctionTool,
+  Message,
+} from "../../../src/wire/canonical/model/request.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
 import { makeRequest, readRecordedAnswers, TARGET } from "./support.ts";

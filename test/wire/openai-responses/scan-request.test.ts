@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
-import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
-import type { OutlineMessage } from "../../../src/wire/conversation/outline.ts";
-import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
-import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
+import { wrapReasoning } from "../../../src/wire/canonical/model/reasoning-envelope.ts";
+import type { OutlineMessage } from "../../../src/wire/conversation/calls/outline.ts";
+import { repairToolCalls } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
+import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { encodeResponsesError } from "../../../src/wire/openai-responses/errors.ts";
 import {

@@ -1,7 +1,7 @@
-import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
-import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
-import type { AnswerIdentity, AskedFor } from "../../../src/wire/canonical/format.ts";
-import { type ConversationRequest, EMPTY_REQUEST } from "../../../src/wire/canonical/request.ts";
+import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
+import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
+import type { AnswerIdentity, AskedFor } from "../../../src/wire/canonical/model/format.ts";
+import { type ConversationRequest, EMPTY_REQUEST } from "../../../src/wire/canonical/model/request.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import { encodeLatin1 } from "../../../src/wire/json/scan.ts";

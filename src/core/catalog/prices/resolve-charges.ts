@@ -1,10 +1,11 @@
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
 import type {
   FieldRule,
   FieldRules,
   RequestProfile,
   Scalar,
 } from "../../../wire/conversation/request-profile.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
+import { FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
 import { isFreeId } from "../records/is-free-id.ts";
 import type {
   ChargeRule,
@@ -16,7 +17,6 @@ import type {
   ProviderRecord,
 } from "../records/records.ts";
 import { findFactor } from "./factors.ts";
-import { FORMAT_CHARGES } from "./format-charges.ts";
 
 /** A model endpoint in one format of its provider. */
 export interface ChargedEndpoint {
@@ -36,7 +36,7 @@ export function resolveProfile(charged: ChargedEndpoint): RequestProfile | null 
   const { record, model, format, quirks } = charged;
   const isFree = isFreeId(model.id);
   if (record.isOwnHost && !isFree) return null;
-  const common = FORMAT_CHARGES[format];
+  const common = FORMAT_TRAITS[format].charges;
   const sent = isFree ? NOTHING_SENT : listSent(record);
   const context = { ...charged, isFree };
   const fields = { ...common.fields, ...freeFields(quirks), ...record.charges?.fields, ...sent.fields };

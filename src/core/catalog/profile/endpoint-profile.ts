@@ -1,19 +1,22 @@
 import { matchPattern } from "../../../base/text/match-pattern.ts";
 import { ANSWER_PARAMETERS } from "../../../wire/conversation/answer-parameters.ts";
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
-import { actionOf } from "../records/action-of.ts";
-import { compareText } from "../records/format-catalog.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import {
-  type EndpointProfile,
-  type FamilyProfile,
-  type ModelEndpoint,
-  type ModelRecord,
-  type ParameterStatement,
-  type ProviderRecord,
   SAMPLING_PARAMETERS,
   type SamplingParameter,
-  type TakenParameter,
-  type TakesSource,
+} from "../../../wire/conversation/traits/sampling-parameters.ts";
+import { CHAT_FORMAT, FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
+import { actionOf } from "../records/action-of.ts";
+import { compareText } from "../records/format-catalog.ts";
+import type {
+  EndpointProfile,
+  FamilyProfile,
+  ModelEndpoint,
+  ModelRecord,
+  ParameterStatement,
+  ProviderRecord,
+  TakenParameter,
+  TakesSource,
 } from "../records/records.ts";
 import { listEndpointFormats, listProviderFormats, quirksOf } from "./list-formats.ts";
 import {
@@ -25,17 +28,6 @@ import {
   STRUCTURED_OUTPUTS,
   type TakingEndpoint,
 } from "./resolve-takes.ts";
-
-/** The sampling parameters for which each format has a field (docs/fidelity.md). */
-export const EXPRESSIBLE: Readonly<Record<ProviderFormat, readonly SamplingParameter[]>> = {
-  "openai-chat": SAMPLING_PARAMETERS,
-  "openai-responses": ["logprobs", "top_logprobs"],
-  "anthropic-messages": ["stop"],
-  gemini: SAMPLING_PARAMETERS,
-  "bedrock-converse": ["stop"],
-  "cohere-chat": ["frequency_penalty", "logprobs", "presence_penalty", "seed", "stop"],
-  "openai-completions": ["frequency_penalty", "logprobs", "n", "presence_penalty", "seed", "stop"],
-};
 
 /** The parameters that a provider accepts if its row names none. Providers differ in all others. */
 const DEFAULT_PARAMETERS: readonly SamplingParameter[] = ["stop"];
@@ -133,10 +125,10 @@ function listParameters(taking: Omit<TakingEndpoint, "format">): ReadonlySet<str
 /** Lists the formats that requests of the chat API may be sent in: only the chat format where the endpoint has it. */
 function formatsForChats(endpoint: ModelEndpoint, record: ProviderRecord): readonly ProviderFormat[] {
   const formats = listEndpointFormats(endpoint, listProviderFormats(record));
-  return formats.includes("openai-chat") ? CHAT : formats;
+  return formats.includes(CHAT_FORMAT) ? CHAT : formats;
 }
 
-const CHAT: readonly ProviderFormat[] = ["openai-chat"];
+const CHAT: readonly ProviderFormat[] = [CHAT_FORMAT];
 
 /** Parameters that decide the answer come before other fields. */
 function rankOf({ parameter }: ParameterStatement): number {
@@ -227,10 +219,9 @@ function isRespelled(name: string): boolean {
 
 function isExpressible(name: string, format: ProviderFormat): boolean {
   if (EVERYWHERE.has(name)) return true;
-  const sampling: readonly string[] = EXPRESSIBLE[format];
-  if (sampling.includes(name)) return true;
-  if (name === "top_k") return format !== "openai-responses";
-  return !SAMPLING.has(name) && (format === "openai-chat" || format === "openai-completions");
+  const { sampling, lacksTopK, hasHostFields } = FORMAT_TRAITS[format].parameters;
+  if (SAMPLING.has(name)) return sampling.some((one) => one === name);
+  return name === "top_k" ? lacksTopK !== true : hasHostFields === true;
 }
 
 const SAMPLING: ReadonlySet<string> = new Set(SAMPLING_PARAMETERS);

@@ -1,4 +1,4 @@
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import type { ModelEndpoint, ProviderQuirks, ProviderRecord } from "../records/records.ts";
 
 /** Lists the formats of a provider's API: its main format first. */

@@ -1,8 +1,9 @@
 import { matchPattern } from "../../../base/text/match-pattern.ts";
-import type { ModelTarget } from "../../../wire/canonical/format.ts";
-import { MARKED_FORMATS, type MarkedCache } from "../../../wire/conversation/cache-marking.ts";
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import type { ModelTarget } from "../../../wire/canonical/model/format.ts";
+import type { MarkedCache } from "../../../wire/conversation/cache-marking.ts";
 import type { ParameterRule, ParameterRules } from "../../../wire/conversation/parameter-rules.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
+import { FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
 import { actionOf } from "../records/action-of.ts";
 import type {
   FamilyProfile,
@@ -58,7 +59,7 @@ export function listTaken(taking: TakingEndpoint): ReadonlyMap<string, SourcedTa
       if (!onlyRefusals || one === "no") all.set(name, { taken: fit(one), source });
     }
   };
-  add("format", TAKEN_BY_FORMAT[format]);
+  add("format", FORMAT_TRAITS[format].parameters.taken);
   add("provider", quirks.takes);
   add("model", takenByModel(model, endpoint));
   for (const { parameters } of families) add("family", parameters);
@@ -186,7 +187,7 @@ export function resolveMarkedCache({
   readonly record: Pick<ProviderRecord, "cacheKeepsZeroRetention">;
 }): MarkedCache | null {
   const { cacheBreakpoints, cacheMinTokens = MOST_MIN_TOKENS } = factsOf(model, endpoint);
-  const isMarked = cacheBreakpoints === true && MARKED_FORMATS.has(format);
+  const isMarked = cacheBreakpoints === true && FORMAT_TRAITS[format].cacheMarks === "blocks";
   if (!isMarked || endpoint.prices?.cacheRead === undefined) return null;
   return { minTokens: cacheMinTokens, keepsZeroRetention: record.cacheKeepsZeroRetention === true };
 }
@@ -201,14 +202,6 @@ export function lastOf<K extends keyof FamilyProfile>(
 ): FamilyProfile[K] | undefined {
   return families.findLast((family) => family[member] !== undefined)?.[member];
 }
-
-/**
- * What hosts of a format take unless their rows say otherwise. OpenAI's Responses API rejects less than 16 tokens, and so do the hosts that
- * follow it (https://github.com/vectorize-io/hindsight/issues/58, https://github.com/earendil-works/pi/issues/6265, 2026-11-28).
- */
-const TAKEN_BY_FORMAT: Readonly<Partial<Record<ProviderFormat, TakenParameters>>> = {
-  "openai-responses": { max_output_tokens: { min: 16 } },
-};
 
 /** A model of the catalog that has no temperature takes only the default. */
 function takenByModel(model: ModelRecord, endpoint: ModelEndpoint): TakenParameters {

@@ -1,4 +1,4 @@
-import type { InferenceAction } from "../../../wire/client-apis/inference-request.ts";
+import type { InferenceAction } from "../../../wire/client-apis/request/inference-request.ts";
 import type { ModelRecord } from "./records.ts";
 
 /** What a model is for. Models for conversations are also for text completions and fill in the middle. */

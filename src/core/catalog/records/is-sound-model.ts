@@ -1,4 +1,4 @@
-import { PROVIDER_FORMATS } from "../../../wire/conversation/format-name.ts";
+import { PROVIDER_FORMATS } from "../../../wire/conversation/traits/format-name.ts";
 import { asFields, createTable } from "../../../wire/json/fields.ts";
 import { type ModelEndpoint, type ModelRecord, REASONING_HABITS } from "./records.ts";
 

@@ -1,8 +1,10 @@
-import type { ReasoningFields } from "../../../wire/canonical/format.ts";
-import type { InferenceAction } from "../../../wire/client-apis/inference-request.ts";
+import type { ReasoningFields } from "../../../wire/canonical/model/format.ts";
+import type { InferenceAction } from "../../../wire/client-apis/request/inference-request.ts";
 import type { BlankTexts } from "../../../wire/conversation/blank-texts.ts";
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
 import type { ParameterRule } from "../../../wire/conversation/parameter-rules.ts";
+import type { ChargeRule as RuleOfPrices } from "../../../wire/conversation/traits/charge-rules.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
+import type { SamplingParameter } from "../../../wire/conversation/traits/sampling-parameters.ts";
 
 /** How URLs of upstream endpoints are built. `src/providers/address` has a row for each. */
 export const ADDRESS_SCHEMES = [
@@ -19,18 +21,6 @@ export type AddressScheme = (typeof ADDRESS_SCHEMES)[number];
 /** How a request is authenticated: a header of this name, `Authorization: Bearer`, or a cloud's signature or token. */
 export const AUTH_KINDS = ["bearer", "x-api-key", "api-key", "x-goog-api-key", "aws", "google"] as const;
 export type AuthKind = (typeof AUTH_KINDS)[number];
-
-/** Request parameters, as in `supported_parameters`, that depend on format and provider instead of the model. The catalog's source does not list them. */
-export const SAMPLING_PARAMETERS = [
-  "frequency_penalty",
-  "logprobs",
-  "n",
-  "presence_penalty",
-  "seed",
-  "stop",
-  "top_logprobs",
-] as const;
-export type SamplingParameter = (typeof SAMPLING_PARAMETERS)[number];
 
 /** An address part: a component of a provider account's URL. */
 export interface AddressPart {
@@ -91,7 +81,7 @@ export interface ProviderRecord {
   readonly parameters?: readonly SamplingParameter[];
   /** Deviations from `format` that no other field describes. Those of further formats are in `formats`. */
   readonly quirks: ProviderQuirks;
-  /** What its own request fields and tools cost; those of its formats are in `format-charges.ts`. */
+  /** What its own request fields and tools cost; those of a format are in `charges.ts` of its folder. */
   readonly charges?: ChargeRules;
   /** Its answers report in `usage.cost` what it charges for the request, in US dollars, unless `usage.is_byok` is true. */
   readonly reportsCost?: true;
@@ -118,29 +108,8 @@ export interface ProviderRecord {
   readonly datacenters: readonly string[] | null;
 }
 
-/**
- * What a value of a request field costs at a provider besides tokens that the endpoint has prices for. `free`: nothing. `costs`: more
- * than any price here says, so that it is not sent with a platform key.
- */
-export type ChargeRule = "free" | "costs" | ChargeRuleParts;
-
-/** A rule for parts of a value. Of several members the first that applies decides: `price`, `upTo`, then the others. */
-export interface ChargeRuleParts {
-  /** Free where the endpoint has this price, by which it is then charged. */
-  readonly price?: PriceName;
-  /** What one request may cost at most, in US dollars, at a provider whose answers report their cost. */
-  readonly upTo?: string;
-  /** Any number costs nothing. */
-  readonly numbers?: true;
-  /** Values that cost nothing, beside those for which `ProviderRecord.factors` has a factor. */
-  readonly values?: readonly (string | number | boolean)[];
-  /** Members of an object; one without a rule costs. */
-  readonly members?: Readonly<Record<string, ChargeRule>>;
-  /** Members that the object must have, because the provider chooses a value that costs for one that is absent. */
-  readonly needs?: readonly string[];
-  /** Elements of an array by the member that names their type; one without a rule costs. */
-  readonly items?: { readonly key: string; readonly rules: Readonly<Record<string, ChargeRule>> };
-}
+/** What a value of a request field costs at a provider. */
+export type ChargeRule = RuleOfPrices<PriceName>;
 
 /** What request fields and tools cost: of a format, changed and completed by the rules of a provider. */
 export interface ChargeRules {

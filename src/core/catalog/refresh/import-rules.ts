@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PROVIDER_FORMATS } from "../../../wire/conversation/format-name.ts";
+import { PROVIDER_FORMATS } from "../../../wire/conversation/traits/format-name.ts";
 import type { PriceChange } from "../records/records.ts";
 import { reasoningShape, takesSchema } from "../served/validate-catalog.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { PROVIDER_FORMATS } from "../../../wire/conversation/format-name.ts";
+import { PROVIDER_FORMATS } from "../../../wire/conversation/traits/format-name.ts";
+import { SAMPLING_PARAMETERS } from "../../../wire/conversation/traits/sampling-parameters.ts";
 import { isZero } from "../prices/decimal-price.ts";
 import type { PriceRow } from "../prices/price-row.ts";
 import { listProviderFormats } from "../profile/list-formats.ts";
@@ -31,7 +32,6 @@ import {
   type PriceTier,
   type ProviderRecord,
   REASONING_HABITS,
-  SAMPLING_PARAMETERS,
 } from "../records/records.ts";
 import type { TierData } from "../tiers/tier-records.ts";
 import { tierDataSchema } from "../tiers/tier-schema.ts";

@@ -1,4 +1,4 @@
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import type { GateDecision } from "../../generation/call/extension.ts";
 import type { StoredAnswer } from "./answer-store.ts";
 

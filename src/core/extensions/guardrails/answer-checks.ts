@@ -1,6 +1,6 @@
 import { type Failure, failureOf } from "../../../base/failures/errors.ts";
-import type { AnswerEvent } from "../../../wire/canonical/answer.ts";
-import type { AnswerFilter } from "../../../wire/canonical/filter-answer.ts";
+import type { AnswerFilter } from "../../../wire/canonical/answer/filter-answer.ts";
+import type { AnswerEvent } from "../../../wire/canonical/model/answer.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { AnswerStage } from "./answer-stage.ts";
 import { describeAnswerBlock, type Finding, warnOf } from "./describe-findings.ts";

@@ -1,4 +1,4 @@
-import type { AnswerEvent } from "../../../wire/canonical/answer.ts";
+import type { AnswerEvent } from "../../../wire/canonical/model/answer.ts";
 import type { Finding } from "./describe-findings.ts";
 
 /** One guardrail at work on the events of an answer. */

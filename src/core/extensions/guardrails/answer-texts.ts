@@ -1,7 +1,7 @@
-import type { Answer, AnswerChoice } from "../../../wire/canonical/answer.ts";
-import { mapSame } from "../../../wire/canonical/map-same.ts";
-import type { Part } from "../../../wire/canonical/parts.ts";
-import { type BodyTexts, readDataTexts } from "../../../wire/client-apis/body-texts.ts";
+import type { Answer, AnswerChoice } from "../../../wire/canonical/model/answer.ts";
+import { mapSame } from "../../../wire/canonical/model/map-same.ts";
+import type { Part } from "../../../wire/canonical/model/parts.ts";
+import { type BodyTexts, readDataTexts } from "../../../wire/client-apis/texts/body-texts.ts";
 
 /** The texts of one part: of arguments that are JSON its strings, else the text of the part. */
 interface PartTexts {

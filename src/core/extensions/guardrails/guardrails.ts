@@ -1,6 +1,6 @@
 import type { Log } from "../../../base/failures/log.ts";
 import { nextTurn } from "../../../base/time/next-turn.ts";
-import { readRequestTexts } from "../../../wire/client-apis/body-texts.ts";
+import { readRequestTexts } from "../../../wire/client-apis/texts/body-texts.ts";
 import type {
   AdmittedGeneration,
   Extension,

@@ -1,4 +1,4 @@
-import type { AnswerEvent } from "../../../wire/canonical/answer.ts";
+import type { AnswerEvent } from "../../../wire/canonical/model/answer.ts";
 import type { Match } from "./find-in-text.ts";
 import type { DecidedText, StreamSearch } from "./search-stream.ts";
 

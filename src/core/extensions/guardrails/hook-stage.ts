@@ -1,5 +1,5 @@
-import type { AnswerEvent } from "../../../wire/canonical/answer.ts";
-import { collectAnswer, replayAnswer } from "../../../wire/canonical/collect-answer.ts";
+import { collectAnswer, replayAnswer } from "../../../wire/canonical/answer/collect-answer.ts";
+import type { AnswerEvent } from "../../../wire/canonical/model/answer.ts";
 import type { AnswerStage } from "./answer-stage.ts";
 import { AnswerTexts } from "./answer-texts.ts";
 import { type Finding, findingOf, isBlocking } from "./describe-findings.ts";

@@ -1,5 +1,5 @@
-import type { AnswerEvent, PartDelta } from "../../../wire/canonical/answer.ts";
-import { mapSame } from "../../../wire/canonical/map-same.ts";
+import type { AnswerEvent, PartDelta } from "../../../wire/canonical/model/answer.ts";
+import { mapSame } from "../../../wire/canonical/model/map-same.ts";
 import type {
   Citation,
   Extras,
@@ -7,9 +7,10 @@ import type {
   NativePart,
   Part,
   ToolCallPart,
-} from "../../../wire/canonical/parts.ts";
-import { readDataTexts } from "../../../wire/client-apis/body-texts.ts";
-import { isNoText } from "../../../wire/client-apis/place-rules.ts";
+} from "../../../wire/canonical/model/parts.ts";
+import { readDataTexts } from "../../../wire/client-apis/texts/body-texts.ts";
+import { isNoText } from "../../../wire/client-apis/texts/place-rules.ts";
+import { FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
 import type { Fields } from "../../../wire/json/fields.ts";
 import type { AnswerStage } from "./answer-stage.ts";
 import type { Finding } from "./describe-findings.ts";
@@ -170,7 +171,7 @@ export class SearchStage implements AnswerStage {
     const checked = this.checkExtrasOf(part);
     if (checked.kind === "native") {
       // Others are the calls of the vendor's own tools, with their results.
-      if (checked.format !== "openai-chat") return checked;
+      if (FORMAT_TRAITS[checked.format].contents.nativePartsSpeak !== true) return checked;
       return { ...checked, value: this.checkValue(checked.value, "") as Fields };
     }
     if (!("source" in checked)) return checked;

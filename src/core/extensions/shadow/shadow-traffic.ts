@@ -4,8 +4,8 @@ import { type Random, randomShare } from "../../../base/secrets/random.ts";
 import type { Clock } from "../../../base/time/clock.ts";
 import { nextTurn } from "../../../base/time/next-turn.ts";
 import { Stopwatch } from "../../../base/time/stopwatch.ts";
-import { REQUEST_PARSERS } from "../../../wire/client-apis/request-parsers.ts";
-import { NO_HEADERS } from "../../../wire/client-apis/session-hints.ts";
+import { CLIENT_APIS } from "../../../wire/client-apis/client-apis.ts";
+import { NO_HEADERS } from "../../../wire/client-apis/request/session-hints.ts";
 import { printShadowBody } from "../../../wire/client-apis/shadow-body.ts";
 import type { AccountPrincipal } from "../../accounts/records/principal.ts";
 import { type GenerationCall, type GenerationResult, UNCOUNTED } from "../../generation/call/call.ts";
@@ -148,7 +148,7 @@ function describeCall(
   { id, call }: AdmittedGeneration,
   { body, principal, controller, clock }: ShadowCall,
 ): GenerationCall {
-  const parse = (bytes: Buffer) => REQUEST_PARSERS[call.request.api](bytes, (name) => name);
+  const parse = (bytes: Buffer) => CLIENT_APIS[call.request.api].parse(bytes, (name) => name);
   const copy: GenerationCall = {
     requestId: call.requestId,
     principal,

@@ -2,20 +2,25 @@ import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { readLatin1, readUtf8 } from "../../../base/text/decode-bytes.ts";
 import type { Timer } from "../../../base/time/clock.ts";
 import { endOfTurn } from "../../../base/time/turn-end.ts";
-import { isDocumentStart } from "../../../wire/canonical/read-document.ts";
-import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../../wire/canonical/relay.ts";
-import { RelayReader } from "../../../wire/canonical/relay-reader.ts";
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
-import { lacksEndpoint } from "../../../wire/conversation/missing-endpoint.ts";
-import { type Overflow, roomForAnswer } from "../../../wire/conversation/read-overflow.ts";
-import { rejectsReasoning } from "../../../wire/conversation/rejected-reasoning.ts";
-import { estimateTokens } from "../../../wire/conversation/usage.ts";
+import { isDocumentStart } from "../../../wire/canonical/answer/read-document.ts";
+import type {
+  AnswerHead,
+  AnswerRelay,
+  RelayIdentity,
+  WholeAnswer,
+} from "../../../wire/canonical/answer/relay.ts";
+import { RelayReader } from "../../../wire/canonical/answer/relay-reader.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
+import { lacksEndpoint } from "../../../wire/conversation/errors/missing-endpoint.ts";
+import { type Overflow, roomForAnswer } from "../../../wire/conversation/errors/read-overflow.ts";
+import { rejectsReasoning } from "../../../wire/conversation/errors/rejected-reasoning.ts";
 import {
   brokenAnswer,
   readBareStatus,
   readVendorError,
   type VendorError,
-} from "../../../wire/conversation/vendor-error.ts";
+} from "../../../wire/conversation/errors/vendor-error.ts";
+import { estimateTokens } from "../../../wire/conversation/usage.ts";
 import { parseJson } from "../../../wire/json/parse-json.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../../deployments/transport.ts";
 import { AuthorizeError } from "../../deployments/upstream-address.ts";

@@ -1,5 +1,5 @@
-import type { AnswerFilter } from "../../../wire/canonical/filter-answer.ts";
-import type { RelayIdentity } from "../../../wire/canonical/relay.ts";
+import type { AnswerFilter } from "../../../wire/canonical/answer/filter-answer.ts";
+import type { RelayIdentity } from "../../../wire/canonical/answer/relay.ts";
 import { healthTargetOf } from "../../routing/health/health-target.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import { listedWindow, windowOf } from "../../routing/plan/window.ts";

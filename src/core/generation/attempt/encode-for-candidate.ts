@@ -1,16 +1,17 @@
 import { type Failure, GatewayError } from "../../../base/failures/errors.ts";
-import type { CalledTurn } from "../../../wire/canonical/called-turn.ts";
-import { chooseTarget } from "../../../wire/client-apis/choose-target.ts";
+import type { CalledTurn } from "../../../wire/canonical/answer/called-turn.ts";
+import { withoutParameters } from "../../../wire/client-apis/fit/learnable-parameters.ts";
+import { chooseTarget } from "../../../wire/client-apis/request/choose-target.ts";
 import type {
   EncodedForUpstream,
   OffloadedEncoding,
   ProviderTarget,
   UpstreamTarget,
-} from "../../../wire/client-apis/inference-request.ts";
-import { withoutParameters } from "../../../wire/client-apis/learnable-parameters.ts";
-import { type CacheMarking, MARKED_FORMATS } from "../../../wire/conversation/cache-marking.ts";
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+} from "../../../wire/client-apis/request/inference-request.ts";
+import type { CacheMarking } from "../../../wire/conversation/cache-marking.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
+import { FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
 import { scopeOf } from "../../routing/affinity/session-key.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import type { CacheMarkName } from "../../usage/records/work-record.ts";
@@ -113,7 +114,7 @@ async function encodeApart(
 function complete(context: EncodeContext, encoded: EncodedForUpstream): EncodedForCandidate {
   const { cacheMarking = null } = context;
   const sent = withAffinityHeader(context, encoded);
-  if (cacheMarking === null || !MARKED_FORMATS.has(encoded.format)) return sent;
+  if (cacheMarking === null || FORMAT_TRAITS[encoded.format].cacheMarks !== "blocks") return sent;
   return { ...sent, cacheMarks: MARK_NAMES.filter((name) => cacheMarking[name]) };
 }
 

@@ -1,5 +1,5 @@
 import { sha256 } from "../../../base/secrets/hash.ts";
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import type { CacheableShape, CacheMarking, MarkedCache } from "../../../wire/conversation/cache-marking.ts";
 import { estimateTokens, type TokenUsage } from "../../../wire/conversation/usage.ts";
 import { policyOf } from "../../accounts/records/merge-policies.ts";

@@ -1,5 +1,5 @@
-import { listLearnable } from "../../../wire/client-apis/learnable-parameters.ts";
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import { listLearnable } from "../../../wire/client-apis/fit/learnable-parameters.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import type { ModelEndpoint } from "../../catalog/records/records.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";

@@ -1,7 +1,7 @@
 import type { Log } from "../../../base/failures/log.ts";
-import type { CalledTurn } from "../../../wire/canonical/called-turn.ts";
-import type { TurnNames } from "../../../wire/client-apis/inference-request.ts";
-import { nameTurn } from "../../../wire/client-apis/list-turn-names.ts";
+import type { CalledTurn } from "../../../wire/canonical/answer/called-turn.ts";
+import { nameTurn } from "../../../wire/client-apis/hub/list-turn-names.ts";
+import type { TurnNames } from "../../../wire/client-apis/request/inference-request.ts";
 import { isFreeId } from "../../catalog/records/is-free-id.ts";
 import { scopeOf } from "../../routing/affinity/session-key.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";

@@ -1,4 +1,7 @@
-import type { InferenceAction, InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type {
+  InferenceAction,
+  InferenceRequest,
+} from "../../../wire/client-apis/request/inference-request.ts";
 import { mayReason } from "../../catalog/records/may-reason.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import { longestAnswer } from "../../ledger/holds/worst-case.ts";

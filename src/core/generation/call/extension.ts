@@ -1,10 +1,10 @@
 import { type Failure, failureOf } from "../../../base/failures/errors.ts";
 import type { Log } from "../../../base/failures/log.ts";
 import type { Stopwatch } from "../../../base/time/stopwatch.ts";
-import type { AnswerFilter } from "../../../wire/canonical/filter-answer.ts";
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
-import type { ReadHeader } from "../../../wire/client-apis/session-hints.ts";
-import type { RepairCounts } from "../../../wire/conversation/outline.ts";
+import type { AnswerFilter } from "../../../wire/canonical/answer/filter-answer.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
+import type { ReadHeader } from "../../../wire/client-apis/request/session-hints.ts";
+import type { RepairCounts } from "../../../wire/conversation/calls/outline.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 import type { Spender } from "../../ledger/holds/hold-book.ts";

@@ -1,5 +1,5 @@
 import type { Failure } from "../../../base/failures/errors.ts";
-import type { VendorError } from "../../../wire/conversation/vendor-error.ts";
+import type { VendorError } from "../../../wire/conversation/errors/vendor-error.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import { contextOverflow } from "../../routing/plan/window.ts";
 import { redact, redactSecrets, withoutBilling } from "../memory/redact.ts";

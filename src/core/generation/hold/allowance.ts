@@ -1,4 +1,4 @@
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import { mayReason } from "../../catalog/records/may-reason.ts";
 import type { Ledger } from "../../ledger/credits/ledger.ts";
 import type { HoldBound, HoldVerdict } from "../../ledger/holds/hold-book.ts";

@@ -1,4 +1,4 @@
-import type { CalledTurn } from "../../../wire/canonical/called-turn.ts";
+import type { CalledTurn } from "../../../wire/canonical/answer/called-turn.ts";
 
 /**
  * Remembers model turns that called tools, so that reasoning and signatures that a client dropped can be returned to the vendor.

@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../../base/collections/bounded-map.ts";
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 

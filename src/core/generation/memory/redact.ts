@@ -1,4 +1,4 @@
-import { BALANCE_WORD, MONEY_WORD } from "../../../wire/conversation/money-words.ts";
+import { BALANCE_WORD, MONEY_WORD } from "../../../wire/conversation/errors/money-words.ts";
 
 /*
  * Vendors' errors contain what clients must not see: keys, the accounts and projects that they belong to, and balances. Every

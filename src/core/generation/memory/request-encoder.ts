@@ -1,4 +1,4 @@
-import type { EncodedJob, EncodeJob } from "../../../wire/client-apis/inference-request.ts";
+import type { EncodedJob, EncodeJob } from "../../../wire/client-apis/request/inference-request.ts";
 
 /** Encodes large requests off the event loop. */
 export interface RequestEncoder {

@@ -1,5 +1,6 @@
 import { type Failure, fail, GatewayError } from "../../../base/failures/errors.ts";
-import type { InferenceAction, InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import { pathOf } from "../../../wire/client-apis/client-apis.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import type { ProviderSort } from "../../../wire/conversation/preferences.ts";
 import { allowsChoice, type EffectivePolicy } from "../../accounts/records/merge-policies.ts";
 import { actionOf, type ModelAction } from "../../catalog/records/action-of.ts";
@@ -29,7 +30,7 @@ export type RoutableCall = Pick<GenerationCall, "principal" | "request" | "heade
 
 /** The part of a call on which the deployments of resolved names depend. */
 interface ResolvedCall extends TierCall {
-  readonly request: TierCall["request"] & Pick<InferenceRequest, "preferences">;
+  readonly request: TierCall["request"] & Pick<InferenceRequest, "preferences" | "requireModel">;
 }
 
 /** What restricts the deployments of a request. */
@@ -51,7 +52,6 @@ export function findAllDeployments(
   { byokKeys, requested: { names }, policy, listNeeds }: DeploymentRules,
 ): readonly (readonly Deployment[])[] {
   const { principal, request } = call;
-  const { action } = request;
   const serving = deps.serving();
   const isAnonymous = principal.kind === "anonymous";
   if (isAnonymous) requireFree(names.flatMap(({ id }) => (serving.tiers.find(id) === undefined ? id : [])));
@@ -59,14 +59,14 @@ export function findAllDeployments(
   // Most requests name one model and no tier.
   const [first] = names;
   if (names.length === 1 && first !== undefined && isPlainModel(first, serving))
-    return [findDeployments(serving, choice, { ...first, action })];
+    return [findDeployments(serving, choice, { ...first, request })];
   const facts = describeFacts(deps, call);
   const context: TierContext = { serving, choice, policy, isAnonymous, facts, listNeeds };
   const all: (readonly Deployment[])[] = [];
   const known = new Set<string>();
   let failure: Failure | null = null;
   for (const name of names) {
-    const found = findNamed(name, action, context);
+    const found = findNamed(name, request, context);
     failure ??= found.failure;
     for (const deployments of found.deployments) {
       const isRequested = isPlainModel(name, serving);
@@ -83,14 +83,15 @@ export function findAllDeployments(
  * Finds the deployments of one name, by model.
  * @throws GatewayError as `findDeployments`, unless the name is optional.
  */
-function findNamed(name: RequestedName, action: InferenceAction, context: TierContext): TierDeployments {
+function findNamed(name: RequestedName, request: AskingRequest, context: TierContext): TierDeployments {
   const { serving, choice, policy } = context;
   const denied = findDeniedRoute(policy, name.steps);
   if (denied !== null) return { deployments: [], failure: denied };
   const tier = serving.tiers.find(name.id);
   try {
     if (tier === undefined)
-      return { deployments: [findDeployments(serving, choice, { ...name, action })], failure: null };
+      return { deployments: [findDeployments(serving, choice, { ...name, request })], failure: null };
+    const { action } = request;
     if (action !== "chat" && action !== "completions") rejectTierHere(tier, action);
     return findTierDeployments(tier, context);
   } catch (error) {
@@ -149,11 +150,13 @@ export function requireFree(ids: readonly string[]): void {
   );
 }
 
-/** A model, and what it is to do. */
+type AskingRequest = Pick<InferenceRequest, "action" | "requireModel">;
+
+/** A model, and the request that it is for. */
 interface ModelUse {
   /** The model's id, as the client wrote it. */
   readonly id: string;
-  readonly action: InferenceAction;
+  readonly request: AskingRequest;
   /** The field of the request that names it. */
   readonly field: string;
 }
@@ -166,9 +169,10 @@ interface ModelUse {
 export function findDeployments(
   serving: Serving,
   choice: KeyChoice,
-  { id, action, field }: ModelUse,
+  { id, request, field }: ModelUse,
 ): readonly Deployment[] {
-  if (action === "fim") requireFimId(id, field);
+  const { action } = request;
+  request.requireModel?.(id, field);
   const model = serving.catalog.find(id);
   if (model === undefined)
     return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
@@ -183,19 +187,6 @@ export function findDeployments(
   if (choice.byokOnly !== null && all.length > 0)
     throw new GatewayError(missingByokKey(model.id, choice.byokOnly));
   return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
-}
-
-/** The prefix of the ids of code-completion models (docs/api/fim.md). */
-const FIM_PREFIX = "mistralai/";
-
-/** @throws GatewayError `invalid_model` for a model that is not for code completion. */
-function requireFimId(id: string, field: string): void {
-  if (id.toLowerCase().startsWith(FIM_PREFIX)) return;
-  fail(
-    "invalid_model",
-    `Fill-in-the-middle takes models that begin with "${FIM_PREFIX}", such as "mistralai/codestral-latest"; ${quote(id)} does not.`,
-    { metadata: { field, model: id } },
-  );
 }
 
 /** Returns the deployments whose provider has an endpoint for fill in the middle. */
@@ -218,23 +209,23 @@ function hasFimEndpoint({ endpoint, provider, keys, unusableKey }: Deployment): 
 }
 
 function onlyCompletes(id: string): string {
-  return `${quote(id)} only completes texts and cannot chat. Send a prompt to POST /api/gateway/completions.`;
+  return `${quote(id)} only completes texts and cannot chat. Send a prompt to POST /api/gateway${pathOf("completions")}.`;
 }
 
-/** What a model is, and the path of the endpoint that it is for. */
-const ENDPOINTS: Readonly<Record<ModelAction, readonly [kind: string, path: string]>> = {
-  chat: ["a model for conversations", "chat/completions"],
-  embeddings: ["an embedding model", "embeddings"],
-  moderations: ["a moderation model", "moderations"],
-  rerank: ["a model that ranks documents", "rerank"],
-  images: ["a model that makes images", "images/generations"],
-  speech: ["a model that speaks texts", "audio/speech"],
-  transcriptions: ["a model that transcribes audio", "audio/transcriptions"],
+/** What a model is. */
+const KINDS: Readonly<Record<ModelAction, string>> = {
+  chat: "a model for conversations",
+  embeddings: "an embedding model",
+  moderations: "a moderation model",
+  rerank: "a model that ranks documents",
+  images: "a model that makes images",
+  speech: "a model that speaks texts",
+  transcriptions: "a model that transcribes audio",
 };
 
 function otherEndpoint(id: string, isFor: ModelAction): string {
-  const [kind, path] = ENDPOINTS[isFor];
-  return `${quote(id)} is ${kind}. Send it to POST /api/gateway/${path}, or name a model for this endpoint; output_modalities in GET /api/gateway/models says what a model is for.`;
+  const path = pathOf(isFor === "chat" ? "chat.completions" : isFor);
+  return `${quote(id)} is ${KINDS[isFor]}. Send it to POST /api/gateway${path}, or name a model for this endpoint; output_modalities in GET /api/gateway/models says what a model is for.`;
 }
 
 function unknownModel(serving: Serving, id: string): string {

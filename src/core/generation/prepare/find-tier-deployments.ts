@@ -1,5 +1,5 @@
 import { type Failure, fail } from "../../../base/failures/errors.ts";
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import type { RequestNeeds } from "../../../wire/conversation/needs.ts";
 import { type EffectivePolicy, type PolicyRule, ruleAllows } from "../../accounts/records/merge-policies.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";

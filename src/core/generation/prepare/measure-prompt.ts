@@ -1,4 +1,4 @@
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import { estimateTokens } from "../../../wire/conversation/usage.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import {

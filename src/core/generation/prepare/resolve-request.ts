@@ -1,4 +1,4 @@
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 import {
   type DrawKeys,

@@ -1,5 +1,5 @@
 import type { Failure } from "../../../base/failures/errors.ts";
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import { recordText } from "../../usage/records/record-text.ts";
 import type { AttemptRecord } from "../../usage/records/records.ts";

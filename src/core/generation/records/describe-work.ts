@@ -1,5 +1,5 @@
-import type { AnswerFilter } from "../../../wire/canonical/filter-answer.ts";
-import type { EncodedForUpstream } from "../../../wire/client-apis/inference-request.ts";
+import type { AnswerFilter } from "../../../wire/canonical/answer/filter-answer.ts";
+import type { EncodedForUpstream } from "../../../wire/client-apis/request/inference-request.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import { presentRepairs } from "../../usage/records/work-record.ts";

@@ -1,5 +1,5 @@
-import type { AnswerFilter } from "../../../wire/canonical/filter-answer.ts";
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { AnswerFilter } from "../../../wire/canonical/answer/filter-answer.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import { NO_CHARGES } from "../../../wire/conversation/charges.ts";
 import { estimateTokens } from "../../../wire/conversation/usage.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";

@@ -1,5 +1,5 @@
 import { type Failure, failureOf, statusOf } from "../../../base/failures/errors.ts";
-import type { RelayEnding } from "../../../wire/canonical/relay.ts";
+import type { RelayEnding } from "../../../wire/canonical/answer/relay.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { BegunStream } from "../attempt/attempt.ts";
 import type { CancelReason } from "../call/cancellation.ts";

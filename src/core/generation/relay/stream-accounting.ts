@@ -1,6 +1,6 @@
 import { type Failure, failureOf } from "../../../base/failures/errors.ts";
-import type { AnswerFilter } from "../../../wire/canonical/filter-answer.ts";
-import type { AnswerRelay } from "../../../wire/canonical/relay.ts";
+import type { AnswerFilter } from "../../../wire/canonical/answer/filter-answer.ts";
+import type { AnswerRelay } from "../../../wire/canonical/answer/relay.ts";
 import { BYTES_PER_TOKEN, type TokenUsage } from "../../../wire/conversation/usage.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { AttemptReport } from "../../routing/health/health.ts";

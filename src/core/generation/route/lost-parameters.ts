@@ -1,4 +1,7 @@
-import type { InferenceRequest, ProviderTarget } from "../../../wire/client-apis/inference-request.ts";
+import type {
+  InferenceRequest,
+  ProviderTarget,
+} from "../../../wire/client-apis/request/inference-request.ts";
 import { ANSWER_PARAMETERS } from "../../../wire/conversation/answer-parameters.ts";
 import { type ParameterView, reviewParameters } from "../../../wire/conversation/parameter-rules.ts";
 import { asFields } from "../../../wire/json/fields.ts";

@@ -5,7 +5,7 @@ import {
   toAttodollars,
   toDollars,
 } from "../../../base/numbers/money.ts";
-import type { UsageReport } from "../../../wire/canonical/format.ts";
+import type { UsageReport } from "../../../wire/canonical/model/format.ts";
 import {
   type AdvisorUsage,
   estimateTokens,

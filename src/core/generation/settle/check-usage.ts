@@ -1,4 +1,4 @@
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import { type AdvisorUsage, fitParts, type TokenUsage } from "../../../wire/conversation/usage.ts";
 import { mayReason } from "../../catalog/records/may-reason.ts";
 import type { Deployment } from "../../deployments/served-models.ts";

@@ -1,4 +1,6 @@
-import type { RelayFinish } from "../../../wire/canonical/relay.ts";
+import type { RelayFinish } from "../../../wire/canonical/answer/relay.ts";
+import { CLIENT_APIS } from "../../../wire/client-apis/client-apis.ts";
+import type { ClientApi } from "../../../wire/client-apis/request/inference-request.ts";
 import type { TokenUsage } from "../../../wire/conversation/usage.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { HoldBound } from "../../ledger/holds/hold-book.ts";
@@ -24,9 +26,9 @@ const NONE: readonly Warning[] = [];
 const REACHED_SHARE = 0.9;
 
 /** The warning for an answer that ended because the account covers no more. */
-export function describeBound(api: string, by: HoldBound): Warning {
+export function describeBound(api: ClientApi, by: HoldBound): Warning {
   return {
-    field: api === "responses" ? "max_output_tokens" : "max_tokens",
+    field: CLIENT_APIS[api].parameters.max_tokens?.field ?? "max_tokens",
     message: `The answer ends here because ${nameBound(by)}, less what is held for requests under way, covers no more.`,
   };
 }

@@ -1,5 +1,5 @@
 import { scaleAmount } from "../../../base/numbers/money.ts";
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import type { RequestCharges } from "../../../wire/conversation/charges.ts";
 import { endpointForModes } from "../../catalog/prices/factors.ts";
 import { ExactCost, type MaxCost } from "../../catalog/prices/max-cost.ts";

@@ -1,5 +1,5 @@
 import { sha256 } from "../../../base/secrets/hash.ts";
-import type { InferenceRequest } from "../../../wire/client-apis/inference-request.ts";
+import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 
 /** The parts of a request from which session keys are derived. */

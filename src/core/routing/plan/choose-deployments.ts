@@ -1,4 +1,4 @@
-import type { InferenceAction } from "../../../wire/client-apis/inference-request.ts";
+import type { InferenceAction } from "../../../wire/client-apis/request/inference-request.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 import { type Deployment, isReachable, type ServedModels } from "../../deployments/served-models.ts";
 import type { ProviderKey, ServedProvider } from "../../deployments/served-provider.ts";

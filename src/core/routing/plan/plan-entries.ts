@@ -1,4 +1,4 @@
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import type { PlanEntry } from "../../usage/records/plan-entry.ts";
 import type { Candidate, Plan } from "./plan.ts";

@@ -1,5 +1,5 @@
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
 import type { ProviderPreferences, ProviderSort } from "../../../wire/conversation/preferences.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import { compareText } from "../../catalog/records/format-catalog.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import { formatsOf, type ProviderKey } from "../../deployments/served-provider.ts";

@@ -1,5 +1,5 @@
-import type { ClientApi, ParameterOverrides } from "../../../wire/client-apis/inference-request.ts";
-import type { ReadHeader } from "../../../wire/client-apis/session-hints.ts";
+import type { ClientApi, ParameterOverrides } from "../../../wire/client-apis/request/inference-request.ts";
+import type { ReadHeader } from "../../../wire/client-apis/request/session-hints.ts";
 import type { ModelRecord, ProviderRecord } from "../../catalog/records/records.ts";
 import type { TierApi, TierPick, TierRule } from "../../catalog/tiers/tier-records.ts";
 import { isFreeChoice, listCases, type Tiers } from "../../catalog/tiers/tiers.ts";

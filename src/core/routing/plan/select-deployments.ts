@@ -2,6 +2,7 @@ import { type Failure, GatewayError } from "../../../base/failures/errors.ts";
 import { parsePrice } from "../../../base/numbers/money.ts";
 import type { RequestNeeds } from "../../../wire/conversation/needs.ts";
 import type { MaxPrice, ProviderPreferences } from "../../../wire/conversation/preferences.ts";
+import { SAMPLING_PARAMETERS } from "../../../wire/conversation/traits/sampling-parameters.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import {
   allowsChoice,
@@ -11,7 +12,7 @@ import {
   ruleAllows,
 } from "../../accounts/records/merge-policies.ts";
 import { parametersOf } from "../../catalog/profile/endpoint-profile.ts";
-import { type ModelEndpoint, type Prices, SAMPLING_PARAMETERS } from "../../catalog/records/records.ts";
+import type { ModelEndpoint, Prices } from "../../catalog/records/records.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import type { FilterName } from "../../usage/records/plan-entry.ts";
 import { keepUsable, rejectUnusable } from "../health/unusable-keys.ts";

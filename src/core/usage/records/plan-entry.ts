@@ -1,5 +1,5 @@
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
 import type { ProviderSort } from "../../../wire/conversation/preferences.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 
 /** Why a candidate has its position in the plan: the first of these that applies. */
 export type CandidateReason =

@@ -1,4 +1,4 @@
-import type { ProviderFormat } from "../../../wire/conversation/format-name.ts";
+import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import type { AdvisorUsage, TokenUsage } from "../../../wire/conversation/usage.ts";
 import type { Prices } from "../../catalog/records/records.ts";
 import type { PlanEntry } from "./plan-entry.ts";

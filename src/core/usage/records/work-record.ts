@@ -1,4 +1,4 @@
-import type { RepairCounts } from "../../../wire/conversation/outline.ts";
+import type { RepairCounts } from "../../../wire/conversation/calls/outline.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import { recordText } from "./record-text.ts";
 

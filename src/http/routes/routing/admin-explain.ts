@@ -11,8 +11,8 @@ import type { GenerationDeps } from "../../../core/generation/call/call.ts";
 import { createNamedRoutes } from "../../../core/named-routes/named-routes.ts";
 import { definitionSchema, findNameFault } from "../../../core/named-routes/route-schema.ts";
 import { explainRoute } from "../../../core/questions/explain-route.ts";
-import type { ClientApi } from "../../../wire/client-apis/inference-request.ts";
-import { REQUEST_PARSERS } from "../../../wire/client-apis/request-parsers.ts";
+import { CLIENT_APIS } from "../../../wire/client-apis/client-apis.ts";
+import type { ClientApi } from "../../../wire/client-apis/request/inference-request.ts";
 import { ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 import { RouteExplanation } from "../../api/route-explanation.ts";
@@ -28,7 +28,7 @@ const headerValue = z
 
 const ExplainBody = z.strictObject({
   api: z
-    .enum(Object.keys(REQUEST_PARSERS) as [ClientApi, ...ClientApi[]])
+    .enum(Object.keys(CLIENT_APIS) as [ClientApi, ...ClientApi[]])
     .default("chat.completions")
     .describe("Client API of the request."),
   key_id: IdInput.optional().describe("Explain the request as one with this inference key."),
@@ -84,7 +84,7 @@ export const explainRouteOf = defineEndpoint({
     const generation = withRoute(withTier(deps.generation, tier), route, principal);
     const { request: parsed, preset } = await parseWithPreset(
       generation,
-      { api, parse: (body) => REQUEST_PARSERS[api](body, deps.renameModel, headers) },
+      { api, parse: (body) => CLIENT_APIS[api].parse(body, deps.renameModel, headers) },
       { body: bytes, principal: caller },
     );
     const call = { principal: caller, request: parsed, preset, headers };

@@ -1,7 +1,7 @@
 import { fail } from "../../../base/failures/errors.ts";
 import { explainRoute } from "../../../core/questions/explain-route.ts";
-import type { ClientApi } from "../../../wire/client-apis/inference-request.ts";
-import { REQUEST_PARSERS } from "../../../wire/client-apis/request-parsers.ts";
+import { CLIENT_APIS } from "../../../wire/client-apis/client-apis.ts";
+import type { ClientApi } from "../../../wire/client-apis/request/inference-request.ts";
 import type { Handler } from "../../context/context.ts";
 import { urlOf } from "../../context/url-of.ts";
 import { reserveExtraMemory } from "../../inference/inference-handler.ts";
@@ -9,7 +9,9 @@ import { parseWithPreset } from "../../inference/parse-with-preset.ts";
 import { admit } from "../../middleware/admit.ts";
 
 /** The client APIs with JSON bodies, as this endpoint has. */
-const EXPLAINED = Object.keys(REQUEST_PARSERS).filter((api) => api !== "transcriptions");
+const EXPLAINED: readonly string[] = Object.values(CLIENT_APIS)
+  .filter(({ takesForm }) => takesForm !== true)
+  .map(({ name }) => name);
 
 /** `POST route/explain?api=`: explains how the request in the body would be routed, without calling a provider (docs/routing.md). */
 export const postExplainRoute: Handler = async (request, context) => {
@@ -27,7 +29,7 @@ export const postExplainRoute: Handler = async (request, context) => {
     bodyBytes,
   } = await parseWithPreset(
     deps.generation,
-    { api, parse: (bytes) => REQUEST_PARSERS[api](bytes, deps.renameModel, request.headers) },
+    { api, parse: (bytes) => CLIENT_APIS[api].parse(bytes, deps.renameModel, request.headers) },
     { body, principal },
   );
   reserveExtraMemory(context, principal, parsed.heldBytes + bodyBytes);

@@ -1,4 +1,6 @@
 import { rejectField } from "../../../base/failures/errors.ts";
+import { checkWantedTools, type OfferedTool } from "../../conversation/calls/check-tool-choice.ts";
+import { checkToolType, MESSAGES_TOOL_TYPES } from "../../conversation/calls/tool-types.ts";
 import {
   checkFieldCount,
   checkMessageCount,
@@ -17,8 +19,6 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import { checkWantedTools, type OfferedTool } from "../../conversation/check-tool-choice.ts";
-import { checkToolType, MESSAGES_TOOL_TYPES } from "../../conversation/tool-types.ts";
 import type { Tally } from "../../json/reject-excess.ts";
 import {
   isFilled,

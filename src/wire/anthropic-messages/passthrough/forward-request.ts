@@ -1,5 +1,5 @@
 import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
-import type { ModelTarget } from "../../canonical/format.ts";
+import type { ModelTarget } from "../../canonical/model/format.ts";
 import type { CacheMarking } from "../../conversation/cache-marking.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { type JsonNode, memberOf } from "../../json/scan.ts";

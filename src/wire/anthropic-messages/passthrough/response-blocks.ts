@@ -1,5 +1,5 @@
-import { FINISH_WORDS } from "../../canonical/finish-words.ts";
-import type { RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
+import type { RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
+import { FINISH_WORDS } from "../../canonical/model/finish-words.ts";
 import type { Fields } from "../../json/fields.ts";
 import { correctStopReason, decodeFinish } from "../finish-reason.ts";
 

@@ -1,6 +1,15 @@
 import { rejectField } from "../../../base/failures/errors.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import {
+  ALLOWED_TOOLS,
+  type ChoiceSpelling,
+  checkWantedTools,
+  type OfferedTool,
+  readWantedTools,
+  type WantedTools,
+} from "../../conversation/calls/check-tool-choice.ts";
+import { CHAT_TOOL_TYPES, checkToolType, isToolType } from "../../conversation/calls/tool-types.ts";
+import {
   checkFieldCount,
   checkMessageCount,
   checkSchemaValues,
@@ -19,15 +28,6 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import {
-  ALLOWED_TOOLS,
-  type ChoiceSpelling,
-  checkWantedTools,
-  type OfferedTool,
-  readWantedTools,
-  type WantedTools,
-} from "../../conversation/check-tool-choice.ts";
-import { CHAT_TOOL_TYPES, checkToolType, isToolType } from "../../conversation/tool-types.ts";
 import { asFields, asText, type Fields } from "../../json/fields.ts";
 import type { Tally } from "../../json/reject-excess.ts";
 import {

@@ -1,10 +1,10 @@
-import { LONGEST_CHAT_NAME } from "../../canonical/flatten-tools.ts";
-import { wrapArguments } from "../../canonical/object-arguments.ts";
+import { wrapArguments } from "../../canonical/model/object-arguments.ts";
 import { correctDataUrl } from "../../conversation/media-types.ts";
 import { tryParseFields } from "../../json/fields.ts";
 import { isObjectText } from "../../json/object-text.ts";
 import { type CountedScan, decodeUtf8, isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import { appendMember, type Splice } from "../../json/splice.ts";
+import { MAX_NAME_CHARS } from "../traits.ts";
 import { MARKS } from "./request-shape.ts";
 
 /** Edits after which all hosts accept a request's tools, calls and images. */
@@ -60,7 +60,7 @@ export function correctRequest(
 
 /** Whether a name may be longer than chat hosts accept. Characters that take several bytes count as several. */
 function isLong(name: JsonNode | undefined): boolean {
-  return name !== undefined && name.end - name.start > LONGEST_CHAT_NAME + 2;
+  return name !== undefined && name.end - name.start > MAX_NAME_CHARS + 2;
 }
 
 function correctPart(text: string, part: JsonNode, splices: Splice[]): void {

@@ -1,5 +1,6 @@
-import type { KeptCall, Repair, RepairedMessage } from "../../conversation/outline.ts";
-import { INTERRUPTED } from "../../conversation/repair-tool-calls.ts";
+import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
+import type { KeptCall, Repair, RepairedMessage } from "../../conversation/calls/outline.ts";
+import { INTERRUPTED } from "../../conversation/calls/repair-tool-calls.ts";
 import { tryParseFields } from "../../json/fields.ts";
 import { decodeUtf8, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
 import {
@@ -10,7 +11,7 @@ import {
   type Splice,
   setMember,
 } from "../../json/splice.ts";
-import { type ChatTraits, fitMessage, mustFit } from "../fit-messages.ts";
+import { fitMessage, mustFit } from "../fit-messages.ts";
 import { joinAssistants } from "./join-assistants.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 

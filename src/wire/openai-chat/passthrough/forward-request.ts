@@ -1,7 +1,8 @@
 import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
-import type { ModelTarget } from "../../canonical/format.ts";
+import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
+import type { ModelTarget } from "../../canonical/model/format.ts";
+import type { Repair } from "../../conversation/calls/outline.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
-import type { Repair } from "../../conversation/outline.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import type { Fields } from "../../json/fields.ts";
 import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
@@ -17,7 +18,6 @@ import {
   setMember,
   spliceBody,
 } from "../../json/splice.ts";
-import type { ChatTraits } from "../fit-messages.ts";
 import { fitMessages, forwardMessages, removeToolMarks } from "./forward-messages.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 

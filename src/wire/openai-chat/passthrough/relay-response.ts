@@ -1,9 +1,9 @@
-import type { AnswerEnd } from "../../canonical/format.ts";
-import type { RelayFinish, RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
-import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
-import { ANSWER_NOT_JSON, failedFinish, NO_CHOICES } from "../../conversation/broken-answers.ts";
+import type { RelayFinish, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
+import type { AnswerEnd } from "../../canonical/model/format.ts";
+import { correctOpenaiTier } from "../../canonical/model/service-tiers.ts";
+import { ANSWER_NOT_JSON, failedFinish, NO_CHOICES } from "../../conversation/errors/broken-answers.ts";
+import { findVendorError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
-import { findVendorError } from "../../conversation/vendor-error.ts";
 import {
   asFields,
   asObjects,

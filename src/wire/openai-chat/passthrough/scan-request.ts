@@ -1,5 +1,5 @@
-import { checkResultIds } from "../../conversation/check-result-ids.ts";
-import type { OutlineAssistant, OutlineMessage, OutlineResult } from "../../conversation/outline.ts";
+import { checkResultIds } from "../../conversation/calls/check-result-ids.ts";
+import type { OutlineAssistant, OutlineMessage, OutlineResult } from "../../conversation/calls/outline.ts";
 import { NO_ROUTING, readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
 import type { RequestOutline, ScannedRequest } from "../../conversation/scanned-request.ts";

@@ -1,5 +1,5 @@
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
-import { answerTooLarge } from "../../conversation/broken-answers.ts";
+import { answerTooLarge } from "../../conversation/errors/broken-answers.ts";
 import { CompletionRelay } from "./relay-stream.ts";
 
 /** Relays the JSON document of an upstream that was asked for a stream. It has the same fields as one event of a stream. */

@@ -1,11 +1,11 @@
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
-import { parseEvent } from "../../canonical/event-reader.ts";
-import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
-import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
-import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
-import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
+import { parseEvent } from "../../canonical/answer/event-reader.ts";
+import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/answer/event-stream.ts";
+import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
+import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
+import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/errors/broken-answers.ts";
+import { findEventError, type VendorError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
-import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
 import { asObjects, assignFields, asText, type Fields, omit } from "../../json/fields.ts";
 import { isFailedFinish } from "../../openai-chat/finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../../openai-chat/own-fields.ts";

@@ -1,6 +1,6 @@
 import { rejectField } from "../../../base/failures/errors.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
-import { readInputs, type TextInput } from "../../canonical/read-inputs.ts";
+import { readInputs, type TextInput } from "../../canonical/embeddings/read-inputs.ts";
 import { type RoutingParameters, readRoutingParameters } from "../../conversation/preferences.ts";
 import { BYTES_PER_TOKEN } from "../../conversation/usage.ts";
 import {

@@ -1,5 +1,5 @@
-import type { ClientCodec } from "../../canonical/format.ts";
-import { EMPTY_REQUEST } from "../../canonical/request.ts";
+import type { ClientCodec } from "../../canonical/model/format.ts";
+import { EMPTY_REQUEST } from "../../canonical/model/request.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { encodeAnswer } from "./encode-response.ts";
 import { createWriter } from "./write-stream.ts";

@@ -1,7 +1,7 @@
 import { rejectField } from "../../../base/failures/errors.ts";
-import { createFormatExtras } from "../../canonical/format-extras.ts";
-import { readInputs } from "../../canonical/read-inputs.ts";
-import { type ConversationRequest, EMPTY_REQUEST } from "../../canonical/request.ts";
+import { readInputs } from "../../canonical/embeddings/read-inputs.ts";
+import { createFormatExtras } from "../../canonical/model/format-extras.ts";
+import { type ConversationRequest, EMPTY_REQUEST } from "../../canonical/model/request.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { asFields, asList, asText, type Fields, omit } from "../../json/fields.ts";
 

@@ -1,7 +1,7 @@
-import type { Answer, AnswerChoice, Finish } from "../../canonical/answer.ts";
-import { FINISH_WORDS } from "../../canonical/finish-words.ts";
-import type { AnswerFrame } from "../../canonical/format.ts";
-import type { Part } from "../../canonical/parts.ts";
+import type { Answer, AnswerChoice, Finish } from "../../canonical/model/answer.ts";
+import { FINISH_WORDS } from "../../canonical/model/finish-words.ts";
+import type { AnswerFrame } from "../../canonical/model/format.ts";
+import type { Part } from "../../canonical/model/parts.ts";
 import type { Fields } from "../../json/fields.ts";
 import { encodeUsage } from "../../openai-chat/usage.ts";
 

@@ -1,7 +1,7 @@
-import type { AnswerReader, UpstreamCodec } from "../../canonical/format.ts";
+import type { AnswerReader, UpstreamCodec } from "../../canonical/model/format.ts";
 import { asObjects, asText, type Fields } from "../../json/fields.ts";
-import { decodeAnswer as decodeChatAnswer } from "../../openai-chat/translate/decode-response.ts";
-import { createConvertingReader } from "../../openai-chat/translate/read-stream.ts";
+import { decodeAnswer as decodeChatAnswer } from "../../openai-chat/translate/answer/decode-response.ts";
+import { createConvertingReader } from "../../openai-chat/translate/answer/read-stream.ts";
 
 /**
  * Reads answers of this format for a filter, which sees answers only in the canonical model. Log probabilities and unknown fields are

@@ -1,12 +1,12 @@
-import type { AnswerEvent, Finish } from "../../canonical/answer.ts";
+import type { AnswerEvent, Finish } from "../../canonical/model/answer.ts";
 import type {
   AnswerEnd,
   AnswerIdentity,
   AnswerWriter,
   AskedFor,
   StreamError,
-} from "../../canonical/format.ts";
-import type { Part } from "../../canonical/parts.ts";
+} from "../../canonical/model/format.ts";
+import type { Part } from "../../canonical/model/parts.ts";
 import { encodeStreamError } from "../../openai-chat/stream-events.ts";
 import { CompletionChunkEncoder } from "../encode-chunks.ts";
 import { encodeFinish, TEXTS } from "./encode-response.ts";

@@ -1,5 +1,14 @@
 import { rejectField } from "../../../base/failures/errors.ts";
 import {
+  ALLOWED_TOOLS,
+  type ChoiceSpelling,
+  checkWantedTools,
+  type OfferedTool,
+  readWantedTools,
+  type WantedTools,
+} from "../../conversation/calls/check-tool-choice.ts";
+import { checkToolType, RESPONSES_TOOL_TYPES } from "../../conversation/calls/tool-types.ts";
+import {
   checkFieldCount,
   checkItemCount,
   checkSchemaValues,
@@ -17,15 +26,6 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import {
-  ALLOWED_TOOLS,
-  type ChoiceSpelling,
-  checkWantedTools,
-  type OfferedTool,
-  readWantedTools,
-  type WantedTools,
-} from "../../conversation/check-tool-choice.ts";
-import { checkToolType, RESPONSES_TOOL_TYPES } from "../../conversation/tool-types.ts";
 import { asFields, asList, asText, type Fields } from "../../json/fields.ts";
 import {
   isFilled,

@@ -1,5 +1,5 @@
 import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
-import type { ModelTarget } from "../../canonical/format.ts";
+import type { ModelTarget } from "../../canonical/model/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import { asFields, asText } from "../../json/fields.ts";
@@ -17,7 +17,7 @@ import {
 } from "../../json/splice.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING, takesPlainReasoning } from "../encrypted-reasoning.ts";
 import { originOfModel } from "../reasoning-origin.ts";
-import { takesEffort } from "../translate/reasoning-parameters.ts";
+import { takesEffort } from "../translate/request/reasoning-parameters.ts";
 import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 /** Returns whether the bytes of a request may be forwarded to an upstream of this format. If not, the request is translated. */

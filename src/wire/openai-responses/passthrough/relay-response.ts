@@ -1,6 +1,6 @@
-import type { RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
-import { correctOpenaiTier } from "../../canonical/service-tiers.ts";
-import { ANSWER_NOT_JSON } from "../../conversation/broken-answers.ts";
+import type { RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
+import { correctOpenaiTier } from "../../canonical/model/service-tiers.ts";
+import { ANSWER_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
 import { asFields, asObjects, assignFields, type Fields, parseOwnFields } from "../../json/fields.ts";
 import { findFailure } from "../find-failure.ts";
 import { listMissing } from "../required-fields.ts";

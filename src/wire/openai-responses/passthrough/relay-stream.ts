@@ -1,10 +1,10 @@
 import type { ByteOutput } from "../../../base/text/byte-output.ts";
-import { EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
-import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
-import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
-import { EVENT_NOT_JSON } from "../../conversation/broken-answers.ts";
+import { EventStream, type StreamProgress } from "../../canonical/answer/event-stream.ts";
+import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
+import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
+import { EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
+import { brokenAnswer, readVendorError, type VendorError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
-import { brokenAnswer, readVendorError, type VendorError } from "../../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { decodeUtf8, encodeLatin1, memberOf, numberOf, stringOf } from "../../json/scan.ts";

@@ -1,7 +1,7 @@
-import { ENVELOPE_START } from "../../canonical/reasoning-envelope.ts";
-import { checkResultIds } from "../../conversation/check-result-ids.ts";
+import { ENVELOPE_START } from "../../canonical/model/reasoning-envelope.ts";
+import { checkResultIds } from "../../conversation/calls/check-result-ids.ts";
+import type { OutlineAssistant, OutlineMessage } from "../../conversation/calls/outline.ts";
 import { correctDataUrl } from "../../conversation/media-types.ts";
-import type { OutlineAssistant, OutlineMessage } from "../../conversation/outline.ts";
 import { readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";

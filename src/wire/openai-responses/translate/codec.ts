@@ -1,11 +1,11 @@
-import type { ClientCodec, UpstreamCodec } from "../../canonical/format.ts";
-import { decodeRequest } from "./decode-request.ts";
-import { decodeAnswer } from "./decode-response.ts";
-import { encodeRequest } from "./encode-request.ts";
-import { encodeAnswer } from "./encode-response.ts";
-import { keepForAnswer } from "./keep-for-answer.ts";
-import { createReader } from "./read-stream.ts";
-import { createWriter } from "./write-stream.ts";
+import type { ClientCodec, UpstreamCodec } from "../../canonical/model/format.ts";
+import { decodeAnswer } from "./answer/decode-response.ts";
+import { encodeAnswer } from "./answer/encode-response.ts";
+import { keepForAnswer } from "./answer/keep-for-answer.ts";
+import { createReader } from "./answer/read-stream.ts";
+import { createWriter } from "./answer/write-stream.ts";
+import { decodeRequest } from "./request/decode-request.ts";
+import { encodeRequest } from "./request/encode-request.ts";
 
 /** The codec of the OpenAI Responses format, for clients and upstreams. */
 export const openaiResponses: UpstreamCodec & ClientCodec = {

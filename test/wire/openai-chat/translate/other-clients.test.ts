@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import type { ModelTarget } from "../../../../src/wire/canonical/format.ts";
-import type { Part, ReasoningPart } from "../../../../src/wire/canonical/parts.ts";
+import type { ModelTarget } from "../../../../src/wire/canonical/model/format.ts";
+import type { Part, ReasoningPart } from "../../../../src/wire/canonical/model/parts.ts";
 import {
   type ConversationRequest,
   EMPTY_REQUEST,
   type Message,
   type ReasoningParameters,
-} from "../../../../src/wire/canonical/request.ts";
-import { encodeRequest } from "../../../../src/wire/openai-chat/translate/encode-request.ts";
+} from "../../../../src/wire/canonical/model/request.ts";
+import { encodeRequest } from "../../../../src/wire/openai-chat/translate/request/encode-request.ts";
 
 const TARGET: ModelTarget = { name: "m", maxOutputTokens: null, reasoning: null };
 
@@ -117,7 +117,7 @@ describe("encoding a request of another format for a chat vendor", () => {
   });
 
   test("a file id of another vendor is rejected with the name of the field", () => {
-    const file: Part = { kind: "file", source: { kind: "file-id", id: "f", format: "anthropic-messages" } };
+    const file: Part = { kind: "file", source: { kind: "file-id", id: "f", store: "anthropic" } };
     expect(() => messages({ role: "user", parts: [text("look"), file] })).toThrow("messages[0].content[1]");
   });
 

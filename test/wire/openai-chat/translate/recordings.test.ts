@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { AnswerEvent } from "../../../../src/wire/canonical/answer.ts";
-import { collectAnswer, replayAnswer } from "../../../../src/wire/canonical/collect-answer.ts";
-import { createWholeTranslation } from "../../../../src/wire/canonical/translate-relay.ts";
+import { collectAnswer, replayAnswer } from "../../../../src/wire/canonical/answer/collect-answer.ts";
+import { createWholeTranslation } from "../../../../src/wire/canonical/answer/translate-relay.ts";
+import type { AnswerEvent } from "../../../../src/wire/canonical/model/answer.ts";
 import { relayChatAnswer } from "../../../../src/wire/openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../../../../src/wire/openai-chat/passthrough/relay-stream.ts";
 import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { decodeRequest } from "../../../../src/wire/openai-chat/translate/decode-request.ts";
-import { encodeRequest } from "../../../../src/wire/openai-chat/translate/encode-request.ts";
+import { decodeRequest } from "../../../../src/wire/openai-chat/translate/request/decode-request.ts";
+import { encodeRequest } from "../../../../src/wire/openai-chat/translate/request/encode-request.ts";
 import { shareOf } from "../../../support/long-run.ts";
 
 const TARGET = { name: "acme/model", maxOutputTokens: null, reasoning: null };

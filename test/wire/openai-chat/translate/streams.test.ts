@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { BOUNDS } from "../../../../src/base/numbers/bounds.ts";
-import type { AnswerEvent } from "../../../../src/wire/canonical/answer.ts";
-import { collectAnswer } from "../../../../src/wire/canonical/collect-answer.ts";
+import { collectAnswer } from "../../../../src/wire/canonical/answer/collect-answer.ts";
+import type { AnswerEvent } from "../../../../src/wire/canonical/model/answer.ts";
 import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
 import { ASKED, collectMessages, END, IDENTITY, readEvents, translate } from "./support.ts";
 

@@ -1,7 +1,7 @@
-import type { AnswerEnd, AskedFor } from "../../../../src/wire/canonical/format.ts";
-import type { RelayIdentity } from "../../../../src/wire/canonical/relay.ts";
-import { EMPTY_REQUEST } from "../../../../src/wire/canonical/request.ts";
-import { TranslatedRelay } from "../../../../src/wire/canonical/translate-relay.ts";
+import type { RelayIdentity } from "../../../../src/wire/canonical/answer/relay.ts";
+import { TranslatedRelay } from "../../../../src/wire/canonical/answer/translate-relay.ts";
+import type { AnswerEnd, AskedFor } from "../../../../src/wire/canonical/model/format.ts";
+import { EMPTY_REQUEST } from "../../../../src/wire/canonical/model/request.ts";
 import { NO_TOKENS } from "../../../../src/wire/conversation/usage.ts";
 import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
 

@@ -1,0 +1,35 @@
+import type { Warn } from "../../../canonical/fit/warn.ts";
+import { asFields, type Fields } from "../../../json/fields.ts";
+import type { EncodedThinking } from "./reasoning-parameters.ts";
+
+/**
+ * Leaves out thinking with a budget if this API would reject it: the last message has tool results, and the turn that called the
+ * tools does not begin with thinking, because another vendor made that turn or its thinking was lost.
+ */
+export function fitReasoning(
+  requested: EncodedThinking,
+  messages: readonly Fields[],
+  warn: Warn,
+): EncodedThinking {
+  if (requested.thinking?.["type"] !== "enabled" || !lacksThinking(messages)) return requested;
+  warn(
+    "reasoning",
+    "The turn that called the tools is without its thinking, so the answer to their results is too.",
+  );
+  return { thinking: null, effort: requested.effort };
+}
+
+function lacksThinking(messages: readonly Fields[]): boolean {
+  const last = listBlocks(messages.at(-1));
+  if (!last.some((block) => block["type"] === "tool_result")) return false;
+  const called = messages.findLast(({ role }) => role === "assistant");
+  const [first] = listBlocks(called);
+  return first !== undefined && !THINKING.has(first["type"]);
+}
+
+const THINKING: ReadonlySet<unknown> = new Set(["thinking", "redacted_thinking"]);
+
+function listBlocks(message: Fields | undefined): Fields[] {
+  const content = message?.["content"];
+  return Array.isArray(content) ? content.map(asFields).filter((block) => block !== null) : [];
+}

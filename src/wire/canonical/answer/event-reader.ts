@@ -1,0 +1,70 @@
+import { EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
+import { type Fields, tryParseFields } from "../../json/fields.ts";
+import { decodeUtf8 } from "../../json/scan.ts";
+import type { AnswerEvent } from "../model/answer.ts";
+import type { AnswerReader } from "../model/format.ts";
+import type { AnswerEmitter } from "./answer-emitter.ts";
+import { DONE_MARKER, EventStream } from "./event-stream.ts";
+
+/** What a format does with the events of its streams. Its results go to the reader's `AnswerEmitter`. */
+export interface EventHandler {
+  /** Reads one event; `name` is "" where the vendor gave none. */
+  readEvent(event: Fields, name: string): void;
+  /** Reads `[DONE]`, which ends the stream. Formats without this function ignore it. */
+  readDone?(): void;
+  /** Completes an answer whose stream ended without an end marker. */
+  readEnd?(): void;
+  /** Whether the whole answer has arrived. An incomplete event after the whole answer is then ignored. */
+  isWhole?(): boolean;
+  /** Parses the data of an event, bytes as Latin-1; null where it is not what the format expects. Default: a JSON object. */
+  parse?(data: string): Fields | null;
+}
+
+/** Reads a stream of JSON events: splits, parses and passes them to the format's handler. */
+export class EventReader implements AnswerReader {
+  private readonly stream: EventStream;
+  private hasEnded = false;
+
+  constructor(
+    private readonly emitter: AnswerEmitter,
+    private readonly handler: EventHandler,
+  ) {
+    this.stream = new EventStream(emitter, (text, start, end, name) => {
+      if (text.startsWith(DONE_MARKER, start)) this.readDone();
+      else this.readEvent(text.slice(start, end), name);
+    });
+  }
+
+  get isDone(): boolean {
+    return this.emitter.isDone;
+  }
+
+  step(piece: string): readonly AnswerEvent[] {
+    this.stream.push(piece);
+    return this.emitter.take();
+  }
+
+  end(): readonly AnswerEvent[] {
+    this.hasEnded = true;
+    this.stream.end();
+    if (!this.stream.hasStopped) this.handler.readEnd?.();
+    return this.emitter.take();
+  }
+
+  private readDone(): void {
+    if (this.handler.readDone === undefined) return;
+    this.emitter.isDone = true;
+    this.handler.readDone();
+  }
+
+  private readEvent(data: string, name: string): void {
+    const event = this.handler.parse?.(data) ?? parseEvent(data);
+    if (event !== null) this.handler.readEvent(event, name);
+    else if (!this.hasEnded || !this.handler.isWhole?.()) this.emitter.fail(EVENT_NOT_JSON);
+  }
+}
+
+/** Parses the data of an event, bytes as Latin-1; null where it is not a JSON object. */
+export function parseEvent(data: string): Fields | null {
+  return tryParseFields(decodeUtf8(data));
+}

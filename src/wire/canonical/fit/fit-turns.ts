@@ -1,0 +1,102 @@
+import { rejectField } from "../../../base/failures/errors.ts";
+import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
+import type { FormatTraits } from "../../conversation/traits/format-traits.ts";
+import type { Warning } from "../../conversation/warning.ts";
+import type { ModelTarget } from "../model/format.ts";
+import type { Part } from "../model/parts.ts";
+import type { ConversationRequest, Message } from "../model/request.ts";
+import { stripSpelling } from "./strip-reasoning.ts";
+
+type TurnsByFormat = Readonly<Record<ProviderFormat, Pick<FormatTraits, "turns">>>;
+
+interface FittedTurns {
+  readonly request: ConversationRequest;
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * Fits the turns of a conversation to a model that takes no system messages behind the first, no thinking without a signature, or does not
+ * continue a last message of the assistant (a prefill). `formats` says what the turns of a client mean.
+ * @throws GatewayError `invalid_request` for a prefill of a client to whom it means the beginning of the answer.
+ */
+export function fitTurns(
+  request: ConversationRequest,
+  model: Pick<ModelTarget, "takesMidSystem" | "takesPrefill" | "takesUnsigned">,
+  formats: TurnsByFormat,
+): FittedTurns {
+  const placed =
+    model.takesMidSystem === false && request.messages.some((message) => isMidSystem(message, formats))
+      ? { ...request, messages: request.messages.map((message) => withoutSpelling(message, formats)) }
+      : request;
+  const signed =
+    model.takesUnsigned === false
+      ? leaveOutUnsigned(placed, formats)
+      : { request: placed, warnings: NO_WARNINGS };
+  return model.takesPrefill === false ? fitPrefill(signed, formats) : signed;
+}
+
+/** Leaves out thinking that no vendor has signed, of clients whose format has signatures: a model of another vendor made it. */
+function leaveOutUnsigned(request: ConversationRequest, formats: TurnsByFormat): FittedTurns {
+  const isLost = (part: Part) => isUnsigned(part, formats);
+  if (!request.messages.some(({ parts }) => parts.some(isLost))) return { request, warnings: NO_WARNINGS };
+  const messages = request.messages.flatMap((message): Message[] => {
+    const parts = message.parts.filter((part) => !isLost(part));
+    if (parts.length === message.parts.length) return [message];
+    return parts.length === 0 ? [] : [{ ...message, parts, lacksReasoning: true }];
+  });
+  const reasoning = request.reasoning === null ? null : stripSpelling(request.reasoning);
+  return { request: { ...request, messages, reasoning }, warnings: [UNSIGNED] };
+}
+
+function isUnsigned(part: Part, formats: TurnsByFormat): boolean {
+  return (
+    part.kind === "reasoning" &&
+    part.extras !== undefined &&
+    formats[part.extras.format].turns.signsThinking === true &&
+    part.signature === null &&
+    part.encrypted === null
+  );
+}
+
+const UNSIGNED: Warning = {
+  field: "messages",
+  message: "Thinking without a signature was left out: the model's vendor rejects what it has not signed.",
+};
+
+const NO_WARNINGS: readonly Warning[] = [];
+
+/** Whether a message is a system message of a client that may have it among the turns. */
+function isMidSystem({ role, extras }: Message, formats: TurnsByFormat): boolean {
+  return role === "system" && extras !== undefined && formats[extras.format].turns.hasMidSystem === true;
+}
+
+/** A message of another format, whose place the encoder decides. */
+function withoutSpelling(message: Message, formats: TurnsByFormat): Message {
+  if (!isMidSystem(message, formats)) return message;
+  const { extras: _, ...rest } = message;
+  return rest;
+}
+
+function fitPrefill(fitted: FittedTurns, formats: TurnsByFormat): FittedTurns {
+  const { request, warnings } = fitted;
+  const last = request.messages.at(-1);
+  if (last?.role !== "assistant" || last.parts.some(({ kind }) => kind === "tool-call")) return fitted;
+  if (last.extras !== undefined && formats[last.extras.format].turns.continuesLast === true)
+    rejectField(
+      `messages[${request.messages.length - 1}]`,
+      "must not be an assistant message at the end: this model does not continue it. End with a user message, or ask for a format of the answer with output_config",
+    );
+  return {
+    request: { ...request, messages: [...request.messages, GO_ON] },
+    warnings: [
+      ...warnings,
+      {
+        field: "messages",
+        message: "The model does not answer an assistant message; a user message was added.",
+      },
+    ],
+  };
+}
+
+/** Asks for the next answer, as clients of other APIs expect it after an answer. */
+const GO_ON: Message = { role: "user", parts: [{ kind: "text", text: "Continue." }] };

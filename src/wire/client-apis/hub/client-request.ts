@@ -1,0 +1,543 @@
+import { type ComposedBytes, ownBytesOf } from "../../../base/text/composed-bytes.ts";
+import type { CalledTurn } from "../../canonical/answer/called-turn.ts";
+import { isEventStream } from "../../canonical/answer/read-document.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
+import type { AskedFor, ClientCodec } from "../../canonical/model/format.ts";
+import { CACHE_CONTROL, type CacheableShape } from "../../conversation/cache-marking.ts";
+import type { Repair, ToolCallRules } from "../../conversation/calls/outline.ts";
+import type { RequestCharges } from "../../conversation/charges.ts";
+import type { RequestNeeds } from "../../conversation/needs.ts";
+import type { ParameterView } from "../../conversation/parameter-rules.ts";
+import type { ProviderPreferences } from "../../conversation/preferences.ts";
+import { sizeOf, sliceTexts } from "../../conversation/prompt-nodes.ts";
+import type { ProfileReview } from "../../conversation/request-profile.ts";
+import type { ScannedRequest } from "../../conversation/scanned-request.ts";
+import type { SentConversation } from "../../conversation/sent-turns.ts";
+import { findStoredReference } from "../../conversation/stored-data.ts";
+import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
+import type { FormatTraits } from "../../conversation/traits/format-traits.ts";
+import type { Warning } from "../../conversation/warning.ts";
+import { parseFields } from "../../json/check-fields.ts";
+import type { Fields } from "../../json/fields.ts";
+import { isEmpty } from "../../json/fields.ts";
+import { hashNodes } from "../../json/hash-nodes.ts";
+import {
+  isWord,
+  itemsOf,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  type WordTable,
+  wordTable,
+} from "../../json/scan.ts";
+import type { LeftOut } from "../../json/splice.ts";
+import { reviewScanned, toLeftOut } from "../fit/apply-profile.ts";
+import { listRejectedFields } from "../fit/apply-provider.ts";
+import { forcesTool } from "../fit/fit-forced-tool.ts";
+import { viewParameters } from "../fit/fit-parameters.ts";
+import { weighLosses } from "../request/choose-target.ts";
+import { countChars } from "../request/count-chars.ts";
+import type {
+  AnswerContext,
+  EncodedForUpstream,
+  EncodeJob,
+  InferenceRequest,
+  OffloadedEncoding,
+  ProviderTarget,
+  RequestRetention,
+  TurnNames,
+  UpstreamTarget,
+} from "../request/inference-request.ts";
+import {
+  decodedBytesOf,
+  heldBytesOf,
+  isQuickToForward,
+  isQuickToTranslate,
+} from "../request/request-size.ts";
+import type { ReadHeader } from "../request/session-hints.ts";
+import { type Decoded, type Decoding, HubRequest } from "./hub-request.ts";
+import { NamedTurns } from "./list-turn-names.ts";
+
+/** What one client API makes of one request. Its methods read the request's body. */
+export interface ClientRequestParts extends Omit<Decoding, "parseWhole" | "format">, Forwarding {
+  readonly api: EncodeJob["api"];
+  readonly traits: FormatTraits;
+  readonly scanned: ScannedConversation;
+  /** Types of tools that other formats have as well. Null: all. */
+  readonly commonTools: WordTable<true> | null;
+  readonly session: string | null;
+  readonly user: string | null;
+  readonly tags: readonly string[];
+  readonly client: ClientCodec;
+  readonly facts: Omit<AskedFor, "request">;
+  readonly answering: OwnAnswers;
+  /** Headers for upstreams of the client's own format, whether the request is forwarded or translated. Null: none. */
+  readonly upstreamHeaders: Readonly<Record<string, string>> | null;
+  listNeeds(): RequestNeeds;
+  /** Reads what tells the conversation from others, and where its turns are. */
+  readConversation(): SentConversation;
+  /** Lists the prefix that identifies a conversation, see `InferenceRequest.hashPrefix`. */
+  listPrefix(): readonly JsonNode[];
+  listCharges(): RequestCharges;
+  /** Returns what requests of one kind share: the tools and the instructions before the turns. */
+  listShared(): readonly JsonNode[];
+}
+
+/** How answers in the client's own format are read. It outlives the request's body, so its functions must not refer to that. */
+export interface OwnAnswers {
+  /** They are translated too. Absent: they are relayed. */
+  readonly readsThroughHub?: boolean;
+  openRelay(identity: RelayIdentity): AnswerRelay;
+  readAnswer(body: string, identity: RelayIdentity): WholeAnswer;
+}
+
+/** The fields of a scanned request that only some client APIs have. */
+interface ScannedConversation extends ScannedRequest {
+  /** Absent: 1. */
+  readonly answers?: number;
+  /** The vendor may shorten the conversation before its model sees it. Absent: false. */
+  readonly mayBeShortened?: boolean;
+}
+
+/** How a request is forwarded to an upstream of its own format: its bytes with a few edits. */
+export interface Forwarding {
+  /** Forwarded bytes may hold reasoning that the vendor rejects. */
+  readonly mayCarryReasoning: boolean;
+  /** Whether the bytes may be forwarded, as far as the format decides that; otherwise the request is translated. */
+  mayForward(target: UpstreamTarget): boolean;
+  /** Returns warnings for fields that the upstream does not get, or gets changed. Absent: the fields that it rejects. */
+  listWarnings?(target: UpstreamTarget): readonly Warning[];
+  /** Returns further losses that another format of the endpoint would avoid. */
+  listOwnLosses?(target: UpstreamTarget): readonly Warning[];
+  /** Returns the repair of the tool calls. Absent: a request that needs repair is translated. */
+  repairFor?(rules: ToolCallRules): Repair | null;
+  /** `leftOut`: what may cost more than there are prices for. */
+  forward(target: UpstreamTarget, repair: Repair | null, leftOut: LeftOut): Buffer | ComposedBytes;
+}
+
+/** A parsed request of a client API for conversations. */
+export interface ClientRequest extends InferenceRequest {
+  /**
+   * Returns what is needed to translate the answer, after the request was encoded for a target; null if the answer is relayed
+   * unchanged. `readsThroughHub`: the answer is translated although the client's bytes were forwarded.
+   */
+  describeAnswering(readsThroughHub: boolean): AnswerContext | null;
+}
+
+/** The body of a request, and the client's headers. */
+export interface RequestSource {
+  readonly bytes: Buffer;
+  readonly headers: ReadHeader;
+}
+
+/**
+ * Creates a request of a client API. It is forwarded to upstreams of its own format and translated for all others. `read` reads the
+ * request, and is called again for what is needed after it was released. `rename` resolves the operator's aliases of model ids.
+ * @throws what `read` throws.
+ */
+export function createClientRequest(
+  source: RequestSource,
+  read: (source: RequestSource) => ClientRequestParts,
+  rename: (id: string) => string,
+): ClientRequest {
+  return new ConversationInferenceRequest(source, read, rename);
+}
+
+class ConversationInferenceRequest implements ClientRequest, Decoding {
+  readonly api: EncodeJob["api"];
+  readonly format: ProviderFormat;
+  readonly action = "chat";
+  readonly model: string;
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
+  readonly preset: string | null;
+  readonly stream: boolean;
+  readonly maxTokens: number | null;
+  readonly answers: number;
+  readonly notice = null;
+  readonly promptTextBytes: number;
+  readonly windowTextBytes: number;
+  readonly heldBytes: number;
+  readonly session: string | null;
+  readonly user: string | null;
+  readonly tags: readonly string[];
+  readonly mayHaveMedia: boolean;
+  readonly hasSchemas: boolean;
+  /** Created by the first translation; most requests need none. */
+  private translation: HubRequest | null = null;
+  private readonly answering: OwnAnswers;
+  /** Null while they are released. */
+  private held: ClientRequestParts | null = null;
+  /** Null before they are read. */
+  private conversation: SentConversation | null = null;
+  private named: NamedTurns | null = null;
+  private prefix: string | null = null;
+  private shared: string | null = null;
+  private charges: RequestCharges | null = null;
+  /** Whether the last encoding forwarded the client's bytes. */
+  private wasForwarded = false;
+  /** The target that was asked about last, and whether the client's bytes are forwarded to it. */
+  private asked: UpstreamTarget | null = null;
+  private isAskedForwarded = false;
+  /** What forwarding to that target leaves out because it may cost, and warns of. Null before they are listed. */
+  private askedReview: ProfileReview | null = null;
+  private askedWarnings: readonly Warning[] | null = null;
+
+  constructor(
+    /** Null once the body is released. */
+    private source: RequestSource | null,
+    private readonly read: (source: RequestSource) => ClientRequestParts,
+    rename: (id: string) => string,
+  ) {
+    const parts = this.parts;
+    const { scanned } = parts;
+    this.api = parts.api;
+    this.format = parts.traits.name;
+    this.model = rename(scanned.model);
+    const { fallbackModels } = scanned;
+    this.fallbackModels = fallbackModels.length === 0 ? fallbackModels : fallbackModels.map(rename);
+    this.preferences = scanned.preferences;
+    this.preset = scanned.preset;
+    this.stream = scanned.stream;
+    this.maxTokens = scanned.maxTokens;
+    this.answers = scanned.answers ?? 1;
+    this.promptTextBytes = scanned.promptTextBytes;
+    this.windowTextBytes = scanned.mayBeShortened === true ? 0 : scanned.promptTextBytes;
+    this.heldBytes = heldBytesOf(scanned);
+    this.session = parts.session;
+    this.user = parts.user;
+    this.tags = parts.tags;
+    this.mayHaveMedia = scanned.prompt.mayHaveMedia;
+    this.hasSchemas = scanned.prompt.hasSchemas;
+    this.answering = parts.answering;
+  }
+
+  parseWhole(): Fields {
+    const { bytes, text } = this.parts.scanned;
+    return parseFields(bytes.toString("utf8"), text);
+  }
+
+  decodeShort(): Decoded | null {
+    return this.parts.decodeShort?.() ?? null;
+  }
+
+  decodeFor(target: UpstreamTarget): Decoded | null {
+    const { parts } = this;
+    if (parts.decodeFor === undefined) return null;
+    // What is stored of a turn can only be restored in one that was decoded.
+    if (this.restoreTurns(target).length > 0) return null;
+    return parts.decodeFor(target);
+  }
+
+  private get hub(): HubRequest {
+    this.translation ??= new HubRequest(this.parts.client, this, this.parts.facts);
+    return this.translation;
+  }
+
+  private get parts(): ClientRequestParts {
+    if (this.held === null) {
+      if (this.source === null) throw new Error("the request's body was released");
+      this.held = this.read(this.source);
+    }
+    return this.held;
+  }
+
+  releaseReading(): void {
+    // An answer that is translated needs some of it, and must not read the body again for that.
+    this.translation = this.hub;
+    this.releaseHeld();
+  }
+
+  releaseBody(): number {
+    const keptBytes = this.releaseHeld();
+    this.source = null;
+    return keptBytes;
+  }
+
+  private releaseHeld(): number {
+    // What the charges are computed from is gone later.
+    this.listCharges();
+    this.held = null;
+    this.conversation = null;
+    this.named = null;
+    this.asked = null;
+    return this.translation?.release() ?? 0;
+  }
+
+  hashPrefix(): string {
+    this.prefix ??= hashNodes(this.parts.scanned.bytes, this.parts.listPrefix());
+    return this.prefix;
+  }
+
+  readCacheableShape(): CacheableShape {
+    const { bytes, text, root } = this.parts.scanned;
+    const marksItself = isWord(text, memberOf(memberOf(root, "prompt_cache_options"), "mode"), "explicit");
+    let sharedBytes = 0;
+    for (const node of this.parts.listShared()) sharedBytes += sizeOf(node);
+    return {
+      hasMarks: marksItself || bytes.includes(CACHE_CONTROL) || bytes.includes(BREAKPOINT),
+      ...countAnswers(text, [...itemsOf(root, "messages"), ...itemsOf(root, "input")]),
+      sharedBytes,
+    };
+  }
+
+  hashShared(): string {
+    this.shared ??= hashNodes(this.parts.scanned.bytes, this.parts.listShared());
+    return this.shared;
+  }
+
+  readRetention(): RequestRetention {
+    const { bytes, text, root } = this.parts.scanned;
+    const cachesInMemory = isWord(text, memberOf(root, "prompt_cache_retention"), "in_memory");
+    return { reference: findStoredReference(bytes), cachesInMemory };
+  }
+
+  listNeeds(): RequestNeeds {
+    return this.parts.listNeeds();
+  }
+
+  viewParameters(): ParameterView {
+    return viewParameters(this.format, this.parts.scanned);
+  }
+
+  formatOfTools(): ProviderFormat | null {
+    return hasOwnTools(this.parts) ? this.format : null;
+  }
+
+  bindsReasoning(): boolean {
+    const { bytes } = this.parts.scanned;
+    return BINDING.some((name) => bytes.includes(name));
+  }
+
+  /** Computed once, because the hold and the record both need it. */
+  listCharges(): RequestCharges {
+    this.charges ??= this.parts.listCharges();
+    return this.charges;
+  }
+
+  countPromptChars(): number {
+    return countChars(this.parts.scanned.bytes, this.promptTextBytes);
+  }
+
+  listPromptText(): readonly Uint8Array[] {
+    return sliceTexts(this.parts.scanned.bytes, this.parts.scanned.prompt);
+  }
+
+  listLosses(target: UpstreamTarget): readonly Warning[] {
+    return this.isForwarded(target) ? this.listForwardLosses(target) : this.hub.listLosses(target);
+  }
+
+  isBestForwarded(target: UpstreamTarget, isOnly: boolean): boolean {
+    return (
+      isQuickToForward(this.parts.scanned) &&
+      this.isForwarded(target) &&
+      (isOnly || weighLosses(this.listForwardLosses(target), 0) === 0)
+    );
+  }
+
+  listTurnNames(targets: readonly UpstreamTarget[]): TurnNames | null {
+    if (targets.every((target) => this.isForwarded(target))) return null;
+    return { prefix: this.sent.prefix, list: () => this.turns.list(targets) };
+  }
+
+  restoreTurns(target: UpstreamTarget): ReturnType<NamedTurns["restore"]> {
+    return target.hasTurns === false ? [] : this.turns.restore(target);
+  }
+
+  private get sent(): SentConversation {
+    this.conversation ??= this.parts.readConversation();
+    return this.conversation;
+  }
+
+  private get turns(): NamedTurns {
+    this.named ??= new NamedTurns(this.sent, this.parts.scanned.text);
+    return this.named;
+  }
+
+  encode(target: UpstreamTarget): EncodedForUpstream {
+    this.wasForwarded = this.isForwarded(target);
+    const encoded = this.wasForwarded ? this.forward(target) : this.translate(target);
+    return this.withHeaders(encoded);
+  }
+
+  offload(targets: readonly UpstreamTarget[]): OffloadedEncoding | null {
+    if (isQuickToTranslate(this.parts.scanned)) return null;
+    if (targets.some((target) => this.isBestForwarded(target, targets.length === 1))) return null;
+    return {
+      describe: () =>
+        describeJob(this.parts, targets, targets[0]?.hasTurns === false ? [] : this.turns.list(targets)),
+      adopt: ({ encoded, answering }) => {
+        if (answering === null) this.translation?.forgetTools();
+        else this.hub.adopt(answering);
+        // The parsed values are held by the other thread.
+        return this.withHeaders({ ...encoded, heldBytes: encoded.body.length });
+      },
+    };
+  }
+
+  describeAnswering(readsThroughHub: boolean): AnswerContext | null {
+    return this.wasForwarded && !readsThroughHub ? null : this.hub.describeAnswering();
+  }
+
+  openRelay(upstream: ProviderFormat, identity: RelayIdentity, isDocument = false): AnswerRelay {
+    return this.isRelayed(upstream, identity) && !isDocument
+      ? this.answering.openRelay(identity)
+      : this.hub.openRelay(upstream, identity, isDocument);
+  }
+
+  readAnswer(upstream: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer {
+    return this.isRelayed(upstream, identity) && !isEventStream(body)
+      ? this.answering.readAnswer(body, identity)
+      : this.hub.readAnswer(upstream, body, identity);
+  }
+
+  private isForwarded(target: UpstreamTarget): boolean {
+    if (this.asked !== target) {
+      this.isAskedForwarded =
+        target.provider.format === this.format &&
+        isPlain(target) &&
+        (target.provider.takesSchemas !== false || !this.asksForSchema()) &&
+        !this.hasForeignMarks(target.provider) &&
+        (target.provider.model.forcedTools === undefined || !this.forcesTool()) &&
+        this.parts.mayForward(target);
+      this.askedReview = null;
+      this.askedWarnings = null;
+      this.asked = target;
+    }
+    return this.isAskedForwarded;
+  }
+
+  /** Whether a request in one of OpenAI's formats has cache marks that the model does not take, or takes in another form. */
+  private hasForeignMarks({ model }: ProviderTarget): boolean {
+    if (this.parts.traits.cacheMarks !== "breakpoints") return false;
+    const { bytes } = this.parts.scanned;
+    return bytes.includes(model.takesBreakpoints === true ? CACHE_CONTROL : BREAKPOINT);
+  }
+
+  private forcesTool(): boolean {
+    const { text, root } = this.parts.scanned;
+    return forcesTool(text, root);
+  }
+
+  private asksForSchema(): boolean {
+    return this.listNeeds().parameters.includes("structured_outputs");
+  }
+
+  /** Whether an answer in the client's own format is relayed unchanged. */
+  private isRelayed(upstream: ProviderFormat, { filter = null }: RelayIdentity): boolean {
+    if (filter !== null) return false;
+    if (upstream !== this.format || this.answering.readsThroughHub === true) return false;
+    return this.translation === null || !this.translation.mustRestore;
+  }
+
+  private listForwardLosses(target: UpstreamTarget): readonly Warning[] {
+    const warnings = this.listWarnings(target);
+    const losses = this.parts.listOwnLosses?.(target);
+    return losses === undefined || losses.length === 0 ? warnings : [...warnings, ...losses];
+  }
+
+  /** Lists what forwarding warns of to the target that was asked about last: choosing it and forwarding to it both need them. */
+  private listWarnings(target: UpstreamTarget): readonly Warning[] {
+    if (this.askedWarnings !== null) return this.askedWarnings;
+    const { parts } = this;
+    const own = parts.listWarnings?.(target) ?? listRejectedFields(parts.scanned.root, target.provider);
+    const { warnings } = this.review(target);
+    this.askedWarnings = warnings.length === 0 ? own : [...own, ...warnings];
+    return this.askedWarnings;
+  }
+
+  /** Reviews what forwarding to the target that was asked about last leaves out. */
+  private review(target: UpstreamTarget): ProfileReview {
+    this.askedReview ??= reviewScanned(this.parts.scanned, target.provider);
+    return this.askedReview;
+  }
+
+  private forward(target: UpstreamTarget): EncodedForUpstream {
+    const { parts } = this;
+    this.translation?.forgetTools();
+    const repair = parts.repairFor?.(target.provider.toolCalls) ?? null;
+    const warnings = this.listWarnings(target);
+    const body = parts.forward(target, repair, toLeftOut(this.review(target), parts.scanned));
+    const heldBytes = body === parts.scanned.bytes ? 0 : ownBytesOf(body);
+    const { format } = target.provider;
+    return { format, body, heldBytes, repair, carriesReasoning: parts.mayCarryReasoning, warnings };
+  }
+
+  private translate(target: UpstreamTarget): EncodedForUpstream {
+    const encoded = this.hub.encode(target);
+    return { ...encoded, heldBytes: encoded.heldBytes + decodedBytesOf(this.parts.scanned) };
+  }
+
+  private withHeaders(encoded: EncodedForUpstream): EncodedForUpstream {
+    const headers = this.parts.upstreamHeaders;
+    return headers === null || encoded.format !== this.format ? encoded : { ...encoded, headers };
+  }
+}
+
+/** Counts the answers in a conversation and the bytes after the last one. An answer may consist of several elements. */
+function countAnswers(
+  text: string,
+  turns: readonly JsonNode[],
+): Pick<CacheableShape, "answers" | "newBytes"> {
+  let answers = 0;
+  let newBytes = 0;
+  let isInAnswer = false;
+  for (const turn of turns) {
+    const isOfModel = isAnswer(text, turn);
+    if (isOfModel && !isInAnswer) answers += 1;
+    newBytes = isOfModel ? 0 : newBytes + sizeOf(turn);
+    isInAnswer = isOfModel;
+  }
+  return { answers, newBytes };
+}
+
+/** Whether an element of a conversation is the model's. In Responses calls have a type instead of a role. */
+function isAnswer(text: string, turn: JsonNode): boolean {
+  return (
+    isWord(text, memberOf(turn, "role"), "assistant") ||
+    lookUp(text, memberOf(turn, "type"), CALL_TYPES) === true
+  );
+}
+
+const CALL_TYPES: WordTable<true> = wordTable({ function_call: true, custom_tool_call: true });
+
+/** The name of the field by which clients of OpenAI's formats mark prompts, as it stands in JSON. */
+const BREAKPOINT = Buffer.from('"prompt_cache_breakpoint"');
+/** The ends of names of members that hold signed or encrypted reasoning, in all client APIs. Texts that contain them do no harm. */
+const BINDING = ['signature"', '"encrypted_content"', '"reasoning.encrypted"', '"redacted_thinking"'];
+
+/** Whether the request has tools that only this format has, such as those that the vendor runs. */
+function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestParts): boolean {
+  if (commonTools === null) return false;
+  return itemsOf(root, "tools").some((tool) => {
+    const type = memberOf(tool, "type");
+    return type?.kind === "string" && lookUp(text, type, commonTools) === undefined;
+  });
+}
+
+function describeJob(
+  { api, scanned, answering: { readsThroughHub = false } }: ClientRequestParts,
+  targets: readonly UpstreamTarget[],
+  names: readonly string[],
+): EncodeJob {
+  const data = targets.map(
+    ({ provider, withReasoning, maxTokens = null, overrides, cacheMarking = null }) => ({
+      provider,
+      withReasoning,
+      maxTokens,
+      overrides,
+      cacheMarking,
+    }),
+  );
+  const turns = new Map<string, CalledTurn>();
+  for (const name of names) {
+    const turn = targets[0]?.recallTurn(name) ?? null;
+    if (turn !== null) turns.set(name, turn);
+  }
+  return { api, body: new Uint8Array(scanned.bytes), targets: data, turns, readsThroughHub };
+}
+
+/** Whether the provider accepts the plain format, and the request is sent as the client wrote it. */
+function isPlain({ withReasoning, overrides, provider }: UpstreamTarget): boolean {
+  return withReasoning && overrides === null && provider.knownFields === null && isEmpty(provider.bodyFields);
+}

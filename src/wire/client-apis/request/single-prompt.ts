@@ -1,0 +1,26 @@
+import { NO_CHARGES } from "../../conversation/charges.ts";
+import type { InferenceRequest } from "./inference-request.ts";
+
+/** The properties that requests with one prompt instead of a conversation share: no tools, no media, no translation. */
+export const SINGLE_PROMPT: Pick<
+  InferenceRequest,
+  | "format"
+  | "answers"
+  | "mayHaveMedia"
+  | "hasSchemas"
+  | "formatOfTools"
+  | "listCharges"
+  | "listLosses"
+  | "listTurnNames"
+  | "offload"
+> = {
+  format: null,
+  answers: 1,
+  mayHaveMedia: false,
+  hasSchemas: false,
+  formatOfTools: () => null,
+  listCharges: () => NO_CHARGES,
+  listLosses: () => [],
+  listTurnNames: () => null,
+  offload: () => null,
+};

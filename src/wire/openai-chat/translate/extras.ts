@@ -1,4 +1,0 @@
-import { createFormatExtras } from "../../canonical/format-extras.ts";
-
-/** The extras of the chat format. */
-export const { keepExtras, withExtras, keptFields, keptSpelling } = createFormatExtras("openai-chat");
