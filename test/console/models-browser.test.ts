@@ -110,7 +110,7 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
 
     test("says that no model matches, and clears the filters", async () => {
       const page = await open("/console/models?q=no-such-model");
-      await page.getByRole("heading", { name: "No model has all of this" }).waitFor();
+      await page.getByRole("heading", { name: "No model matches" }).waitFor();
       await page.getByRole("button", { name: "Clear filters" }).click();
       await expectVisible(page.getByRole("table"));
     });
