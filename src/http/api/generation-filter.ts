@@ -26,7 +26,7 @@ export const GENERATION_FILTER = {
     .max(256)
     .optional()
     .describe(
-      "Only generations of this session: the `session_id` of a generation, or what the client sent, for which the account must be known (`account_id`, unless the key belongs to one).",
+      "Only generations of this session: the `session_id` of a generation, or the session that the client sent. The latter requires `account_id`, unless the key belongs to an account.",
     ),
   tag: z
     .string()

@@ -33,7 +33,7 @@ const SessionView = z.object({
   key_id: z.string().describe("Id of the key that the session acts as. The session ends with it."),
   expires_at: z.iso
     .datetime()
-    .describe("When the session ends at the latest. It ends earlier after 12 hours without a request."),
+    .describe("Latest end of the session. It ends earlier after 12 hours without a request."),
   version: z.string().describe("Version of the gateway."),
   base_url: z.string().describe("URL of the gateway for browsers, without a path."),
   sign_in: z
@@ -122,9 +122,7 @@ export const deleteSession = defineEndpoint({
     sign_out_url: z
       .string()
       .nullable()
-      .describe(
-        "Address at which the browser signs out at the provider of the sign-in, too. `null` for none.",
-      ),
+      .describe("Address at which the browser also signs out at the identity provider. `null` means none."),
   }),
   async handle({ request, context, audit }) {
     const id = context.session?.id ?? "";

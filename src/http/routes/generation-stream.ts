@@ -26,7 +26,7 @@ export const streamGenerations = defineEndpoint({
   body: NOTHING,
   response: NOTHING,
   events:
-    "Events `generations` with `{data: [GenerationLine …], dropped}`: generations that have begun or changed their outcome, at most 250 an event and two events a second. `dropped` is the number of changes that were left out because the client did not keep up. After a reconnection with `Last-Event-ID` what was missed is sent again, or an event `reset` says that the list must be read again.",
+    "Events `generations` with `{data: [GenerationLine …], dropped}`: generations that have begun or changed their outcome, at most 250 in an event and two events a second. `dropped` is the number of changes that were left out because the client did not keep up. After a reconnection with `Last-Event-ID`, missed changes are sent again, or an event `reset` tells the client to read the list again.",
   async handle({ query, principal, headers, deps, currentPrincipal }) {
     const filter = readGenerationFilter(query, principal, deps.generation);
     let close = (): void => {};
