@@ -150,7 +150,7 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     await parameters.fill('{"temperature": 0.2');
     await page.getByText("The parameters must be a JSON object.").first().waitFor();
     await parameters.fill('{"temperature": 0.2}');
-    await page.getByText(/temperature: The model at this provider takes only 1; it was left out/).waitFor();
+    await page.getByText(/temperature: The model at this provider accepts only 1; it was left out/).waitFor();
     await page.getByText(/openai: openai\/gpt-5-nano · \d+ rules$/).click();
     await page.getByRole("row", { name: "temperature Only 1 Model family" }).waitFor();
     expect(await listViolations(page)).toEqual([]);

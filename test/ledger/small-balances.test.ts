@@ -457,7 +457,7 @@ test("the 402 error names the required amount, and that holds are subtracted", a
     error: { message: string; metadata: Record<string, number> };
   };
   expect(refused.status).toBe(402);
-  expect(error.message).toContain("the account's balance, less what is held for requests under way, is $");
+  expect(error.message).toContain("the account's balance, minus what is held for requests in progress, is $");
   expect(error.metadata).toMatchObject({
     balance: (0.003 * DOLLAR - held) / DOLLAR,
     limit_source: "account",

@@ -37,7 +37,7 @@ const CHANGEABLE = {
   action: z
     .enum(BUDGET_ACTIONS)
     .describe(
-      "What happens at the limit. `block`: requests that do not fit are rejected with 402. `warn`: they go on, and their answers have a warning.",
+      "What happens at the limit. `block`: requests that do not fit are rejected with 402. `warn`: they pass, and their answers have a warning.",
     ),
   warn_at: WarnAtInput,
 };
@@ -144,7 +144,7 @@ export const BudgetView = z
       .describe("Who set the budget. The account cannot change a budget that the operator set."),
     created_at: z.iso.datetime(),
     spent: Dollars.describe(
-      "US dollars spent in the current period. `null` if each end user or tag has the limit for itself.",
+      "US dollars spent in the current period. `null` if the limit applies to each end user or tag separately.",
     ),
     remaining: Dollars.describe("US dollars left in the current period; holds are not subtracted."),
     state: STATE.describe(

@@ -109,7 +109,7 @@ function withRequest(call: GenerationCall, request: GenerationCall["request"]): 
 
 const NO_MEMORY: Failure = {
   code: "unavailable",
-  message: "The gateway has no memory left for a changed copy of this request. Repeat it later.",
+  message: "The gateway has no memory left for a changed copy of this request. Try again later.",
   retryAfterS: 5,
 };
 
@@ -167,7 +167,7 @@ function isLackOfCredits(error: unknown): boolean {
 const FREE_INSTEAD: Warning = {
   field: "model",
   message:
-    "The balance does not cover a paid model, so that a free one answers. Its provider may keep what it is sent and train on it.",
+    "The balance does not cover a paid model, so a free model answers. Its provider may keep the request and train on it.",
 };
 
 function keepAllowance({ candidates, allowance }: Held, generation: Generation): readonly Candidate[] {

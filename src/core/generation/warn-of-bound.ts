@@ -26,7 +26,7 @@ const REACHED_SHARE = 0.9;
 export function describeBound(api: string, by: HoldBound): Warning {
   return {
     field: api === "responses" ? "max_output_tokens" : "max_tokens",
-    message: `The answer ends here because ${nameBound(by)}, less what is held for requests under way, covers no more.`,
+    message: `The answer ends here because ${nameBound(by)}, minus what is held for requests in progress, does not cover more.`,
   };
 }
 

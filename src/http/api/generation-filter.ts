@@ -79,7 +79,7 @@ export function readGenerationFilter(
 function findSessionId(name: string, accountId: string | null, hashIdentity: IdentityHash): string {
   if (SESSION_HASH.test(name)) return name;
   if (accountId === null)
-    fail("invalid_request", "Set account_id, too: clients name sessions for each account separately.", {
+    fail("invalid_request", "Set account_id too: sessions are separate for each account.", {
       metadata: { field: "session_id" },
     });
   return hashIdentity("session", accountId, name.trim());

@@ -180,7 +180,7 @@ async function signInWithCode(code: string, context: RequestContext): Promise<Si
   if (!(await takeOneTimeCode(requireConsole(context).sessions.store, code, clock.now())))
     return fail(
       "authentication",
-      "The one-time code is not valid: it was used before, or is older than an hour. Get a new link with: gateway console",
+      "The one-time code is not valid: it was already used, or is older than an hour. Get a new link with: gateway console",
       { metadata: { field: "code" } },
     );
   return { key, principal: { kind: "operator", keyId: key.id } };

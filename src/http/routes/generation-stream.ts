@@ -69,9 +69,9 @@ function ownerOf(principal: ManagementPrincipal): FeedOwner | null {
 
 const BOUNDS = {
   operator: `The operator can have ${FEED_PLACES.operator} streams of generations open at a gateway. Close one.`,
-  accounts: `All accounts together can have ${FEED_PLACES.accounts} streams of generations open at a gateway. Close one, or try again later.`,
-  caller: `You can have ${FEED_PLACES.caller} streams of generations open at a gateway. Close one.`,
-  closed: "The gateway stops, and begins no streams of generations. Try again later.",
+  accounts: `All accounts together can have ${FEED_PLACES.accounts} open streams of generations on a gateway. Close one, or try again later.`,
+  caller: `You can have ${FEED_PLACES.caller} open streams of generations on a gateway. Close one.`,
+  closed: "The gateway is stopping and accepts no new streams of generations. Try again later.",
 } as const;
 
 function rejectExcess({ full }: FeedRejection): never {
