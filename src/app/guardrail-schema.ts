@@ -108,7 +108,7 @@ const guardrail = z.discriminatedUnion("kind", [
     ...common,
     kind: z.literal("injection"),
     action: action.exclude(["mask"], {
-      error: "must be block or warn: a phrase that is masked may still be obeyed",
+      error: "must be block or warn: the model may still obey a phrase that is masked",
     }),
     phrases: z
       .array(

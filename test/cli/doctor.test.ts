@@ -66,7 +66,7 @@ describe("gateway doctor", () => {
       check: "data directory",
       status: "warning",
       text: "other users can read it",
-      remedy: `A start makes it private, or run: chmod -R go= ${folder}`,
+      remedy: `The next start makes it private, or run: chmod -R go= ${folder}`,
     });
     expect(of("database file")).toMatchObject([{ status: "failure" }]);
     const ofKeys = of("provider keys").map(({ text }) => text);

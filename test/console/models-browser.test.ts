@@ -326,7 +326,7 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
       await say(page, "share me");
       await answerOf(page).getByText("You said: share me").waitFor();
       await page.getByRole("button", { name: "Copy link" }).click();
-      await page.getByText("It holds no key").waitFor();
+      await page.getByText("It does not contain a key").waitFor();
       const link = String(await page.evaluate("navigator.clipboard.readText()"));
       expect(atob(link.split("=")[1]?.replaceAll("-", "+").replaceAll("_", "/") ?? "")).not.toContain("gw_");
       const other = await open("/console/playground", {});
