@@ -135,7 +135,7 @@ describe("gateway doctor at a configured address", () => {
     const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") });
     try {
       const found = (await examine({ GATEWAY_PORT: String(other.port) })).of("address");
-      expect(found).toMatchObject([{ status: "failure", text: expect.stringContaining("no gateway") }]);
+      expect(found).toMatchObject([{ status: "failure", text: expect.stringContaining("not a gateway") }]);
     } finally {
       await other.stop(true);
     }

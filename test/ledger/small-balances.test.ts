@@ -125,7 +125,7 @@ describe("a stream without max_tokens that exceeds what its account covers", () 
         const text = await response.text();
         const heard = api.readStream(text);
         expect([response.status, heard.ending]).toEqual([200, { finish: "length" }]);
-        expect(text).toContain("covers no more");
+        expect(text).toContain("does not cover more");
         // The last event of this API repeats the answer so far.
         if (api.name === "responses")
           expect(text.slice(text.lastIndexOf("event: response.incomplete"))).toContain("word word");
