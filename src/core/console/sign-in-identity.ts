@@ -108,7 +108,7 @@ const REASONS: Readonly<Record<Unknown, string>> = {
 function rejectUnknown(unknown: OidcGrant["unknown"]): never {
   const reasons = [...unknown].map(([claim, reason]) => `${claim}: ${REASONS[reason]}`).join("; ");
   throw new OidcError(
-    `The provider did not send the claims on which this gateway's rules depend (${reasons}). You are not signed in, and your memberships are unchanged. Ask the operator to let the provider send the claim: with a scope (console.oidc.scopes), with a setting of the client at the provider, or, if there are too many groups, with only those that are assigned to the application.`,
+    `The provider did not send all claims on which this gateway's rules depend (${reasons}). You are not signed in, and your memberships are unchanged. Ask the operator to let the provider send the claim: with a scope (console.oidc.scopes), with a setting of the client at the provider, or, if there are too many groups, with only those that are assigned to the application.`,
     `claims that rules need are unknown: ${reasons}`,
   );
 }
