@@ -80,7 +80,7 @@ export const usageText = {
     margin: "Margin",
     p50: "TTFT p50",
     p99: "TTFT p99",
-    took50: "Duration p50",
+    took50: "Time p50",
   },
   total: "Total",
   otherTags: "Tags beyond an account's first 200 in an hour",
