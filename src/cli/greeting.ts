@@ -28,12 +28,12 @@ export function formatGreeting({ url, notices, keys, exampleModel, console }: Gr
 
 function hintFor({ signsIn }: ConsoleLink): string {
   return signsIn
-    ? "The link signs one browser in as the operator, once and within an hour. Another one: gateway console"
-    : "Sign in with a management key, or print a link that signs in: gateway console";
+    ? "The link signs in one browser as the operator. It works once and expires in an hour. New link: gateway console"
+    : "Sign in with a management key, or with a one-time link. New link: gateway console";
 }
 
 function formatExample(url: string, inferenceKey: string, model: string | null): string[] {
-  if (model === null) return ["No models are served yet: set a provider's API key and start again."];
+  if (model === null) return ["No models are served yet. Set a provider's API key and restart the gateway."];
   return [
     "Try it:",
     "",

@@ -27,7 +27,7 @@ export function createRequestEncoder(clock: Clock, identitySecret: string): Requ
 const FAILURES: Readonly<Record<ThreadFailure, Failure>> = {
   busy: {
     code: "unavailable",
-    message: "The gateway has too many large requests to translate at the moment. Repeat the request later.",
+    message: "The gateway has too many large requests to translate at the moment. Try again later.",
     retryAfterS: 5,
   },
   broken: {

@@ -53,8 +53,7 @@ test("a reload keeps the values that need a restart, and the places of all other
 
 test("docs/configuration.md names every setting that needs a restart", () => {
   const text = readFileSync(join(import.meta.dir, "..", "..", "docs", "configuration.md"), "utf8");
-  const [, listed = ""] =
-    /- Settings that need a restart keep their values until then: ([\s\S]*?)\. `GET/.exec(text) ?? [];
+  const [, listed = ""] = /- These settings change only with a restart: ([\s\S]*?)\. `GET/.exec(text) ?? [];
   const words = [...listed.matchAll(/`([\w.]+)`/g)].map(([, word]) => word as string);
   const isNamed = (path: readonly string[]) =>
     words.some((word) => path.slice(0, word.split(".").length).join(".") === word || path.at(-1) === word);

@@ -66,7 +66,7 @@ describe("gateway doctor", () => {
       check: "data directory",
       status: "warning",
       text: "other users can read it",
-      remedy: `A start makes it private, or run: chmod -R go= ${folder}`,
+      remedy: `The next start makes it private, or run: chmod -R go= ${folder}`,
     });
     expect(of("database file")).toMatchObject([{ status: "failure" }]);
     const ofKeys = of("provider keys").map(({ text }) => text);
@@ -135,7 +135,7 @@ describe("gateway doctor at a configured address", () => {
     const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") });
     try {
       const found = (await examine({ GATEWAY_PORT: String(other.port) })).of("address");
-      expect(found).toMatchObject([{ status: "failure", text: expect.stringContaining("no gateway") }]);
+      expect(found).toMatchObject([{ status: "failure", text: expect.stringContaining("not a gateway") }]);
     } finally {
       await other.stop(true);
     }

@@ -203,7 +203,7 @@ describe("fill in the middle", () => {
       "a model whose providers do not support FIM",
       { model: "mistralai/cellar" },
       "invalid_model",
-      /Name another model/,
+      /Choose another model/,
     ],
     ["no prompt", { prompt: undefined }, "invalid_request", /prompt/],
     ["a prompt of the wrong type", { prompt: 7 }, "invalid_request", /prompt/],

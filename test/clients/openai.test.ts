@@ -444,7 +444,7 @@ describe("an error has the SDK's class after", () => {
       InternalServerError,
       503,
       "unavailable",
-      /out of reach/,
+      /cannot be reached/,
     ],
     [
       "an error in the first event of a stream",

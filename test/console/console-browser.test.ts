@@ -260,7 +260,7 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       await signInWith(page, site.secrets.operator);
       const { problems } = opened[0]!;
       await page.goto(`${site.gateway.url}/console/requests/gen_01m83xs0znhz09bnhhcf1yyqp6`);
-      await page.getByRole("heading", { name: "There is no such request" }).waitFor();
+      await page.getByRole("heading", { name: "Request not found" }).waitFor();
       // The browser reports the 404 of the API.
       expect(problems.list.splice(0).every((line) => line.includes("404"))).toBe(true);
     });
@@ -348,7 +348,7 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       await form.getByText("Enter an amount in dollars").waitFor();
       await form.getByLabel("Spending limit in dollars").fill("25");
       await form.getByLabel("Concurrent requests").fill("3");
-      await form.getByLabel("Store bodies for seconds").fill("3600");
+      await form.getByLabel("Store bodies for (seconds)").fill("3600");
       await form.getByRole("button", { name: "Create key" }).click();
       const made = page.getByRole("dialog", { name: "The key billing service was created" });
       await made.getByText(/^gw_/).first().waitFor();
@@ -358,9 +358,9 @@ describe.skipIf(CHROMIUM === null)("the console in a browser", () => {
       expect(await row.innerText()).toContain("$25.00");
       await row.getByRole("button", { name: "Edit" }).click();
       const settings = page.getByRole("dialog", { name: "Settings of billing service" });
-      expect(await settings.getByLabel("Store bodies for seconds").inputValue()).toBe("3600");
-      await settings.getByLabel("Store bodies for seconds").fill("");
-      await settings.getByLabel("Give answers again for seconds").fill("600");
+      expect(await settings.getByLabel("Store bodies for (seconds)").inputValue()).toBe("3600");
+      await settings.getByLabel("Store bodies for (seconds)").fill("");
+      await settings.getByLabel("Cache answers for (seconds)").fill("600");
       await settings.getByRole("button", { name: "Save" }).click();
       await settings.waitFor({ state: "detached" });
       const { rows } = await callAdmin(site.gateway, site.secrets.operator, "GET", "/keys?limit=100");

@@ -127,7 +127,7 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       await page.getByRole("region", { name: "Usage by model" }).waitFor();
       await page.getByRole("button", { name: "Key", exact: true }).click();
       await page.getByRole("button", { name: "7 days" }).click();
-      await page.getByRole("combobox", { name: "Drawn" }).selectOption("tokens");
+      await page.getByRole("combobox", { name: "Metric" }).selectOption("tokens");
       await page.getByRole("button", { name: "Requests" }).click();
       expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
         by: "key",
@@ -170,7 +170,7 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       const page = await openAs("operator", "usage?range=7d");
       await page.getByRole("button", { name: "24 hours" }).click();
       await page.getByRole("heading", { name: "Cost by hour" }).waitFor();
-      await page.getByRole("combobox", { name: "Drawn" }).selectOption("latency");
+      await page.getByRole("combobox", { name: "Metric" }).selectOption("latency");
       await page.getByRole("heading", { name: "Time to first token by hour" }).waitFor();
       expect(await page.locator(".legend-item").allInnerTexts()).toEqual(["p50", "p90", "p99"]);
       await page.getByRole("button", { name: "Table" }).click();
@@ -215,8 +215,8 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
 
     test("an own range whose days are the wrong way around is refused beside the field", async () => {
       const page = await openAs("operator", "usage");
-      await page.getByRole("button", { name: "Own range" }).click();
-      const dialog = page.getByRole("dialog", { name: "Own range of days" });
+      await page.getByRole("button", { name: "Custom range" }).click();
+      const dialog = page.getByRole("dialog", { name: "Custom range of days" });
       await dialog.getByLabel("First day").fill("2026-03-02");
       await dialog.getByLabel("Last day").fill("2026-03-01");
       await dialog.getByText("must not be before").waitFor();
@@ -317,7 +317,7 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       const page = await openAs("owner", "people");
       await page.getByLabel("Denied models").fill("openai/*");
       await page.getByRole("button", { name: "Try on past requests" }).click();
-      await page.getByText(/^\d+ of the last \d+ requests would have been refused/).waitFor();
+      await page.getByText(/^\d+ of the last \d+ requests would have been rejected/).waitFor();
       const { data } = await admin("GET", `/organizations/${site.organization}`);
       expect(data["policy"]).toMatchObject({ denied_models: [] });
       await page.getByLabel("Denied models").fill("openai/gpt-nothing");
@@ -383,7 +383,7 @@ describe.skipIf(CHROMIUM === null)("usage, credits, people and provider keys in 
       expect(await page.content()).not.toContain("sk-0123456789abcd");
       await row.getByRole("button", { name: "Test" }).click();
       await page.getByText("The key works.").waitFor();
-      await page.getByText(/^Opens \d+ models$/).waitFor();
+      await page.getByText(/^Gives access to \d+ models$/).waitFor();
       await page.keyboard.press("Escape");
       await row.getByRole("button", { name: "Disable" }).click();
       await row.getByText("Disabled").waitFor();

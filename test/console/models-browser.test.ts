@@ -110,7 +110,7 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
 
     test("says that no model matches, and clears the filters", async () => {
       const page = await open("/console/models?q=no-such-model");
-      await page.getByRole("heading", { name: "No model has all of this" }).waitFor();
+      await page.getByRole("heading", { name: "No model matches" }).waitFor();
       await page.getByRole("button", { name: "Clear filters" }).click();
       await expectVisible(page.getByRole("table"));
     });
@@ -326,7 +326,7 @@ describe.skipIf(CHROMIUM === null)("models and the playground in a browser", () 
       await say(page, "share me");
       await answerOf(page).getByText("You said: share me").waitFor();
       await page.getByRole("button", { name: "Copy link" }).click();
-      await page.getByText("It holds no key").waitFor();
+      await page.getByText("It does not contain a key").waitFor();
       const link = String(await page.evaluate("navigator.clipboard.readText()"));
       expect(atob(link.split("=")[1]?.replaceAll("-", "+").replaceAll("_", "/") ?? "")).not.toContain("gw_");
       const other = await open("/console/playground", {});

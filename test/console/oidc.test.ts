@@ -246,7 +246,9 @@ describe("signing in through an OpenID Connect provider", () => {
       const { groups: _none, ...empty } = ALL_EMPTY;
       const returned = await signInAs({ sub, ...empty, ...claims });
       expect([returned.status, returned.cookie]).toEqual([403, ""]);
-      expect(returned.page).toContain("did not say what the rules of this gateway depend on (groups:");
+      expect(returned.page).toContain(
+        "did not send all claims on which this gateway's rules depend (groups:",
+      );
       const { rows } = await manage("GET", `/organizations/${organization}/members?limit=100`);
       expect(rows.map(({ user_id }) => user_id)).toContain(id);
       expect(await isValid(key)).toBe(true);

@@ -146,11 +146,11 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     await go(page, "routing");
     await page.getByRole("combobox", { name: "Model, tier or named route" }).fill("openai/gpt-5-nano");
     await page.keyboard.press("Enter");
-    const parameters = page.getByLabel("Further parameters of the request, as JSON");
+    const parameters = page.getByLabel("More parameters of the request, as JSON");
     await parameters.fill('{"temperature": 0.2');
     await page.getByText("The parameters must be a JSON object.").first().waitFor();
     await parameters.fill('{"temperature": 0.2}');
-    await page.getByText(/temperature: The model at this provider takes only 1; it was left out/).waitFor();
+    await page.getByText(/temperature: The model at this provider accepts only 1; it was left out/).waitFor();
     await page.getByText(/openai: openai\/gpt-5-nano · \d+ rules$/).click();
     await page.getByRole("row", { name: "temperature Only 1 Model family" }).waitFor();
     expect(await listViolations(page)).toEqual([]);
@@ -179,7 +179,7 @@ describe.skipIf(CHROMIUM === null)("health, routing, settings and audit in a bro
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Version 2").waitFor();
     await page.getByRole("button", { name: "Restore", exact: true }).click();
-    await page.getByText("Version 1 was stored again.").waitFor();
+    await page.getByText("Version 1 was restored.").waitFor();
     await page.getByText("Version 3").waitFor();
     expect((await admin("GET", "/named-routes/mix")).data).toMatchObject({
       version: 3,

@@ -80,7 +80,7 @@ describe.each([...APIS])("the playground over %s", (api) => {
   test("reads why a stream broke, and keeps what came before", async () => {
     const answer = await ask(api, say("one two [sandbox:error-late]"));
     expect(answer.text).toStartWith("You said:");
-    expect(answer.error).toContain("Repeat the request");
+    expect(answer.error).toContain("Try again");
   });
 
   test("takes an answer in one piece and in single bytes alike", async () => {

@@ -58,7 +58,7 @@ test("a change whose audit entry could not be written has one after the next sta
     { action: "POST /api/admin/users", target: data.id, changes: { name: "before" } },
   ]);
   expect((await admin("GET", "/audit/verify")).data).toMatchObject({ holds: true, entries: 2 });
-  expect(gateway.log.filter(({ event }) => event.startsWith("changes were under way"))).toHaveLength(1);
+  expect(gateway.log.filter(({ event }) => event.startsWith("changes were in progress"))).toHaveLength(1);
   expect(await countAnnounced()).toEqual({ n: 0 });
 });
 

@@ -61,7 +61,7 @@ test.skipIf(!RUNS_SLOW_TESTS)(
     }
     await pass(6_000);
     expect(await (await fetch(`${gateway.url}/readyz`)).text()).toContain(
-      "The store takes no records; 3 wait",
+      "The store does not accept records; 3 wait",
     );
     elsewhere.exec("ROLLBACK");
     await pass(7_000);

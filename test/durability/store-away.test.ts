@@ -58,7 +58,9 @@ describe("a store that rejects records", () => {
     expect(degraded.status).toBe(200);
     expect(await degraded.json()).toEqual({
       status: "degraded",
-      problems: [expect.stringMatching(/^The store takes no records; 3 wait in the journal \(0\.0 MB\)\.$/)],
+      problems: [
+        expect.stringMatching(/^The store does not accept records; 3 wait in the journal \(0\.0 MB\)\.$/),
+      ],
     });
     // A record that waits for the store is found.
     for (const id of ids) expect(await fetchRecord(gateway, id)).toMatchObject({ id, outcome: "completed" });

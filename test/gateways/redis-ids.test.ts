@@ -107,7 +107,7 @@ describe.skipIf(POSTGRES_BIN === null || REDIS_SERVER === null)("the Redis serve
       clock.advance(500);
       return result !== null;
     });
-    expect(result).toContain("leads to another Redis server than that of the other gateways");
+    expect(result).toContain("leads to a different Redis server than that of the other gateways");
     expect(await idIn(4)).toBeNull();
   });
 

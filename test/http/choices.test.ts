@@ -70,7 +70,7 @@ describe("the tier small for an account whose balance does not cover its paid mo
       expect(vendor.requests).toHaveLength(1);
       expect(body.gateway_metadata?.warnings).toContainEqual({
         field: "model",
-        message: expect.stringContaining("may keep what it is sent"),
+        message: expect.stringContaining("may keep the request"),
       });
       if (api === CHAT) expect(body.usage?.cost).toBe(0);
     },

@@ -74,5 +74,5 @@ test("the requests of a session are listed by what its client sent, and by its h
 
 test("a client's session without an account is rejected with the remedy", async () => {
   const { status, body } = await list("session_id=mine");
-  expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining("Set account_id, too")]);
+  expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining("Set account_id too")]);
 });

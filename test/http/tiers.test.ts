@@ -482,7 +482,7 @@ describe("a tier at a gateway with other provider keys", () => {
     expect(await errorOf(await ask("gateway-auto/frontier", { at, key }))).toMatchObject({
       status: 403,
       type: "model_not_allowed",
-      message: expect.stringContaining('has none that serves "gateway-auto/frontier"'),
+      message: expect.stringContaining('none of them serves "gateway-auto/frontier"'),
     });
     const wanted = await ask("gateway-auto/frontier", { at, more: { provider: { own_keys_only: true } } });
     expect(await errorOf(wanted)).toMatchObject({

@@ -125,7 +125,7 @@ describe("a stream without max_tokens that exceeds what its account covers", () 
         const text = await response.text();
         const heard = api.readStream(text);
         expect([response.status, heard.ending]).toEqual([200, { finish: "length" }]);
-        expect(text).toContain("covers no more");
+        expect(text).toContain("does not cover more");
         // The last event of this API repeats the answer so far.
         if (api.name === "responses")
           expect(text.slice(text.lastIndexOf("event: response.incomplete"))).toContain("word word");
@@ -457,7 +457,7 @@ test("the 402 error names the required amount, and that holds are subtracted", a
     error: { message: string; metadata: Record<string, number> };
   };
   expect(refused.status).toBe(402);
-  expect(error.message).toContain("the account's balance, less what is held for requests under way, is $");
+  expect(error.message).toContain("the account's balance, minus what is held for requests in progress, is $");
   expect(error.metadata).toMatchObject({
     balance: (0.003 * DOLLAR - held) / DOLLAR,
     limit_source: "account",

@@ -123,7 +123,7 @@ describe("an account's limit on free models", () => {
       error: {
         code: 429,
         type: "rate_limit_exceeded",
-        message: expect.stringContaining("200 requests an hour to free models"),
+        message: expect.stringContaining("200 requests per hour to free models"),
         metadata: { limit_source: "account", limit_kind: "free_requests_per_hour", limit: 200 },
       },
     });
@@ -177,7 +177,7 @@ describe("an account's limit on free models", () => {
     expect(await ask({ api, model })).toMatchObject({ status: 200, requests: "0/1" });
     const rejected = await ask({ api, model });
     expect([rejected.status, rejected.retryAfter]).toEqual([429, "3600"]);
-    expect(api.readError(JSON.parse(rejected.text)).message).toContain("1 requests an hour to free models");
+    expect(api.readError(JSON.parse(rejected.text)).message).toContain("1 requests per hour to free models");
     expect(vendor.calls).toHaveLength(1);
   });
 

@@ -80,6 +80,6 @@ async function withRefreshLease<T>(
   const request = { name: "refresh", owner, durationMs: LEASE_MS };
   return withLease({ leases, clock, request, work }).catch((error) => {
     if (!(error instanceof LeaseTakenError)) throw error;
-    return fail("conflict", "The catalog is being refreshed. Repeat the request in a moment.");
+    return fail("conflict", "The catalog is being refreshed. Try again in a moment.");
   });
 }

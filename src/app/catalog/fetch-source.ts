@@ -37,7 +37,7 @@ function isAllowed(url: URL): boolean {
 async function readResponse(response: Response, bytes: number): Promise<FetchedSource> {
   if (response.status >= 300 && response.status < 400) {
     await response.body?.cancel();
-    return { refused: `answers with a redirect (${response.status}), which is not followed` };
+    return { refused: `answers with a redirect (${response.status}); redirects are not followed` };
   }
   if (!response.ok) {
     await response.body?.cancel();

@@ -107,7 +107,7 @@ function rejectUnstored(config: Config, id: string): never {
 /** @throws GatewayError `invalid_request`. */
 function checkBounds(tier: TierRecord, count: number): void {
   if (JSON.stringify(tier).length > MAX_CHARS)
-    fail("invalid_request", `The tier must not have more than ${MAX_CHARS} characters as JSON.`);
+    fail("invalid_request", `The tier must have at most ${MAX_CHARS} characters as JSON.`);
   if (count > MAX_TIERS)
-    fail("invalid_request", `There must not be more than ${MAX_TIERS} stored tiers. Delete one first.`);
+    fail("invalid_request", `There are already ${MAX_TIERS} stored tiers. Delete one first.`);
 }

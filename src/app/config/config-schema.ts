@@ -91,7 +91,7 @@ const hostedModel = z.strictObject({
   output: z
     .enum(["text", "image", ...SOLE_OUTPUTS])
     .default("text")
-    .describe("Output of the model: text is for conversations, each of the others for its own endpoint."),
+    .describe("Output of the model: text is for conversations; each of the others has its own endpoint."),
   context_length: z
     .int()
     .min(1)
@@ -102,7 +102,9 @@ const hostedModel = z.strictObject({
   max_output_tokens: z.int().min(1).optional(),
   takes: takenSchema
     .optional()
-    .describe("What it takes of request parameters, as `takes` of its provider, which it precedes."),
+    .describe(
+      "Which request parameters the model accepts. Written like `takes` of the provider, over which it takes precedence.",
+    ),
   prices: z
     .strictObject({
       prompt: price,
@@ -126,7 +128,7 @@ const hostedModel = z.strictObject({
     })
     .optional()
     .describe(
-      "Without prices, or without the price that the model's output needs, nothing is charged, and log, checks, lists and answers say so: write 0 where that is meant. US dollars per token, per request, per image in the prompt, per web search by the provider or search of a rerank model, per character of a text to speak, per second of audio to transcribe, and per generated image, also by quality and size. Callers without a key can use a model only if its id ends in :free, whatever its price.",
+      "US dollars per token, per request, per image in the prompt, per web search by the provider or search of a rerank model, per character of text to speak, per second of audio to transcribe, and per generated image, also by quality and size. Without prices, or without the price that the model's output needs, nothing is charged, and the log, checks, lists and answers warn of that: write 0 if it is intended. Callers without a key can use a model only if its id ends in :free, whatever its price.",
     ),
 });
 
@@ -204,13 +206,13 @@ const alerts = z
       .min(1)
       .max(MAX_RATE_MINUTES)
       .default(5)
-      .describe("Minutes of requests among which the share of failed ones is computed."),
+      .describe("Minutes over which the share of failed requests is computed."),
     error_min_requests: z
       .int()
       .min(1)
       .max(1_000_000)
       .default(50)
-      .describe("Least requests in that time: the share of fewer says little."),
+      .describe("Minimum number of requests in that time for errors.rate to be sent."),
   })
   .describe("When events are sent to webhooks; see docs/webhooks.md.");
 
@@ -244,9 +246,7 @@ const provider = z.strictObject({
   auth: z
     .enum(["bearer", "x-api-key", "api-key", "x-goog-api-key"])
     .optional()
-    .describe(
-      "Header that carries the key, if not the usual one of the format. bearer: Authorization: Bearer.",
-    ),
+    .describe("Header for the key, if it is not the format's usual one. bearer: Authorization: Bearer."),
   format: z
     .enum(PROVIDER_FORMATS)
     .optional()
@@ -257,7 +257,7 @@ const provider = z.strictObject({
     .refine((formats) => new Set(formats).size === formats.length, "must not name a format twice")
     .optional()
     .describe(
-      "All API formats of a host, instead of `format`. A request is sent in the format of its client if it is listed, else in the first format that can express all of it. For a provider of the catalog: the formats to use, of those in the catalog.",
+      "All API formats of a host, instead of `format`. A request is sent in its client's format if that is listed, otherwise in the first format that can express all of it. For a provider in the catalog: which of its formats to use.",
     ),
   parts: z
     .record(z.string(), z.string().min(1))
@@ -281,7 +281,7 @@ const provider = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      "Whether the provider stores nothing of requests. Overrides the catalog. Unknown counts as false.",
+      "Whether the provider does not retain requests. Overrides the catalog. Unknown counts as false.",
     ),
   send: z
     .strictObject({
@@ -293,12 +293,12 @@ const provider = z.strictObject({
     })
     .optional()
     .describe(
-      "Fields and tools that are sent with platform keys although the provider may charge for them, such as those that a contract includes. They are not charged. Free models do not get them. See docs/pricing.md.",
+      "Fields and tools to send with platform keys although the provider may charge for them, such as those that your contract includes. Accounts are not charged for them. Free models do not get them. See docs/pricing.md.",
     ),
   takes: takenSchema
     .optional()
     .describe(
-      "What the provider takes of request parameters, by their names in chat completions: yes, no, or a rule with values, min and max, or not_with. It precedes the catalog. What is not taken is left out or limited, with a warning. See docs/catalog.md.",
+      "Which request parameters the provider accepts, by their names in chat completions: yes, no, or a rule with values, min and max, or not_with. It takes precedence over the catalog. Parameters that are not accepted are left out or limited, with a warning. See docs/catalog.md.",
     ),
   enabled: z.boolean().default(true),
 });
@@ -333,25 +333,25 @@ const oidc = z
     scopes: z
       .array(z.string().min(1))
       .default(["openid", "profile", "email"])
-      .describe("Scopes that are asked for. Some providers send groups only for a scope of their own."),
+      .describe("Scopes to request. Some providers send groups only for a special scope."),
     rules: z
       .array(oidcRule)
       .max(1_000)
       .default([])
       .describe(
-        "What people may do whose ID token or userinfo has a claim with a value, such as a group: a role in an organization, or everything as the operator. In the organizations that rules name, the rules decide who is a member.",
+        "Rules that give rights to people by a claim in their ID token or userinfo, such as a group: a role in an organization, or all rights as the operator. In the organizations that rules name, the rules decide who is a member.",
       ),
     create_users: z
       .boolean()
       .default(false)
-      .describe("Whether people to whom a rule gives a role get a user at their first sign-in."),
+      .describe("Whether a user is created at the first sign-in of a person to whom a rule gives a role."),
     reauthenticate_ms: z
       .int()
       .min(60_000)
       .nullable()
       .default(900_000)
       .describe(
-        "How long after a person signed in at the provider the session may change what gives money or rights, such as credits, overdrafts, roles and management keys; then they sign in again. null: for the whole session.",
+        "How long after the sign-in at the provider a session may make changes that give money or rights, such as credits, overdrafts, roles and management keys. After that, the person must sign in again. null: for the whole session.",
       ),
   })
   .refine(
@@ -400,18 +400,18 @@ export const configSchema = z.strictObject({
       extra_prefixes: z
         .array(z.string().regex(/^(\/[\w.-]+)+$/, "must be a path such as /api/other"))
         .default([])
-        .describe(
-          "Further path prefixes for /api/gateway, for clients that were written for another gateway.",
-        )
+        .describe("More path prefixes for /api/gateway, for clients that were written for another gateway.")
         .meta(RESTART),
       model_prefix_aliases: z
         .record(idPrefix, idPrefix)
         .default({})
-        .describe("Replaces prefixes of model ids: from the key to the value."),
+        .describe("Prefixes of model ids to replace: the key is replaced by the value."),
       header_aliases: z
         .record(headerName, headerName)
         .default({})
-        .describe("Reads the request header in the key as the header in the value, if that is absent."),
+        .describe(
+          "Request headers to accept under another name: the header in the key is read as the header in the value, unless the request has that header too.",
+        ),
       trusted_proxies: z
         .array(z.string())
         .default([])
@@ -423,7 +423,7 @@ export const configSchema = z.strictObject({
             .max(1_000)
             .default([])
             .describe(
-              "Origins of web pages whose scripts may call models and public lists, or * for all. They send a key in a header; cookies are never accepted.",
+              "Origins of web pages whose scripts may call models and public lists, or * for all. They send a key in a header. Cookies are never accepted.",
             ),
         })
         .prefault({}),
@@ -433,7 +433,7 @@ export const configSchema = z.strictObject({
         .max(67_108_864)
         .default(131_072)
         .describe(
-          "Socket send buffer for each client, in bytes, on Linux. One connection carries about this much in each round trip. 0: chosen by the system, usually 4 MB.",
+          "Socket send buffer for each client, in bytes, on Linux. A connection carries about this much in each round trip. 0: the system chooses, usually 4 MB.",
         )
         .meta(RESTART),
       processes: z
@@ -442,7 +442,7 @@ export const configSchema = z.strictObject({
         })
         .default(1)
         .describe(
-          "Processes that share the port, each with its own folder in data_dir. More than one need database.url. auto: one for each processor core, or one without database.url. GATEWAY_PROCESSES.",
+          "Number of processes that share the port, each with its own folder in data_dir. More than one process requires database.url. auto: one for each processor core, or one without database.url. GATEWAY_PROCESSES.",
         )
         .meta(RESTART),
       drain_ms: milliseconds(30_000, "How long running requests may continue after SIGTERM."),
@@ -452,7 +452,7 @@ export const configSchema = z.strictObject({
         .max(86_400_000)
         .default(5_000)
         .describe(
-          "Longest time after SIGTERM in which requests are still accepted, so that clients and load balancers can leave: each response closes its connection, and /readyz is 503. It ends when no request comes for half a second. Milliseconds.",
+          "Longest time after SIGTERM for which requests are still accepted, so that clients and load balancers can leave: each response closes its connection, and /readyz is 503. It ends early if no request arrives for half a second. Milliseconds.",
         ),
     })
     .prefault({}),
@@ -470,7 +470,7 @@ export const configSchema = z.strictObject({
         .max(36_500)
         .optional()
         .describe(
-          "Days for which generations and their charges are kept, besides the present day. Sums by day, balances and other transfers are kept for ever. A deleted generation cannot be retrieved or refunded. If absent, generations are kept for ever.",
+          "Days for which generations and their charges are kept, in addition to the current day. Sums by day, balances and other transfers are kept forever. A deleted generation cannot be retrieved or refunded. If absent, generations are kept forever.",
         ),
       hourly_usage_days: z
         .int()
@@ -478,7 +478,7 @@ export const configSchema = z.strictObject({
         .max(366)
         .default(14)
         .describe(
-          "Days for which usage is kept by hour, besides the present day. Older usage is kept by day, for ever.",
+          "Days for which usage is kept by hour, in addition to the current day. Older usage is kept by day, forever.",
         ),
       max_staleness_ms: milliseconds(
         3_600_000,
@@ -496,26 +496,26 @@ export const configSchema = z.strictObject({
         })
         .optional()
         .describe(
-          "PostgreSQL 15 or newer, for several gateways: postgres://user:password@host:port/database, or postgres://user@/database?host=/folder for a unix socket. Parameters: sslmode, sslrootcert and others of libpq, whose variables (PGHOST …) are not read. If absent, SQLite in data_dir, for one gateway. The journal stays in data_dir. DATABASE_URL.",
+          "PostgreSQL 15 or newer, for several gateways: postgres://user:password@host:port/database, or postgres://user@/database?host=/folder for a unix socket. Parameters are sslmode, sslrootcert and others of libpq; libpq's variables (PGHOST …) are not read. If absent, SQLite in data_dir, for one gateway. The journal stays in data_dir. DATABASE_URL.",
         ),
       password_file: z
         .string()
         .min(1, "must not be empty")
         .optional()
         .describe(
-          "File with the password of database.url, which has none then. Any characters; read at the start.",
+          "File with the password for a database.url without one. The password may contain any characters. Read at start.",
         ),
       max_connections: z
         .int()
         .min(1)
         .max(1_000)
         .default(10)
-        .describe("Most connections to PostgreSQL of each gateway process."),
+        .describe("Maximum number of connections to PostgreSQL for each gateway process."),
       pooled: z
         .boolean()
         .default(false)
         .describe(
-          "Whether connections go through PgBouncer in transaction mode. Prepared statements are not used then.",
+          "Whether connections go through PgBouncer in transaction mode. If so, prepared statements are not used.",
         ),
       start_wait_ms: z
         .int()
@@ -523,7 +523,7 @@ export const configSchema = z.strictObject({
         .max(86_400_000)
         .default(60_000)
         .describe(
-          "How long a start waits for PostgreSQL if it is unavailable, before it ends with an error. Milliseconds.",
+          "How long a start waits for PostgreSQL if it is unavailable, before it fails. Milliseconds.",
         ),
     })
     .prefault({})
@@ -543,10 +543,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .meta(RESTART),
-  log_level: z
-    .enum(LOG_LEVELS)
-    .default("info")
-    .describe("Least severe level that is logged. GATEWAY_LOG_LEVEL."),
+  log_level: z.enum(LOG_LEVELS).default("info").describe("Lowest level that is logged. GATEWAY_LOG_LEVEL."),
   admin_key: z
     .string()
     .trim()
@@ -556,7 +553,7 @@ export const configSchema = z.strictObject({
     )
     .regex(/^\S*$/, "must not contain spaces")
     .optional()
-    .describe("Management key to use instead of a generated one. At least 16 characters. GATEWAY_ADMIN_KEY."),
+    .describe("Management key, instead of a generated one. At least 16 characters. GATEWAY_ADMIN_KEY."),
   secrets: z
     .strictObject({
       keys: z
@@ -593,7 +590,7 @@ export const configSchema = z.strictObject({
         .max(1_099_511_627_776)
         .default(536_870_912)
         .describe(
-          "Memory for all running requests together, in bytes: their bodies, the text decoded from them, and the bodies encoded for upstreams. What has not arrived does not count, and bodies that arrive slowly give way when memory is short. One key, or one client address without a key, may use half of it.",
+          "Memory for all running requests together, in bytes: their bodies, the text decoded from them, and the bodies encoded for upstreams. Only what has arrived counts, and bodies that arrive slowly give way when memory is short. One key, or one client address without a key, may use half of it.",
         ),
       total_unread_bytes: z
         .int()
@@ -601,7 +598,7 @@ export const configSchema = z.strictObject({
         .max(1_099_511_627_776)
         .default(268_435_456)
         .describe(
-          "Bytes of all answers that wait for their clients to read them: what is queued and received for each, and 128 KiB for its connection. The process takes more than is counted, see docs/operations/sizing.md. Above it, the connection of the client that has read nothing for the longest time is closed.",
+          "Memory for all answers that wait for their clients to read them, in bytes: what is queued and received for each, and 128 KiB for its connection. The process takes more than is counted; see docs/operations/sizing.md. Above this limit, the client that has read nothing for the longest time is disconnected.",
         ),
       journal_bytes: z
         .int()
@@ -617,14 +614,16 @@ export const configSchema = z.strictObject({
         .min(0)
         .max(1_000_000)
         .default(200)
-        .describe("Requests to free models for each client address without a key. 0: a key is required."),
+        .describe(
+          "Requests to free models in any hour for each client address without a key. 0: a key is required.",
+        ),
       free_requests_per_hour: z
         .int()
         .min(0)
         .max(1_000_000)
         .default(200)
         .describe(
-          "Requests to models whose id ends in :free, for each account. Requests with BYOK keys do not count. 0: no limit.",
+          "Requests to models whose id ends in :free in any hour, for each account. Requests with BYOK keys do not count. 0: no limit.",
         ),
       turn_memory_bytes: z
         .int()
@@ -632,7 +631,7 @@ export const configSchema = z.strictObject({
         .max(17_179_869_184)
         .default(67_108_864)
         .describe(
-          "Memory for reasoning that providers expect in the next turn and clients do not send back, in bytes, encrypted. 0: none is stored.",
+          "Memory for reasoning that providers expect in the next turn but clients do not send back, in bytes. It is stored encrypted. 0: no reasoning is stored.",
         )
         .meta(RESTART),
       answer_memory_bytes: z
@@ -641,7 +640,7 @@ export const configSchema = z.strictObject({
         .max(17_179_869_184)
         .default(67_108_864)
         .describe(
-          "Memory for answers that are given again: to keys with a cache, and to repeated requests with an Idempotency-Key. In bytes, encrypted. 0: none is kept, also not in Redis. See docs/answers.md.",
+          "Memory for answers to keys with a cache and to repeated requests with an Idempotency-Key, in bytes. They are stored encrypted. 0: no answers are stored, not even in Redis. See docs/answers.md.",
         )
         .meta(RESTART),
       hold_tokens: z
@@ -650,7 +649,7 @@ export const configSchema = z.strictObject({
         .max(1_000_000)
         .default(8_192)
         .describe(
-          "Answer tokens whose cost is held at first, if the request allows more. The hold grows with a stream. An answer that is not streamed is bounded by what the account covers.",
+          "Answer tokens whose cost is held at first, if the request allows more. The hold grows with a stream. An answer that is not streamed is limited to what the account covers.",
         ),
       hold_searches: z
         .int()
@@ -672,13 +671,18 @@ export const configSchema = z.strictObject({
         .describe(
           "Rate limits of models that match a pattern (`*` matches any characters), instead of per_model. The first match applies.",
         ),
-      attempts: z.int().min(1).max(20).default(4).describe("Most attempts at upstreams for one request."),
+      attempts: z
+        .int()
+        .min(1)
+        .max(20)
+        .default(4)
+        .describe("Maximum number of attempts at upstreams for one request."),
       repeats: z
         .int()
         .min(0)
         .max(5)
         .default(1)
-        .describe("Rounds of retries at upstreams with transient failures, after every upstream has failed."),
+        .describe("Rounds of retries at upstreams that failed transiently, once every upstream has failed."),
     })
     .refine((limits) => limits.total_body_bytes >= limits.body_bytes, {
       path: ["total_body_bytes"],
@@ -700,12 +704,12 @@ export const configSchema = z.strictObject({
       zero_retention: z
         .boolean()
         .default(false)
-        .describe("Use only providers that are known to store nothing of requests."),
+        .describe("Use only providers that are known not to retain requests."),
       prompt_caching: z
         .enum(PROMPT_CACHING)
         .default("auto")
         .describe(
-          "Whether the gateway marks prompts for vendors that cache by marks: `auto` where it pays, `off` never.",
+          "Whether the gateway sets cache marks in prompts, for vendors that need them: `auto` when that saves money, `off` never.",
         ),
     })
     .prefault({})
@@ -716,7 +720,7 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(true)
         .describe(
-          "Send a request once more without a sampling parameter, cache hint or id of a user that its provider refused, and leave it out for an hour once two accounts saw that; see docs/routing.md. If false, the caller gets the provider's error.",
+          "If a provider refuses a sampling parameter, cache hint or user id, send the request once more without it. Once two accounts have seen the refusal, leave the parameter out for an hour; see docs/routing.md. If false, the caller gets the provider's error.",
         ),
     })
     .prefault({}),
@@ -725,7 +729,7 @@ export const configSchema = z.strictObject({
       buy_credits_url: z
         .url({ protocol: /^https?$/ })
         .optional()
-        .describe("URL where callers can buy credits. It is included in answers with status 402."),
+        .describe("URL where callers can buy credits. It is included in 402 errors."),
       webhook_secret: webhookSecret
         .optional()
         .describe(
@@ -741,7 +745,7 @@ export const configSchema = z.strictObject({
         .min(1)
         .optional()
         .describe(
-          "Folder with a build of the console (`npm run console:build FOLDER`). If absent, the one of the npm package or the single executable; an installation with the sources builds it at the first request of /console and stores it in data_dir. GATEWAY_CONSOLE_DIR.",
+          "Folder with a build of the console (`npm run console:build FOLDER`). If absent, the npm package and the single executable use the build that they contain; an installation from the sources builds it at the first request for /console and stores it in data_dir. GATEWAY_CONSOLE_DIR.",
         ),
       url: z
         .url({ protocol: /^https?$/, error: "must be an http or https address" })
@@ -751,14 +755,14 @@ export const configSchema = z.strictObject({
         )
         .optional()
         .describe(
-          "URL of the gateway for browsers behind a reverse proxy: https://gateway.example.com, or https://example.com/gateway if the proxy removes that path. With https, session cookies are sent over TLS only.",
+          "URL of the gateway for browsers, if it is behind a reverse proxy: https://gateway.example.com, or https://example.com/gateway if the proxy removes that path. With https, session cookies are sent over TLS only.",
         ),
       hosts: z
         .array(hostName)
         .max(100)
         .default([])
         .describe(
-          "Host names under which browsers may use the console, besides that of console.url, localhost and IP addresses.",
+          "Host names under which browsers may use the console, in addition to that of console.url, localhost and IP addresses.",
         ),
       playground_limit: z
         .number()
@@ -766,8 +770,8 @@ export const configSchema = z.strictObject({
         .max(10_000)
         .refine((dollars) => parseDollars(dollars) !== null, "must have at most 9 decimal places")
         .default(1)
-        .describe("US dollars that may be spent with each key that the playground creates."),
-      playground_ms: milliseconds(3_600_000, "After this time a key of the playground expires."),
+        .describe("Spending limit of each key that the playground creates, in US dollars."),
+      playground_ms: milliseconds(3_600_000, "Lifetime of a key that the playground creates."),
       oidc: oidc.optional(),
     })
     .prefault({}),
@@ -788,14 +792,14 @@ export const configSchema = z.strictObject({
         .regex(/^\S*$/, "must not contain spaces")
         .optional()
         .describe(
-          "Token that reads metrics and nothing else, sent as Authorization: Bearer. A management key of the operator reads them too. At least 16 characters. GATEWAY_METRICS_TOKEN.",
+          "Token that can only read metrics, sent as Authorization: Bearer. The operator's management keys can read them too. At least 16 characters. GATEWAY_METRICS_TOKEN.",
         ),
       allow: z
         .array(z.string())
         .max(1_000)
         .default([])
         .describe(
-          "Addresses and CIDR ranges from which metrics are read without a token, such as 127.0.0.1. Not those of a proxy: what it forwards comes from its address.",
+          "Addresses and CIDR ranges that may read metrics without a token, such as 127.0.0.1. Do not list a proxy: every request that it forwards comes from its address.",
         ),
       ledger_check_minutes: z
         .int()
@@ -803,7 +807,7 @@ export const configSchema = z.strictObject({
         .max(10_080)
         .default(60)
         .describe(
-          "Minutes between two ledger checks, whose result is a metric. One gateway of several makes them, in a thread for SQLite, and uses at most a hundredth of the time. 0: none.",
+          "Minutes between ledger checks, whose result is a metric. Of several gateways, one runs the checks, in a separate thread with SQLite; they take at most a hundredth of the time. 0: no checks.",
         )
         .meta(RESTART),
     })
@@ -814,14 +818,14 @@ export const configSchema = z.strictObject({
         .enum(["none", "latest"])
         .default("none")
         .describe(
-          "Whether spans have the gen_ai attributes of OpenTelemetry, whose names are not stable yet. Where spans and metrics are sent is set by OTEL_EXPORTER_OTLP_ENDPOINT and the other variables of OpenTelemetry; see docs/metrics.md.",
+          "Whether spans have OpenTelemetry's gen_ai attributes, whose names are not stable yet. OTEL_EXPORTER_OTLP_ENDPOINT and the other variables of OpenTelemetry set where spans and metrics are sent; see docs/metrics.md.",
         ),
       propagate_to: z
         .array(slug)
         .max(1_000)
         .default([])
         .describe(
-          "Slugs of providers to which traceparent and tracestate are sent, such as a server of your own. Others cannot connect requests by them.",
+          "Slugs of providers to which traceparent and tracestate are sent, such as your own server. Other providers do not get them, so they cannot link requests.",
         ),
     })
     .prefault({})
@@ -830,7 +834,7 @@ export const configSchema = z.strictObject({
     .array(webhook)
     .max(MAX_WEBHOOKS)
     .optional()
-    .describe("Where events are sent that an operator wants to know of; see docs/webhooks.md.")
+    .describe("Webhooks to which events for the operator are sent; see docs/webhooks.md.")
     .meta(RESTART),
   alerts: alerts.prefault({}).meta(RESTART),
   timers: z
@@ -839,7 +843,7 @@ export const configSchema = z.strictObject({
       first_token_ms: milliseconds(120_000, "Longest wait for the first token of a stream."),
       silence_ms: milliseconds(60_000, "Longest silence between two tokens."),
       total_ms: milliseconds(900_000, "Longest duration of a whole request.").meta(RESTART),
-      failover_ms: milliseconds(180_000, "After this time no further attempt is made."),
+      failover_ms: milliseconds(180_000, "Time after which no further attempt is made."),
       keep_alive_ms: milliseconds(10_000, "Silence after which a keep-alive comment is sent to the client."),
       client_silence_ms: milliseconds(
         60_000,
@@ -862,13 +866,13 @@ export const configSchema = z.strictObject({
         .string()
         .min(1)
         .optional()
-        .describe("URL or file of models and prices. Defaults to the public list."),
+        .describe("URL or file with models and prices. Defaults to the public list."),
       price_map: z
         .string()
         .min(1)
         .optional()
         .describe(
-          "URL or file of a price map in the format of litellm, which completes `source` and overrides its prices; see docs/catalog.md.",
+          "URL or file with a price map in litellm's format, which completes `source` and overrides its prices; see docs/catalog.md.",
         ),
       refresh_hours: z
         .number()
@@ -881,7 +885,7 @@ export const configSchema = z.strictObject({
         .min(1_024)
         .max(1_073_741_824)
         .default(67_108_864)
-        .describe("Largest source that is read, in bytes."),
+        .describe("Maximum size of the source, in bytes."),
       price_factor: z
         .number()
         .min(1)
@@ -897,7 +901,7 @@ export const configSchema = z.strictObject({
       overrides: overridesSchema
         .optional()
         .describe(
-          "Overrides of the catalog, by model id and provider. Fields are those of catalog/models, in snake case; `prices` replaces all prices of an endpoint. `takes` may also say what is taken of request parameters. hidden: true removes a model or endpoint. Models and endpoints that the catalog does not have are added.",
+          "Overrides of the catalog, by model id and provider. Fields are those of catalog/models, in snake case; `prices` replaces all prices of an endpoint. `takes` may also say which request parameters are accepted. hidden: true removes a model or endpoint. Models and endpoints that are not in the catalog are added.",
         ),
     })
     .prefault({}),
@@ -905,11 +909,11 @@ export const configSchema = z.strictObject({
   guardrails: guardrailsSchema,
   tiers: tiersSchema
     .optional()
-    .describe("Further tiers, and tiers that replace those of the catalog; see docs/tiers.md."),
+    .describe("Additional tiers, and tiers that replace shipped ones; see docs/tiers.md."),
   named_routes: namedRoutesSchema
     .optional()
     .describe(
-      "Named routes by name: aliases of models and tiers, and groups of them with weights; see docs/named-routes.md.",
+      "Named routes by name: aliases for models and tiers, and weighted groups of them; see docs/named-routes.md.",
     ),
   providers: z
     .record(slug, provider)

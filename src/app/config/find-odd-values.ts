@@ -60,9 +60,9 @@ function describeOdd(price: string): string | null {
   const value = parsePrice(price);
   if (value === null || value === 0n) return null;
   if (value >= LEAST_ODD)
-    return `is $${price} for each token: prices are per token, not per million. $${price} per million tokens is "${shift(price, -6)}"`;
+    return `is $${price} for each token, but prices are per token, not per million. $${price} per million tokens is "${shift(price, -6)}"`;
   if (value < LEAST_USUAL)
-    return `is $${shift(price, 6)} per million tokens: prices are per token. If ${shift(price, 6)} is meant per token, write that`;
+    return `is $${shift(price, 6)} per million tokens: prices are per token. If you mean ${shift(price, 6)} per token, write that`;
   return null;
 }
 

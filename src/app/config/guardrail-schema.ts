@@ -108,7 +108,7 @@ const guardrail = z.discriminatedUnion("kind", [
     ...common,
     kind: z.literal("injection"),
     action: action.exclude(["mask"], {
-      error: "must be block or warn: a phrase that is masked may still be obeyed",
+      error: "must be block or warn: the model may still obey a phrase that is masked",
     }),
     phrases: z
       .array(
@@ -187,7 +187,7 @@ export const guardrailsSchema = z
   })
   .optional()
   .describe(
-    "Checks of the texts of requests before they go to a provider, and of answers before the client gets them, in order: regex, pii, injection, webhook; see docs/guardrails.md.",
+    "Checks of request texts before a provider gets them, and of answers before the client gets them. They run in this order. Kinds: regex, pii, injection, webhook; see docs/guardrails.md.",
   );
 
 /** Returns the guardrails of a checked configuration. `createHook` connects to the service of a webhook. */

@@ -50,7 +50,7 @@ export function readConfigFile(environment: Environment, named?: string): Config
 function readSource(file: string): string {
   try {
     if (statSync(file).size > YAML_BOUNDS.bytes)
-      throw new Error(`it has more than ${YAML_BOUNDS.bytes} bytes, which is the most that a file may have`);
+      throw new Error(`it has more than ${YAML_BOUNDS.bytes} bytes, the maximum for a file`);
     return readFileSync(file, "utf8");
   } catch (error) {
     throw new ConfigError(`${file} cannot be read: ${(error as Error).message}`);
@@ -146,7 +146,7 @@ function insertPassword(config: Config): ExaminedConfig & { readonly config: Con
   if (file === undefined) return { config, problems: [] };
   const path = ["database", "password_file"];
   const failed = (text: string) => ({ config, problems: [problemAt(config, path, text)] });
-  if (url === undefined) return failed("needs database.url (DATABASE_URL), which it has the password of");
+  if (url === undefined) return failed("requires database.url (DATABASE_URL), for which it has the password");
   if (parseDatabaseUrl(url).password !== null)
     return failed("is a second password: database.url has one. Remove one of them");
   const read = readBounded(file);

@@ -83,13 +83,13 @@ export const pricingSchema = z
       .max(MAX_RULES)
       .optional()
       .describe(
-        "What accounts pay instead of the providers' prices; the first rule that matches applies alone. See docs/pricing.md.",
+        "Rules that set what accounts pay instead of the providers' prices. Only the first rule that matches applies. See docs/pricing.md.",
       ),
     charge_abandoned: z
       .boolean()
       .default(true)
       .describe(
-        "Charge a client that leaves before an answer that is not streamed: the prompt once the provider has begun to answer, the provider's counts if the answer is complete.",
+        "Whether a client that disconnects before an answer that is not streamed is charged: for the prompt once the provider has begun to answer, and for the provider's counts if the answer is complete.",
       ),
   })
   .prefault({});

@@ -73,7 +73,7 @@ function rejectExcess(
   line: number,
   { what, bound }: { readonly what: string; readonly bound: number },
 ): never {
-  const text = `has more than ${bound} ${what}, which is the most that a file may have. Use fewer, or split it.`;
+  const text = `has more than ${bound} ${what}, the maximum for a file. Use fewer, or split the file.`;
   throw new ConfigError([at({ file, line, column: 1 }, text)]);
 }
 

@@ -158,7 +158,7 @@ export class OpenIdClient implements OidcProvider {
       return config;
     } catch (error) {
       throw new OidcError(
-        "The provider of the sign-in cannot be reached. Try again later, or sign in with a management key.",
+        "The identity provider cannot be reached. Try again later, or sign in with a management key.",
         describe(error),
       );
     }

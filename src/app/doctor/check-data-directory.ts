@@ -20,7 +20,7 @@ export function checkDataDirectory({ config: { data_dir } }: DoctorScene): reado
   const folder = resolve(data_dir);
   const existing = findExisting(folder);
   if (!isWritable(existing))
-    return [failure(`${existing} is not writable`, "Give the user of the gateway the right to write there.")];
+    return [failure(`${existing} is not writable`, "Give the gateway's user the right to write there.")];
   const found = existsSync(folder)
     ? [ok(`${folder} exists and is writable`), ...checkPermissions(folder), ...checkLock(folder)]
     : [
@@ -50,7 +50,9 @@ function isWritable(folder: string): boolean {
 
 function checkPermissions(folder: string): readonly Finding[] {
   if ((lstatSync(folder).mode & OTHERS) === 0) return [];
-  return [warning("other users can read it", `A start makes it private, or run: chmod -R go= ${folder}`)];
+  return [
+    warning("other users can read it", `The next start makes it private, or run: chmod -R go= ${folder}`),
+  ];
 }
 
 function checkLock(folder: string): readonly Finding[] {

@@ -20,7 +20,7 @@ export async function checkAddress({ config: { server } }: DoctorScene): Promise
     choosePort(host, port);
     return [ok(`${host}:${port} is free; no gateway is running there`)];
   } catch (error) {
-    const remedy = "Stop the program that has it, or set server.port (GATEWAY_PORT) to another port.";
+    const remedy = "Stop the program that uses it, or set server.port (GATEWAY_PORT) to another port.";
     return [failure(`${host}:${port} cannot be used: ${(error as Error).message}`, remedy)];
   }
 }
@@ -46,7 +46,7 @@ async function askReadiness(url: string): Promise<Finding | null> {
   if (status === "ready") return ok(running);
   if (typeof status === "string")
     return warning(`${running}: ${problems.join(" ")}`, "See docs/operations/failures.md for each problem.");
-  return failure(`a program that is no gateway answers at ${url}`, "Stop it, or set another server.port.");
+  return failure(`a program that is not a gateway answers at ${url}`, "Stop it, or set another server.port.");
 }
 
 interface ReadinessAnswer {

@@ -39,7 +39,7 @@ function checkVersion({ id, host, version }: VersionedGateway): readonly Finding
   return [
     warning(
       `${id} on ${host} runs version ${version}, which does not know ${joinWords(names, "and")}: these cannot be changed`,
-      "Upgrade that gateway, or release what it has leased if it does not come back.",
+      "Upgrade that gateway, or release its leases if it does not come back.",
     ),
   ];
 }
@@ -53,7 +53,7 @@ function checkSchema({ schema: { version, oldestVersion }, neededSchema }: Postg
   if (version < neededSchema)
     return warning(
       `it has schema ${version} of ${neededSchema}`,
-      "Run `gateway migrate`; a start does it too.",
+      "Run `gateway migrate`, or start a gateway, which migrates it too.",
     );
   if (version > neededSchema) return sharedSchema(version, neededSchema);
   return ok(`it has schema ${version}, as this version needs`);
@@ -72,7 +72,9 @@ export async function checkRedis({ config, clock }: DoctorScene): Promise<readon
     majorVersion !== null && majorVersion < OLDEST_REDIS
       ? failure(`${location} is ${version}`, `Install Redis ${OLDEST_REDIS} or Valkey.`)
       : ok(`${location} answers: ${version ?? "a server that does not say its version"}${kind}`),
-    ...problems.map((problem) => failure(`it rejects what gateways need for ${problem}`, "Permit it.")),
+    ...problems.map((problem) =>
+      failure(`it does not permit what gateways need for ${problem}`, "Grant the permission."),
+    ),
     ...checkEviction(evictionPolicy),
     ...(clockSkewMs === null ? [] : [checkSkew(clockSkewMs)]),
   ];

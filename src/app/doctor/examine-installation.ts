@@ -64,7 +64,7 @@ function checkConfiguration({ findings }: DoctorScene): readonly Finding[] {
     ...problems.map((problem) =>
       failure(formatProblem(problem), "Change it, and run `gateway config check`."),
     ),
-    ...warnings.map((problem) => warning(formatProblem(problem), "Change it if it is not meant so.")),
+    ...warnings.map((problem) => warning(formatProblem(problem), "Change it if it is not intended.")),
   ];
   return found.length > 0 ? found : [ok(`${file} and the environment are valid`)];
 }

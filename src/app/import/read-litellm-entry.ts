@@ -96,7 +96,9 @@ export function readLitellmEntry(item: unknown, context: EntryContext): LitellmE
   if (typeof model !== "string" || model === "") return reject(`${name} has no litellm_params.model.`);
   const { mode = "chat" } = info;
   if (typeof mode === "string" && !MODES.has(mode))
-    return reject(`${name} has the mode ${mode}, which is not served here.`);
+    return reject(
+      `${name} has the mode ${mode}, which the import does not support. List the model under providers.`,
+    );
   if (model === "*")
     return reject("All models of the catalog whose providers have keys are available by their ids.");
   const found = splitModel(model, params);

@@ -122,8 +122,8 @@ function keepUpRegularly(parts: Parts, { clock, log }: Platform): Poll {
   const outage = createOutageLog({
     log,
     clock,
-    failureEvent: "the store does not take changes of balances or of the use of keys",
-    recoveryEvent: "the store takes changes of balances and of the use of keys again",
+    failureEvent: "the store does not accept changes to balances or to the use of keys",
+    recoveryEvent: "the store accepts changes to balances and to the use of keys again",
   });
   return new Poll({
     clock,

@@ -127,7 +127,7 @@ async function writeRest(parts: Parts, { clock, log }: Platform): Promise<boolea
     journal.release(Number.POSITIVE_INFINITY);
     return true;
   } catch (error) {
-    log.error("the store has not taken the last records; the journal keeps them for the next start", {
+    log.error("the store has not accepted the last records; the journal keeps them for the next start", {
       detail: String(error),
       records: parts.recorder.countWaiting(),
     });

@@ -16,7 +16,7 @@ export async function recoverState(parts: Parts, { clock, log }: Platform): Prom
   logDamagedLines(stores.listDamagedLines(), log);
   logUnreadableKeys(await findUnreadableKeys(stores.providerKeys, http.providerKeyStores.vault), log);
   const changes = await stores.audit.settleChanges(gatewayId);
-  if (changes > 0) log.warn("changes were under way when the gateway stopped", { changes });
+  if (changes > 0) log.warn("changes were in progress when the gateway stopped", { changes });
   await restoreHourlyLimits(parts, now);
 }
 

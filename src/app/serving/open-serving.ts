@@ -130,7 +130,7 @@ class StoredServing implements ServingSource {
     if (models === this.unpriced) return;
     this.unpriced = models;
     if (names.length > 0)
-      this.deps.log.warn("models have no price, so that their answers are not charged", {
+      this.deps.log.warn("models have no price, so their answers are not charged", {
         models,
         count: names.length,
         remedy: "set prices under providers, 0 for those that are free",

@@ -186,7 +186,7 @@ function checkBaseUrl(base: string, record: ProviderRecord, config: Config): voi
   if (!/^https?:\/\//i.test(base) || !URL.canParse(base))
     reject(`must be an http or https address, but is "${base}"`);
   const url = new URL(base);
-  if (url.username !== "" || url.password !== "") reject("must not hold a user name or password");
+  if (url.username !== "" || url.password !== "") reject("must not contain a user name or password");
   if (url.search !== "" || url.hash !== "") reject("must end with its path");
 }
 

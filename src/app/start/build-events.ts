@@ -132,7 +132,7 @@ function lookEvery({ clock, log, ms, firstMs, look }: Look): Timer {
   const wait = (delayMs: number): Timer =>
     clock.after(delayMs, async () => {
       await look().catch((error: unknown) => {
-        log.warn("events could not be looked for; they are looked for again later", {
+        log.warn("the check for events failed; it is repeated later", {
           detail: String(error),
         });
       });

@@ -142,5 +142,5 @@ function describeDifference(found: string | null, storeId: string, others: reado
   if (found !== null && !found.startsWith(`${storeId}.`))
     return "redis.url (REDIS_URL) leads to a Redis server that gateways of another database use: give each installation a Redis server, or a numbered database of it, of its own, or correct database.url (DATABASE_URL). Once those gateways have stopped, the server is free after a minute";
   if (others.every((other) => other === found)) return null;
-  return "redis.url (REDIS_URL) leads to another Redis server than that of the other gateways on this database, so that limits would be counted twice: set the same at every gateway";
+  return "redis.url (REDIS_URL) leads to a different Redis server than that of the other gateways on this database, so limits would be counted twice: set the same server on every gateway";
 }

@@ -102,7 +102,7 @@ export async function requireCommonKeys(
     masters.configuredId === null ? `in ${masters.file}` : "in GATEWAY_SECRETS_KEY or secrets.keys",
   ];
   throw new ConfigError(
-    `this gateway encrypts with master key ${key} (${from}), and gateways that run on ${stores.location} have other master keys: ${nameAll(others)}. Set GATEWAY_SECRETS_KEY to the same keys at every gateway. ${HOW_TO_INTRODUCE.shared}`,
+    `this gateway encrypts with master key ${key} (${from}), and the gateways on ${stores.location} have other master keys: ${nameAll(others)}. Set GATEWAY_SECRETS_KEY to the same keys at every gateway. ${HOW_TO_INTRODUCE.shared}`,
   );
 }
 

@@ -35,7 +35,7 @@ export function readReadiness({
   if (!recorder.isHealthy()) {
     const megabytes = (journal.size() / 1e6).toFixed(1);
     problems.push(
-      `The store takes no records; ${recorder.countWaiting()} wait in the journal (${megabytes} MB).`,
+      `The store does not accept records; ${recorder.countWaiting()} wait in the journal (${megabytes} MB).`,
     );
   }
   if (health.isAway) {

@@ -81,12 +81,12 @@ export function rejectField(field: string, problem: string): never {
 
 const STORE_UNAVAILABLE: Failure = {
   code: "unavailable",
-  message: "The gateway cannot reach its store at the moment. Retry later.",
+  message: "The gateway cannot reach its store at the moment. Try again later.",
   retryAfterS: 5,
 };
 
 /** The failure that a caller learns of an unexpected error. */
-export const INTERNAL = "The gateway failed. Repeat the request.";
+export const INTERNAL = "The gateway failed. Try again.";
 
 /**
  * Returns the failure of anything that was thrown. An unexpected error becomes `internal`: its details are for the log, and the caller

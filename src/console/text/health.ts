@@ -2,7 +2,7 @@
 export const healthText = {
   title: "Health",
   list: "Providers",
-  about: "Attempts of the last minute, as the gateway that answered measured them.",
+  about: "Attempts of the last minute, measured by the gateway that answered.",
   gateway: "Measured by gateway",
   showAll: (count: number) => `Show ${count} without a platform key`,
   states: {
@@ -37,12 +37,12 @@ export const healthText = {
   test: "Test",
   testLabel: (name: string) => `Test ${name} with a request for one token`,
   clear: "Clear",
-  clearLabel: (name: string) => `Clear what is measured of ${name}`,
+  clearLabel: (name: string) => `Clear the measurements of ${name}`,
   clearTitle: (name: string) => `Clear the health of ${name}?`,
   clearAbout: (name: string) =>
-    `This gateway forgets the circuits, cooldowns, measurements and refused parameters of ${name}, and calls it again at once.`,
+    `This gateway forgets the circuits, cooldowns, measurements and refused parameters of ${name}, and calls it again immediately.`,
   clearWarm: (count: string) =>
-    `It also forgets ${count} cached conversations, whose next requests may be routed elsewhere and cost more.`,
+    `It also forgets ${count} cached conversations. Their next requests may be routed elsewhere and cost more.`,
   cleared: (name: string) => `The health of ${name} was cleared on this gateway.`,
   drain: {
     action: "Drain",
@@ -51,7 +51,7 @@ export const healthText = {
     about:
       "It gets no new requests, on all gateways that share the database. Running requests end as usual, and other providers take over.",
     model: "Models",
-    modelHint: "Single models are listed once they had an attempt.",
+    modelHint: "A model is listed once a request has been sent to it.",
     allModels: "All models",
     duration: "How long",
     durations: {
@@ -96,10 +96,10 @@ export const healthText = {
     circuit: "Circuit",
   },
   overloadedUntil: "overloaded, avoided until",
-  noEndpoints: "There were no attempts since this gateway started.",
+  noEndpoints: "There have been no attempts since this gateway started.",
   refusals: "Refused parameters",
   refusalsAbout:
-    "The provider refused these parameters and took the requests without them. The catalog does not know that yet.",
+    "The provider rejected these parameters and accepted the requests without them. The catalog does not know this yet.",
   refusalColumns: {
     parameter: "Parameter",
     model: "Model",
@@ -108,7 +108,7 @@ export const healthText = {
     until: "Until",
   },
   leftOut: "Sent without it",
-  seenOnce: "Sent with it, until a second account sees it",
+  seenOnce: "Sent with it, until it is refused for a second account",
   failures: "Last failures",
   failureColumns: {
     at: "Time",
@@ -117,10 +117,10 @@ export const healthText = {
     message: "What happened",
     request: "Request",
   },
-  noFailures: "There were no failures since this gateway started.",
+  noFailures: "There have been no failures since this gateway started.",
   allFailed: "All failed requests",
   byok: "BYOK key",
   noneConfigured: "No provider has a platform key",
   noneConfiguredAbout:
-    "Set the variable of a provider, such as OPENAI_API_KEY, or providers.<slug>.api_keys in the configuration file.",
+    "Set a provider's environment variable, such as OPENAI_API_KEY, or providers.<slug>.api_keys in the configuration file.",
 };

@@ -36,10 +36,10 @@ export const models = {
   provider: "Provider",
   clearFilters: "Clear filters",
   count: (shown: number, all: number) => (shown === all ? `${all} models` : `${shown} of ${all} models`),
-  none: "No model has all of this",
+  none: "No model matches",
   noneAbout: "Remove a filter, or search for a part of the name.",
   empty: "The catalog has no models",
-  emptyAbout: "Import a catalog or describe models in gateway.yaml.",
+  emptyAbout: "Import a catalog, or list models in gateway.yaml.",
   columns: {
     name: "Model",
     context: "Context",
@@ -60,8 +60,8 @@ export const models = {
   },
   reasonsAbout: {
     no_provider_key: "This gateway has no key for any of its providers.",
-    no_price: "No price is known, so that requests could not be charged.",
-    withdrawn: "No provider offers the model any more.",
+    no_price: "Its price is unknown, so requests could not be charged.",
+    withdrawn: "No provider offers the model any longer.",
     policy: "The policy of the account or the gateway forbids the model.",
   },
   select: (name: string) => `Compare ${name}`,
@@ -85,7 +85,7 @@ export const models = {
     cacheRead: "Cached input",
     cacheWrite: "Cache write",
     context: "Context window",
-    maxOutput: "Most output tokens",
+    maxOutput: "Maximum output tokens",
     accepts: "Accepts",
     returns: "Returns",
     tools: "Tools",
@@ -107,7 +107,7 @@ export const models = {
   tryIt: "Try in the playground",
   endpoints: "Endpoints",
   endpointsAbout:
-    "Measured from live requests of the gateway process that answers: uptime and requests of the last minute, time to first token (TTFT) and median tokens per second of about ten minutes.",
+    "Measured from live requests of the gateway process that answers: uptime and requests over the last minute, time to first token (TTFT) and median tokens per second over about ten minutes.",
   endpointColumns: {
     provider: "Provider",
     status: "Status",
@@ -122,7 +122,7 @@ export const models = {
   },
   states: { ok: "OK", degraded: "Degraded", down: "Down", unknown: "No traffic", no_key: "No key" },
   prices: "Prices",
-  pricesAbout: "Dollars per million tokens. Each row applies from its day on, and from its prompt length on.",
+  pricesAbout: "Dollars per million tokens. Each row applies from its day and its prompt length on.",
   priceColumns: {
     provider: "Provider",
     days: "Days",
@@ -156,6 +156,6 @@ export const models = {
   noTiers: "No tier chooses this model.",
   tierPosition: (place: number, of: number) => `choice ${place} of ${of}`,
   callIt: "Call it",
-  callSoleAbout: "Replace the key with an inference key. The model is for this endpoint only.",
+  callSoleAbout: "Replace the key with an inference key. The model works only at this endpoint.",
   callItAbout: "Replace the key with an inference key. Every format works with every model.",
 };

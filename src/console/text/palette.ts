@@ -13,8 +13,8 @@ export const paletteText = {
   keys: [
     ["Ctrl K", "Go to a screen, model, key or id"],
     ["?", "Show this help"],
-    ["j k", "Next and previous request of the list"],
-    ["Enter", "Open the request, or what is chosen"],
+    ["j k", "Next and previous request in the list"],
+    ["Enter", "Open the request or the selection"],
     ["Esc", "Close"],
   ] as readonly (readonly [string, string])[],
 };

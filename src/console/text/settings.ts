@@ -8,7 +8,7 @@ export const settingsText = {
   sources: { default: "Default", file: "File", environment: "Environment", database: "Database" },
   noValue: "none",
   noMatch: "No setting matches",
-  noMatchAbout: "Change the text, or show the settings with default values too.",
+  noMatchAbout: "Change the filter, or also show settings with default values.",
   count: (shown: string, all: string) => `${shown} of ${all}`,
   catalog: "Catalog",
   figures: { models: "Models", refreshed: "Refreshed", waiting: "Waiting", missing: "No longer listed" },
@@ -22,7 +22,7 @@ export const settingsText = {
     `The catalog was refreshed: ${changed} changed, ${added} added.`,
   changes: "Price changes that wait for approval",
   noChanges: "No price change waits for approval.",
-  changeColumns: { model: "Model", provider: "Provider", change: "Prices that change most", seen: "Seen" },
+  changeColumns: { model: "Model", provider: "Provider", change: "Largest changes", seen: "Seen" },
   unknownPrice: "unknown",
   approve: "Approve",
   reject: "Reject",
@@ -36,12 +36,12 @@ export const settingsText = {
   },
   askAll: { approve: "Approve all price changes?", reject: "Reject all price changes?" },
   askAllAbout: {
-    approve: (count: number) => `The new prices of ${count} endpoints are charged from then on.`,
+    approve: (count: number) => `The new prices of ${count} endpoints apply to all further requests.`,
     reject: (count: number) =>
-      `The present prices of ${count} endpoints stay in force until the source has different ones.`,
+      `The current prices of ${count} endpoints stay in force until the source has different ones.`,
   },
   gateways: "Gateways",
-  noGateways: "This gateway shares its database with no other.",
+  noGateways: "No other gateway shares this gateway's database.",
   gatewayColumns: {
     id: "Gateway",
     state: "State",
@@ -68,6 +68,6 @@ export const settingsText = {
   endLabel: (name: string) => `End the session of ${name}`,
   ended: "The session was ended.",
   endTitle: "End this session?",
-  endAbout: (name: string) => `The browser of ${name} is signed out at its next request.`,
-  endOwn: "This is your own session: you are signed out.",
+  endAbout: (name: string) => `${name} is signed out at the browser's next request.`,
+  endOwn: "This is your own session. You will be signed out.",
 };

@@ -2,7 +2,7 @@
 export const takesText = {
   title: "Parameters",
   about:
-    "Where an endpoint does not take every value of a parameter, and who says so. What it does not take is left out or limited, and the answer names it.",
+    "Parameters that an endpoint does not accept with every value, and the source of each rule. Values that it does not accept are left out or limited, and the answer has a warning.",
   rules: (count: number) => (count === 1 ? "1 rule" : `${count} rules`),
   everything: "no rule: everything is sent",
   columns: { parameter: "Parameter", taken: "What is sent", source: "Source" },

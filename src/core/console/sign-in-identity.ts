@@ -65,7 +65,7 @@ export async function findIdentityKey(
   const accountId = grant.roles.keys().next().value ?? first?.organizationId;
   if (accountId === undefined)
     throw new OidcError(
-      "You are signed in at the provider, but no rule gives you a role in an organization of this gateway, and you are no member of one. Ask the operator to add you, or to add a rule for one of your groups to console.oidc.rules.",
+      "You are signed in at the provider, but no rule gives you a role in an organization of this gateway, and you are not a member of any. Ask the operator to add you, or to add a rule for one of your groups to console.oidc.rules.",
       `no organization for ${userId}`,
     );
   return renewKey(context, { name, accountId, userId });
@@ -108,7 +108,7 @@ const REASONS: Readonly<Record<Unknown, string>> = {
 function rejectUnknown(unknown: OidcGrant["unknown"]): never {
   const reasons = [...unknown].map(([claim, reason]) => `${claim}: ${REASONS[reason]}`).join("; ");
   throw new OidcError(
-    `The provider did not say what the rules of this gateway depend on (${reasons}). You are not signed in, and your memberships stay as they are. Ask the operator to let the provider send the claim: with a scope (console.oidc.scopes), with a setting of the client at the provider, or, if there are too many groups, with only those that are assigned to the application.`,
+    `The provider did not send all claims on which this gateway's rules depend (${reasons}). You are not signed in, and your memberships are unchanged. Ask the operator to let the provider send the claim: with a scope (console.oidc.scopes), with a setting of the client at the provider, or, if there are too many groups, with only those that are assigned to the application.`,
     `claims that rules need are unknown: ${reasons}`,
   );
 }
@@ -117,7 +117,7 @@ function rejectUnknown(unknown: OidcGrant["unknown"]): never {
 function requireReadableSubject(subject: string): void {
   if (/^[\x20-\x7e]{1,255}$/.test(subject)) return;
   throw new OidcError(
-    "The provider names you (sub) with characters that are not allowed, or with more than 255. Ask the operator.",
+    "The provider's name for you (sub) has characters that are not allowed, or more than 255. Ask the operator.",
     `the subject ${JSON.stringify(subject.slice(0, 300))} is not ASCII of at most 255 characters`,
   );
 }

@@ -7,10 +7,10 @@ export interface WebhookStatus {
   readonly format: "json" | "slack";
   /** The types of events that it receives. */
   readonly events: readonly string[];
-  /** Events that wait, the one in delivery included. */
+  /** Number of waiting events, including the one in delivery. */
   readonly waiting: number;
   readonly delivered: number;
-  /** Events that were given up: the queue was full, or the receiver did not take them. */
+  /** Number of dropped events: the queue was full, or the receiver did not accept them. */
   readonly dropped: number;
   /** Why the last try failed; null if the last one succeeded, and before the first. */
   readonly lastError: string | null;

@@ -4,7 +4,7 @@ import { StoreError } from "../../base/failures/store-error.ts";
 export interface GatewayIdentity {
   /** Belongs to the data directory, and stays the same from start to start. */
   readonly id: string;
-  /** Rises with each start and each takeover. The store rejects what a gateway writes under an older one. */
+  /** Increases with each start and each takeover. The store rejects what a gateway writes under an older one. */
   readonly epoch: number;
 }
 

@@ -97,7 +97,7 @@ function replaceBody(generation: Generation, body: Buffer): GenerationResult | n
 
 const NO_MEMORY: Failure = {
   code: "unavailable",
-  message: "The gateway has no memory left for a changed copy of this request. Repeat it later.",
+  message: "The gateway has no memory left for a changed copy of this request. Try again later.",
   retryAfterS: 5,
 };
 
@@ -157,7 +157,7 @@ function isLackOfCredits(error: unknown): boolean {
 const FREE_INSTEAD: Warning = {
   field: "model",
   message:
-    "The balance does not cover a paid model, so that a free one answers. Its provider may keep what it is sent and train on it.",
+    "The balance does not cover a paid model, so a free model answers. Its provider may keep the request and train on it.",
 };
 
 /** Candidates reachable within `maxAttempts`. Further keys of a failed endpoint do not count. */

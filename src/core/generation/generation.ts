@@ -505,6 +505,6 @@ const NOTHING = { charge: null, finish: null, firstTokenAt: null } as const;
 
 const GATE_TIMEOUT: Failure = {
   code: "unavailable",
-  message: "The gateway could not check the request in time. Repeat the request.",
+  message: "The gateway could not check the request in time. Try again.",
   retryAfterS: 5,
 };

@@ -443,7 +443,7 @@ export class CandidateLoop {
 function warnOfRoom(maxTokens: number): Warning {
   return {
     field: "max_tokens",
-    message: `The prompt leaves ${maxTokens} tokens of the context window at the provider; the bound was lowered to that.`,
+    message: `The prompt leaves ${maxTokens} tokens of the context window at the provider; the maximum was lowered to that.`,
   };
 }
 
@@ -464,7 +464,7 @@ const LARGE_READING_BYTES = 16 * 1024;
 
 const NO_MEMORY: Failure = {
   code: "unavailable",
-  message: "The gateway has no memory to prepare the request for a provider at the moment. Repeat it later.",
+  message: "The gateway has no memory to prepare the request for a provider at the moment. Try again later.",
   retryAfterS: 5,
   internal: "limits.total_body_bytes is used up",
 };

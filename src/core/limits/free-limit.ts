@@ -58,7 +58,7 @@ export function freeLimitFailure(verdict: LimitVerdict, limitStatus: RateLimitSt
   const retryAfterS = Math.max(1, Math.ceil(verdict.retryAfterMs / 1000));
   return {
     code: "rate_limit_exceeded",
-    message: `This account has used its ${verdict.limit} requests an hour to free models. Wait ${retryAfterS} s, or name a model whose id does not end in ":free".`,
+    message: `This account has used its ${verdict.limit} requests per hour to free models. Wait ${retryAfterS} s, or choose a model whose id does not end in ":free".`,
     retryAfterS,
     metadata: { limit_source: "account", limit_kind: FREE_LIMIT_KIND, limit: verdict.limit },
     headers: limitHeaders(withFreeLimit(limitStatus, verdict)),

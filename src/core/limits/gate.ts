@@ -49,5 +49,5 @@ export function createGate(clock: Clock, slots: number, maxWaitMs: number): Gate
   };
 }
 
-const BUSY = "The gateway is decompressing too many request bodies at the moment. Repeat the request later.";
+const BUSY = "The gateway is decompressing too many request bodies at the moment. Try again later.";
 const BUSY_RETRY_S = 5;

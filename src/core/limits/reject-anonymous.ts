@@ -20,7 +20,7 @@ export function rejectAnonymous(
   const retryAfterS = Math.max(1, Math.ceil(retryAfterMs / 1000));
   return fail(
     "rate_limit_exceeded",
-    `This address has used its ${limit} requests an hour without a key. Wait ${retryAfterS} s, or send an API key.`,
+    `This address has used its ${limit} requests per hour without a key. Wait ${retryAfterS} s, or send an API key.`,
     { retryAfterS, metadata: { limit_source: "anonymous" }, headers },
   );
 }

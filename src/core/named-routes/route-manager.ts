@@ -78,7 +78,7 @@ export class NamedRouteManager {
     const own = (await this.list(accountId)).map(({ route }) => route);
     const before = own.find((route) => route.name === name) ?? null;
     if (before === null && own.length >= MAX_ROUTES)
-      fail("invalid_request", `There must not be more than ${MAX_ROUTES} named routes. Delete one first.`);
+      fail("invalid_request", `There are already ${MAX_ROUTES} named routes. Delete one first.`);
     const after: NamedRoute = { name, accountId, definition, version: null, updatedAt: null };
     const shared = accountId === null ? null : (await this.list(null)).map(({ route }) => route);
     requireSoundChains(after, own, shared);
@@ -133,22 +133,15 @@ function checkDefinition(definition: RouteDefinition, { accountId, name }: Route
       metadata: { field: "account_id" },
     });
   if (JSON.stringify(definition).length > MAX_DEFINITION_CHARS)
-    fail(
-      "invalid_request",
-      `The named route must not have more than ${MAX_DEFINITION_CHARS} characters as JSON.`,
-    );
+    fail("invalid_request", `The named route must have at most ${MAX_DEFINITION_CHARS} characters as JSON.`);
   if (accountId !== null && definition.kind === "group" && definition.targets.some(({ shadow }) => shadow))
-    fail("invalid_request", "shadow: only a route of the operator, who pays, may have one. Leave it out.", {
+    fail("invalid_request", "shadow: only a route of the operator, who pays, may have one. Omit it.", {
       metadata: { field: "shadow" },
     });
   if (accountId !== null && definition.kind !== "preset" && definition.replaces_model === true)
-    fail(
-      "invalid_request",
-      "replaces_model: only a route of the operator may replace a model. Leave it out.",
-      {
-        metadata: { field: "replaces_model" },
-      },
-    );
+    fail("invalid_request", "replaces_model: only a route of the operator may replace a model. Omit it.", {
+      metadata: { field: "replaces_model" },
+    });
 }
 
 /** Rejects a change after which a route of the same owner leads in a circle or too far, if it did not do so before. */

@@ -30,7 +30,11 @@ const target = PlainText.trim()
   .describe("Id of a model or tier, or the name of another named route.");
 
 const common = {
-  description: z.string().max(MAX_DESCRIPTION_CHARS).optional().describe("For people. It has no effect."),
+  description: z
+    .string()
+    .max(MAX_DESCRIPTION_CHARS)
+    .optional()
+    .describe("Description for people. It has no effect."),
 };
 
 const replaces_model = z
@@ -53,7 +57,7 @@ const group = z.strictObject({
           .min(0)
           .max(MAX_WEIGHT)
           .describe(
-            "Share of the requests, in proportion to the sum of all weights. 0: only used if others fail.",
+            "Share of the requests, in proportion to the sum of all weights. 0 means the target is used only if others fail.",
           ),
         shadow: z
           .strictObject({

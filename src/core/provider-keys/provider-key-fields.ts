@@ -51,11 +51,11 @@ export const PROVIDER_KEY_SETTINGS = {
       ...flagFormat("yes", "no"),
     },
   ),
-  models: listField("Models that the key is used for: ids or patterns with `*`. `null` means all models.", {
+  models: listField("Models for which the key is used: ids or patterns with `*`. `null` means all models.", {
     flags: "--models <patterns...>",
     help: "Models that the key is used for, comma-separated",
   }),
-  members: listField("Ids of the users that the key is used for. `null` means all users and service keys.", {
+  members: listField("Ids of the users for whom the key is used. `null` means all users and service keys.", {
     flags: "--members <users...>",
     help: "Users that the key is used for, comma-separated",
   }),

@@ -21,7 +21,7 @@ export const KeyTrialView = z.object({
   upstream_message: z
     .string()
     .nullable()
-    .describe("The failure in the provider's own words, without secrets. `null` if there was none."),
+    .describe("The provider's own message about the failure, without secrets. `null` if there was none."),
 });
 
 /** Returns the outcome of a test call, as the API shows it. */

@@ -65,7 +65,7 @@ export async function tryProviderKey(
     return {
       ...NOT_CALLED,
       status: "out_of_reach",
-      message: `This gateway knows no model of ${name} that this key is for.`,
+      message: `This gateway does not know any model of ${name} for which this key may be used.`,
     };
   const startedAt = deps.clock.now();
   const outcome = await callOnce(deps, { ...deployment, key, why: "only" });

@@ -50,7 +50,7 @@ export function ownUserOf(principal: ManagementPrincipal): string | null {
 export function listedUserOf(principal: ManagementPrincipal, asked: string | undefined): string | null {
   const own = ownUserOf(principal);
   if (own === null || asked === undefined || asked === own) return own ?? asked ?? null;
-  return fail("not_found", "With the role member you can list only what is your own. Leave user_id out.", {
+  return fail("not_found", "With the role member, you can list only your own resources. Omit user_id.", {
     metadata: { field: "user_id" },
   });
 }
@@ -71,7 +71,7 @@ export function mayRead(
  */
 export function requireOperatorFor(field: string, value: unknown, principal: ManagementPrincipal): void {
   if (value === undefined || principal.kind === "operator") return;
-  fail("permission_denied", `Only the operator may set ${field}. Leave it out.`, { metadata: { field } });
+  fail("permission_denied", `Only the operator may set ${field}. Omit it.`, { metadata: { field } });
 }
 
 /**
@@ -83,6 +83,6 @@ export function requireRank(principal: ManagementPrincipal, role: Role): void {
   if (ROLES.indexOf(own) <= ROLES.indexOf(role)) return;
   fail(
     "permission_denied",
-    `This needs the operator's management key, or one of the organization with the role ${role}; the role of the key sent is ${own}.`,
+    `This requires the operator's management key, or a key of the organization with the role ${role}. Your key has the role ${own}.`,
   );
 }

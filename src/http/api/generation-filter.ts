@@ -26,7 +26,7 @@ export const GENERATION_FILTER = {
     .max(256)
     .optional()
     .describe(
-      "Only generations of this session: the `session_id` of a generation, or what the client sent, for which the account must be known (`account_id`, unless the key belongs to one).",
+      "Only generations of this session: the `session_id` of a generation, or the session that the client sent. The latter requires `account_id`, unless the key belongs to an account.",
     ),
   tag: z
     .string()
@@ -79,7 +79,7 @@ export function readGenerationFilter(
 function findSessionId(name: string, accountId: string | null, hashIdentity: IdentityHash): string {
   if (SESSION_HASH.test(name)) return name;
   if (accountId === null)
-    fail("invalid_request", "Set account_id, too: clients name sessions for each account separately.", {
+    fail("invalid_request", "Set account_id too: sessions are separate for each account.", {
       metadata: { field: "session_id" },
     });
   return hashIdentity("session", accountId, name.trim());

@@ -11,12 +11,10 @@ const session = z
   .string()
   .nullable()
   .describe(
-    "Keyed hash of the session that the client named (`session_id`, `x-session-id` and others). `null` means it named none.",
+    "Keyed hash of the session that the client named (`session_id`, `x-session-id` and others). `null` means the client named none.",
   );
 
-const tags = z
-  .array(z.string())
-  .describe("What the client marked the request with (`tags`, `x-gateway-tags`).");
+const tags = z.array(z.string()).describe("Tags that the client set (`tags`, `x-gateway-tags`).");
 
 /** The fields of a generation (`presentGeneration`). */
 const GENERATION = {
@@ -30,7 +28,7 @@ const GENERATION = {
   shadow_of: z
     .string()
     .nullable()
-    .describe("Generation that this one is a copy of. `null` if it is no shadow traffic."),
+    .describe("Id of the generation of which this one is a copy. `null` if it is not shadow traffic."),
   model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),
   provider_name: z.string().nullable(),
   streamed: z.boolean(),
@@ -44,7 +42,7 @@ const GENERATION = {
     .string()
     .nullable()
     .describe(
-      "Id of the generation whose answer was given again, at no cost. `null` means a provider was asked.",
+      "Id of the generation whose stored answer was returned, at no cost. `null` means a provider answered.",
     ),
   created_at: z.iso.datetime(),
   latency: milliseconds.describe("Time to first token, in milliseconds."),
@@ -82,12 +80,12 @@ const GENERATION = {
   cache_discount: z
     .number()
     .describe(
-      "US dollars that the vendor's prompt cache saved: what was read, less what was paid more for writing. Negative if that was more.",
+      "US dollars that the vendor's prompt cache saved: the savings from reads minus the extra cost of writes. Negative if writes cost more.",
     ),
   upstream_inference_cost: z
     .number()
     .describe(
-      "Cost at the provider's list price, in US dollars. Where a pricing rule of the operator applies, the cost at the prices of the rule; the operator sees the list price.",
+      "Cost at the provider's list price, in US dollars. If a pricing rule applies, the cost at the prices of the rule; only the operator sees the list price.",
     ),
   is_byok: z.boolean(),
   prices: z
@@ -111,7 +109,7 @@ const GENERATION = {
       }),
     )
     .describe(
-      "Lines of the cost calculation. Their sum, rounded once, is `total_cost`, unless the model is free or the account's money did not suffice; for BYOK keys without a fee it is `upstream_inference_cost`.",
+      "Lines of the cost calculation. Their sum, rounded once, is `total_cost`, unless the model is free or the account did not cover it; for BYOK keys without a fee it is `upstream_inference_cost`.",
     ),
   list_prices: z
     .looseObject({})
@@ -120,7 +118,9 @@ const GENERATION = {
   margin_nanodollars: z
     .int()
     .nullable()
-    .describe("For the operator: `total_cost` less what the provider bills to it. Otherwise `null`."),
+    .describe(
+      "For the operator: `total_cost` minus what the provider bills to the operator. Otherwise `null`.",
+    ),
   repairs: z
     .object({
       duplicate_calls_removed: tokens,
@@ -145,7 +145,7 @@ const GENERATION = {
   cache_marks: z
     .array(z.enum(["shared", "turns"]))
     .describe(
-      "What the gateway marked of the prompt for the vendor's cache: `shared` for instructions and tools, `turns` for the latest turns.",
+      "The parts of the prompt that the gateway marked for the vendor's cache: `shared` for instructions and tools, `turns` for the latest turns.",
     ),
   advisors: z
     .array(
@@ -184,7 +184,7 @@ const GENERATION = {
         .string()
         .nullable()
         .describe(
-          "What the provider said about the failure, or what happened to the connection, without secrets and shortened to 500 characters. `null` under zero data retention, and to others than the operator if it is about the operator's account at the provider.",
+          "What the provider said about the failure, or what happened to the connection, without secrets and shortened to 500 characters. `null` under zero data retention. If it is about the operator's account at the provider, only the operator sees it.",
         ),
     }),
   ),
@@ -195,7 +195,7 @@ const nativeTokens = z
   .min(0)
   .nullable()
   .describe("The provider's own count. `null` if the gateway counted.");
-const notRecorded = z.null().describe("Always `null`: for clients of OpenRouter, which read the field.");
+const notRecorded = z.null().describe("Always `null`: OpenRouter's clients read the field.");
 
 /** What clients of OpenRouter read of a generation (`presentOwnGeneration`). */
 const COMPATIBLE = {

@@ -7,7 +7,10 @@ export const NamedRouteSteps = z
     z.object({
       name: z.string().describe("Name of the named route."),
       kind: z.enum(ROUTE_KINDS),
-      version: z.int().nullable().describe("Version of the route. `null`: it is in the configuration file."),
+      version: z
+        .int()
+        .nullable()
+        .describe("Version of the route. `null` means it is defined in the configuration file."),
       scope: z
         .enum(["gateway", "account"])
         .describe("Whether the route belongs to the operator or to the account."),
@@ -20,7 +23,7 @@ export const NamedRouteSteps = z
             .describe("Targets in the order in which they are used."),
         })
         .optional()
-        .describe("How a group chose, in the explanation of a route."),
+        .describe("How a group chose. Only in route explanations."),
     }),
   )
   .describe(

@@ -57,7 +57,7 @@ export const PlanLine = z.object({
   reason: z
     .union([CandidateReasons, ExclusionReasons])
     .describe("Why a candidate has its position, or why a deployment was left out."),
-  until: z.iso.datetime().optional().describe("When its drain by the operator ends by itself."),
+  until: z.iso.datetime().optional().describe("Time at which the operator's drain ends (RFC 3339)."),
   upstream_format: z
     .string()
     .optional()

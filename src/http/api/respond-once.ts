@@ -78,4 +78,4 @@ export async function respondOnce(
 const UNKNOWN_OUTCOME =
   "The request with this Idempotency-Key is still running, or was interrupted. Check whether it took effect before you repeat it with a new key.";
 const NOT_STORED =
-  "The request with this Idempotency-Key succeeded, but its response contains a secret or is too long and was not stored. List what it created; revoke a key whose secret you do not have.";
+  "The request with this Idempotency-Key succeeded, but its response contains a secret or is too long and was not stored. List what it created, and revoke any key whose secret you do not have.";

@@ -34,23 +34,23 @@ export const RouteExplanation = z
             .string()
             .nullable()
             .describe(
-              "Wire format of the request to the provider. `null` for a candidate that the request was not encoded for: beyond the first 24, and for long requests beyond `limits.attempts`.",
+              "Wire format of the request to the provider. `null` if the request was not encoded for this candidate: beyond the first 24 candidates, or for long requests beyond `limits.attempts`.",
             ),
           changes: z
             .array(z.object({ field: z.string(), message: z.string() }))
             .nullable()
             .describe(
-              "What would be left out, limited or changed for this candidate, as `gateway_metadata.warnings` of the answer names it. `null` where `upstream_format` is.",
+              "What would be left out, limited or changed for this candidate, in the words of the answer's `gateway_metadata.warnings`. `null` if `upstream_format` is `null`.",
             ),
           error: z
             .object({ type: ErrorType, message: z.string() })
             .nullable()
-            .describe(
-              "Why the request cannot be sent to this candidate. `null` if it can, as far as is known.",
-            ),
+            .describe("Why the request cannot be sent to this candidate. `null` means no reason is known."),
           takes: z
             .array(TakesView)
-            .describe("The parameters for which the endpoint does not accept every value, and who says so."),
+            .describe(
+              "The parameters for which the endpoint does not accept every value, with the source of each rule.",
+            ),
           is_byok: z.boolean().describe("Whether the account's own provider key (BYOK) would be used."),
           reason: CandidateReasons,
           estimated_cost: z
@@ -76,7 +76,7 @@ export const RouteExplanation = z
           reason: ExclusionReasons,
           about: z.string().optional().describe("The rule, feature or parameter behind the reason."),
           retry_after: z.int().optional().describe("Seconds until it is available again."),
-          until: z.iso.datetime().optional().describe("When its drain ends by itself."),
+          until: z.iso.datetime().optional().describe("Time at which its drain ends (RFC 3339)."),
         }),
       )
       .describe("Deployments that were left out."),
@@ -90,7 +90,7 @@ export const RouteExplanation = z
     error: z
       .object({ type: ErrorType, message: z.string() })
       .nullable()
-      .describe("The error that the request would be rejected with. `null` means it would be accepted."),
+      .describe("The error with which the request would be rejected. `null` means it would be accepted."),
   })
   .meta({
     id: "RouteExplanation",

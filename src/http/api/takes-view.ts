@@ -13,7 +13,9 @@ export const TakesView = z
     values: z
       .array(scalar)
       .optional()
-      .describe("The only values that are taken; others are left out. Empty: none is."),
+      .describe(
+        "The only accepted values; others are left out. An empty list means that no value is accepted.",
+      ),
     min: z.number().optional().describe("Lower numbers are raised to it."),
     max: z.number().optional().describe("Higher numbers are lowered to it."),
     list: z.literal(true).optional().describe("A single text is sent as a list."),
@@ -21,11 +23,14 @@ export const TakesView = z
     not_with: z
       .object({ parameter: z.string(), values: z.array(scalar).optional() })
       .optional()
-      .describe("It is left out beside this parameter, or beside these values of it."),
+      .describe("It is left out if the request has this other parameter, or these values of it."),
     source: z
       .enum(TAKES_SOURCES)
       .describe(
-        "Who says so: the API format, the provider, the model, its family, or the configuration of this gateway.",
+        "Source of the rule: the API format, the provider, the model, its family, or the configuration of this gateway.",
       ),
   })
-  .meta({ id: "TakenParameter", description: "What an endpoint takes of a parameter, and who says so." });
+  .meta({
+    id: "TakenParameter",
+    description: "The values of a parameter that an endpoint accepts, and the source of the rule.",
+  });

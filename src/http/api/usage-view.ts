@@ -16,13 +16,13 @@ const SUMS = {
   cache_saved: z
     .number()
     .describe(
-      "US dollars that vendors' prompt caches saved: what was read, less what was paid more for writing. Negative if that was more.",
+      "US dollars that vendors' prompt caches saved: the savings from reads minus the extra cost of writes. Negative if writes cost more.",
     ),
   cache_saved_nanodollars: z.int(),
   upstream_cost: z
     .number()
     .describe(
-      "Cost at the providers' list prices, in US dollars. While the operator has pricing rules, `cost` for all but the operator.",
+      "Cost at the providers' list prices, in US dollars. If the operator has pricing rules, callers other than the operator see `cost` here.",
     ),
   upstream_cost_nanodollars: z.int(),
 };
@@ -34,7 +34,7 @@ export const DayOfUsage = z
 
 /** A figure that only the operator sees. */
 function operatorOnly(schema: z.ZodNumber | z.ZodInt, description: string) {
-  return schema.nullable().describe(`${description} \`null\` for all but the operator.`);
+  return schema.nullable().describe(`${description} Only the operator sees it; otherwise \`null\`.`);
 }
 
 const group = z.string().nullable().optional();
@@ -45,7 +45,7 @@ const percentiles = z.object({ p50: z.int(), p90: z.int(), p99: z.int() }).nulla
 export const UsageLine = z
   .object({
     hour: group.describe(
-      "Begin of the hour (RFC 3339, UTC). `null` for the days whose hours are no longer known.",
+      "Start of the hour (RFC 3339, UTC). `null` for days whose hours are no longer known.",
     ),
     day: group.describe("Day in UTC."),
     model: group,
@@ -60,12 +60,12 @@ export const UsageLine = z
       "`completed`, `cancelled`, `interrupted`, or the error of the requests that failed. `null` for days that an earlier version of the gateway has counted.",
     ),
     tag: group.describe(
-      "A tag of the requests. One with several tags counts for each of them. `(other)` are the tags beyond the first 200 of an account and hour; `null` are requests without tags.",
+      "A tag of the requests. A request with several tags counts for each of them. `(other)` stands for tags beyond an account's first 200 in an hour, `null` for requests without tags.",
     ),
     ...SUMS,
     provider_cost: operatorOnly(
       z.number(),
-      "What the providers bill to the operator at their list prices, in US dollars: `upstream_cost` without requests with own provider keys (BYOK).",
+      "What the providers bill to the operator at their list prices, in US dollars: `upstream_cost` without requests with BYOK keys.",
     ),
     provider_cost_nanodollars: operatorOnly(z.int(), "The same in nanodollars."),
     margin: operatorOnly(
@@ -74,9 +74,9 @@ export const UsageLine = z
     ),
     margin_nanodollars: operatorOnly(z.int(), "The same in nanodollars."),
     latency_ms: percentiles.describe(
-      "Time to the first token. Each percentile is off by 19 percent at most. `null` if no request of the line had a token, and in reports about tags.",
+      "Time to the first token. Each percentile is off by at most 19 percent. `null` if no request of the line had a token, and in reports by tag.",
     ),
-    duration_ms: percentiles.describe("Time to the end of the response, of requests that had a token."),
+    duration_ms: percentiles.describe("Time to the end of the response, for requests that had a token."),
   })
   .meta({
     id: "UsageLine",

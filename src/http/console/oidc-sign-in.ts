@@ -152,7 +152,7 @@ function requireSignedInAgain(
   if (reauthenticateMs === null || deps.clock.now() - authenticatedAt <= reauthenticateMs) return;
   throw new OidcError(
     authenticatedAt === 0
-      ? "The provider does not say when you signed in (auth_time), so that this cannot be done with its sign-in. Ask the operator to set console.oidc.reauthenticate_ms: null, or use a management key."
+      ? "The provider does not say when you signed in (auth_time), so this cannot be done with its sign-in. Ask the operator to set console.oidc.reauthenticate_ms: null, or use a management key."
       : "The provider did not ask you to sign in again. Sign out there, and try again.",
     `auth_time is ${new Date(authenticatedAt).toISOString()}`,
   );
@@ -229,7 +229,7 @@ function readKept(header: string | null): KeptSignIn {
     // Treated as no cookie.
   }
   throw new OidcError(
-    "The sign-in took too long, or began in another browser. Begin again at /console.",
+    "The sign-in took too long, or began in another browser. Start again at /console.",
     "no checks",
   );
 }

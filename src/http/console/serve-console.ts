@@ -66,7 +66,7 @@ function findFile({ hash, files }: ConsoleBuild, pathname: string): ConsoleFile 
   const [fileHash, name = "", ...rest] = pathname.slice(ASSETS.length).split("/");
   const file = fileHash === hash && rest.length === 0 ? files.get(name) : undefined;
   return (
-    file ?? fail("not_found", "The console has no such file. Reload the page to get its present version.")
+    file ?? fail("not_found", "The console has no such file. Reload the page to get its current version.")
   );
 }
 

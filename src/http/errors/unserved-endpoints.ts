@@ -40,22 +40,22 @@ const OPENAI: readonly UnservedEndpoint[] = [
   {
     path: /\/responses\/./i,
     example: "/v1/responses/resp_1",
-    hint: "Responses are not stored, so that they cannot be read, cancelled or deleted. Send the whole input with each request to POST /v1/responses.",
+    hint: "Responses are not stored, so they cannot be read, cancelled or deleted. Send the whole input with each request to POST /v1/responses.",
   },
   {
     path: below("batches"),
     example: "/v1/messages/batches",
-    hint: "Batches are not served. Send each request by itself to the endpoint of its API.",
+    hint: "Batches are not served. Send each request separately to the endpoint of its API.",
   },
   {
     path: below("vector_stores"),
     example: "/v1/vector_stores/vs_1/search",
-    hint: "Vector stores are not served. Make vectors with POST /v1/embeddings, and keep them in a database of your own.",
+    hint: "Vector stores are not served. Create vectors with POST /v1/embeddings, and store them in your own database.",
   },
   {
     path: below("files|uploads|containers"),
     example: "/v1/files/file-1/content",
-    hint: `Files are not stored. Put a file into the request, as base64 or as a URL: a file part of ${CHAT}, or input_file of POST /v1/responses.`,
+    hint: `Files are not stored. Include the file in the request, as base64 or as a URL: a file part of ${CHAT}, or input_file of POST /v1/responses.`,
   },
   {
     path: below("fine_tuning|fine-tunes|fine_tunes"),
@@ -108,47 +108,47 @@ const ANTHROPIC_AND_OTHERS: readonly UnservedEndpoint[] = [
   {
     path: below("v1/agents"),
     example: "/v1/agents/completions",
-    hint: `Agents of providers are not served. Name a model, and send the conversation to ${CHAT}.`,
+    hint: `Providers' agents are not served. Choose a model, and send the conversation to ${CHAT}.`,
   },
   {
     path: below("ocr"),
     example: "/v1/ocr",
-    hint: `Text recognition has no endpoint of its own. Send the document to a model with image or file input at ${CHAT}.`,
+    hint: `There is no separate endpoint for text recognition. Send the document to a model with image or file input at ${CHAT}.`,
   },
   {
     path: /\/models\/[^/]+:(?:\w*embedContents?|predict)$/i,
     example: "/v1beta/models/gemini-embedding-001:batchEmbedContents",
-    hint: "Gemini's API is not served. Make vectors with a client of OpenAI's API at POST /v1/embeddings.",
+    hint: "Gemini's API is not served. Create vectors with an OpenAI client at POST /v1/embeddings.",
     renderError: renderGeminiError,
   },
   {
     path: /\/models\/[^/]+:countTokens$/i,
     example: "/v1beta/models/gemini-2.5-pro:countTokens",
-    hint: "Gemini's API is not served. Count tokens with POST /v1/messages/count_tokens, which takes every model.",
+    hint: "Gemini's API is not served. Count tokens with POST /v1/messages/count_tokens, which accepts every model.",
     renderError: renderGeminiError,
   },
   {
     path: /\/models\/[^/]+:\w+$/i,
     example: "/v1beta/models/gemini-2.5-pro:streamGenerateContent",
-    hint: `Gemini's API is not served. Use a client of OpenAI's or Anthropic's API: ${CHAT}, POST /v1/responses or POST /v1/messages take Gemini models too.`,
+    hint: `Gemini's API is not served. Use a client of OpenAI's or Anthropic's API: ${CHAT}, POST /v1/responses and POST /v1/messages accept Gemini models too.`,
     renderError: renderGeminiError,
   },
   {
     path: /\/model\/[^/]+\/(?:converse|invoke)[\w-]*$/i,
     example: "/model/anthropic.claude/converse-stream",
-    hint: `Bedrock's API is not served. Use a client of OpenAI's or Anthropic's API: ${CHAT} or POST /v1/messages take its models too.`,
+    hint: `Bedrock's API is not served. Use a client of OpenAI's or Anthropic's API: ${CHAT} and POST /v1/messages accept its models too.`,
     renderError: renderMessageError,
   },
   {
     path: whole("(?:/[\\w-]+)*/v2/chat"),
     example: "/v2/chat",
-    hint: `Cohere's API is not served. Use a client of OpenAI's API: ${CHAT} takes Cohere's models too.`,
+    hint: `Cohere's API is not served. Use a client of OpenAI's API: ${CHAT} accepts Cohere's models too.`,
     renderError: renderMessageError,
   },
   {
     path: whole("(?:/[\\w-]+)*/v[12]/embed"),
     example: "/v2/embed",
-    hint: "Cohere's API is not served. Use a client of OpenAI's API: POST /v1/embeddings takes Cohere's models too.",
+    hint: "Cohere's API is not served. Use a client of OpenAI's API: POST /v1/embeddings accepts Cohere's models too.",
     renderError: renderMessageError,
   },
 ];
@@ -190,7 +190,7 @@ const OTHER_GATEWAYS: readonly UnservedEndpoint[] = [
   {
     path: whole("/(?:health|ping|live|livez|ready)(?:/\\w+)?"),
     example: "/health/readiness",
-    hint: "GET /healthz says whether the process runs, and GET /readyz whether requests can be answered.",
+    hint: "GET /healthz says whether the process is running, and GET /readyz whether it can answer requests.",
   },
   {
     path: whole("(?:/api/gateway|/api)?(?:/v1)?/auth/key"),
@@ -210,7 +210,7 @@ const OTHER_GATEWAYS: readonly UnservedEndpoint[] = [
   {
     path: whole("/(?:swagger|redoc|api-docs)(?:/.*)?|/openapi\\.ya?ml|/swagger\\.json"),
     example: "/swagger",
-    hint: "GET /docs is the reference of the API, and GET /openapi.json its OpenAPI document.",
+    hint: "GET /docs is the API reference, and GET /openapi.json the OpenAPI document.",
   },
 ];
 

@@ -106,7 +106,7 @@ export async function authorizeManagement(
   if (access.roles.includes(role)) return principal;
   return fail(
     "permission_denied",
-    `This endpoint needs a management key with the role ${access.roles.join(" or ")}; the role of the key sent is ${role}.`,
+    `This endpoint needs a management key with the role ${access.roles.join(" or ")}. Your key has the role ${role}.`,
   );
 }
 

@@ -178,7 +178,7 @@ function createSlownessError(): GatewayError {
   return new GatewayError({
     code: "unavailable",
     message:
-      "The gateway needed the memory of this request body, which arrived slowly, for others. Retry later, over a faster connection.",
+      "The gateway is short of memory, and this request body arrived slowly. Retry later, over a faster connection.",
     retryAfterS: NO_ROOM_RETRY_S,
     headers: CLOSES,
     internal: "limits.total_body_bytes is used up",
@@ -264,7 +264,7 @@ async function decompress(body: Buffer, { encoding, decoder }: Encoded, bounds: 
     if (error instanceof GatewayError) throw error;
     return fail(
       "invalid_request",
-      `The request body is not valid ${encoding}, which its content-encoding declares.`,
+      `The request body is not valid ${encoding}, although its content-encoding says so.`,
     );
   } finally {
     chunks.free();
@@ -287,7 +287,7 @@ export function rejectForMemory(share: ByteShare, principal: Principal, bytes: n
     const source = principal.kind === "anonymous" ? "anonymous" : "key";
     fail(
       "rate_limit_exceeded",
-      "The bodies of your other requests in progress leave no memory for another. Retry when they have ended.",
+      "Your other requests in progress use all the memory that you may use for bodies. Retry when they have ended.",
       { retryAfterS: NO_ROOM_RETRY_S, metadata: { limit_source: source, limit_kind: "body_bytes" } },
     );
   }

@@ -13,7 +13,7 @@ export function requireRecentSignIn(context: RequestContext): void {
   if (hasRecentSignIn(context)) return;
   fail(
     "permission_denied",
-    "Your last sign-in at the provider is too long ago for this. Sign in again, and then repeat it.",
+    "Your last sign-in at the provider is too long ago for this change. Sign in again, then repeat it.",
     { metadata: { reason: "sign_in_again", sign_in_path: SIGN_IN_AGAIN } },
   );
 }

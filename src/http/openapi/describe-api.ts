@@ -44,7 +44,7 @@ export function describeApi(): OpenApiDocument {
 }
 
 const DESCRIPTION = [
-  "Authenticate with `Authorization: Bearer gw_…` or `x-api-key`. Inference keys call models, management keys call the management API; neither can be used for the other.",
+  "Authenticate with `Authorization: Bearer gw_…` or `x-api-key`. Inference keys call models, management keys call the management API; neither works for the other.",
   "Request bodies are JSON, optionally compressed (`content-encoding` gzip, deflate, br or zstd). Paths under `/api/gateway` are also served under `/api/gateway/v1`, `/api/v1` and `/v1`.",
   'Errors have the same format everywhere except in the Messages and Responses APIs, which use their own. Lists are `{"data": […], "next": …}`: to get the next page, send `next` as `after`. On the last page `next` is `null`.',
   "Every response has an `x-request-id`. POST requests to the management API accept an `Idempotency-Key`.",

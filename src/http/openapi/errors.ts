@@ -11,7 +11,7 @@ export const ErrorBody = z
       type: ErrorType,
       metadata: z
         .looseObject({
-          code: ErrorType.describe("The `type` again, for clients that look for a code that is a text."),
+          code: ErrorType.describe("The `type` again, for clients that expect a string code."),
           field: z.string().optional().describe("The invalid field of the request."),
           limit_source: z.string().optional().describe("Which limit was reached."),
         })
@@ -67,10 +67,10 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   payload_too_large: "the body exceeds the size limit",
   unsupported_media_type: "the body's media type or encoding is not supported",
   upgrade_required: "the endpoint takes no WebSocket; send the request over HTTP",
-  rate_limit_exceeded: "a rate limit is exceeded; `Retry-After` is when to retry",
+  rate_limit_exceeded: "a rate limit is exceeded; `Retry-After` says when to retry",
   internal: "internal error of the gateway",
   upstream_error: "the provider failed or returned an invalid response",
-  unavailable: "the provider or the gateway's store is unavailable; `Retry-After` is when to retry",
+  unavailable: "the provider or the gateway's store is unavailable; `Retry-After` says when to retry",
 };
 
 /** The error types with one HTTP status. */

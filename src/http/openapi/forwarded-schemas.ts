@@ -73,7 +73,9 @@ export const RerankResponse = z
     results: z
       .array(z.looseObject({ index: z.int(), relevance_score: z.number() }))
       .optional()
-      .describe("Documents by relevance. Providers of another format than Cohere's name this list `data`."),
+      .describe(
+        "Documents by relevance. Providers with a format other than Cohere's may name this list `data`.",
+      ),
     usage: ForwardedUsage,
   })
   .meta({ id: "RerankResponse" });

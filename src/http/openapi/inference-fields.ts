@@ -35,7 +35,7 @@ const ProviderPreferences = z
       .boolean()
       .nullish()
       .describe(
-        "`false` uses only the providers of `order`, even while none of them is available; without a provider of `order` that serves the model, only the first candidate. Default: `true`.",
+        "`false` uses only the providers in `order`, even if none of them is available. If none of them serves the model, it uses only the first candidate. Default: `true`.",
       ),
     own_keys_only: z
       .boolean()
@@ -76,7 +76,7 @@ const ProviderPreferences = z
       .enum(PROMPT_CACHING)
       .nullish()
       .describe(
-        "Whether the gateway marks the prompt for a vendor that caches by marks, if it has none: `auto` (the default) where it pays, `off` never.",
+        "Whether the gateway sets cache marks in a prompt that has none, for vendors that need them: `auto` (the default) when that saves money, `off` never.",
       ),
   })
   .meta({
@@ -95,18 +95,18 @@ export const GATEWAY_FIELDS = {
   preset: z
     .string()
     .nullish()
-    .describe(
-      "Name of a preset of the account, whose settings the request gets where it has none of its own.",
-    ),
+    .describe("Name of a preset of the account. Its settings apply where the request has none."),
   session_id: z
     .string()
     .nullish()
-    .describe("Your identifier of the conversation, for cache affinity. It is not passed on."),
+    .describe("Your identifier of the conversation, for cache affinity. Not sent to the provider."),
   tags: z
     .array(z.string().min(1).max(BOUNDS.tagChars))
     .max(BOUNDS.requestTags)
     .nullish()
-    .describe("What the request is for, such as a team or a job, for usage reports. Tags are not passed on."),
+    .describe(
+      "What the request is for, such as a team or a job, for usage reports. Not sent to the provider.",
+    ),
 };
 
 /** `stream`. */
@@ -146,7 +146,7 @@ export const Usage = z
       })
       .optional()
       .describe(
-        "The cost at the provider's list price in US dollars, and what of it is charged by tokens of the prompt and of the completion. In Responses these two are `upstream_inference_input_cost` and `upstream_inference_output_cost`.",
+        "The cost at the provider's list price in US dollars, and the parts of it for prompt tokens and for completion tokens. In Responses, these two are `upstream_inference_input_cost` and `upstream_inference_output_cost`.",
       ),
     is_byok: z.boolean().optional().describe("Whether the account's own provider key (BYOK) was used."),
     estimated: z

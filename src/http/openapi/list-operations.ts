@@ -198,7 +198,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
       {
         status: 200,
         description:
-          "The gateway answers requests; `degraded`: most of them, and `problems` tells what does not work.",
+          "The gateway answers requests. If the status is `degraded`, it answers most of them, and `problems` says what does not work.",
         schema: z.looseObject({
           status: z.enum(["ready", "degraded"]),
           problems: z.array(z.string()).optional(),

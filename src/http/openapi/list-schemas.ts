@@ -33,7 +33,7 @@ const Pricing = z
     description: "Prices of a model: for each unit the highest price among its providers.",
   });
 
-const unknownFact = z.null().describe("Always `null`: for clients of OpenRouter, which read the field.");
+const unknownFact = z.null().describe("Always `null`: OpenRouter's clients read the field.");
 
 /** A record of `GET models` (`PublicModel`). */
 export const Model = z
@@ -173,20 +173,15 @@ export function listOf(item: z.ZodType) {
   return z.looseObject({
     object: z.literal("list"),
     data: z.array(item),
-    links: z.object({ next: z.null().describe("Always `null`: the list is whole.") }),
-    total_count: z.int().describe("Number of records, also of those that `limit` and `offset` leave out."),
+    links: z.object({ next: z.null().describe("Always `null`: the list is complete.") }),
+    total_count: z.int().describe("Number of all records, regardless of `limit` and `offset`."),
   });
 }
 
 /** Which part of a list is wanted. Without either the list is whole. */
 const PART_QUERY = {
-  limit: z.coerce.number().int().min(0).optional().describe("The most records of the answer."),
-  offset: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .optional()
-    .describe("Number of records to leave out at the beginning."),
+  limit: z.coerce.number().int().min(0).optional().describe("Maximum number of records to return."),
+  offset: z.coerce.number().int().min(0).optional().describe("Number of records to skip."),
 };
 
 /** The query of the lists of models and providers. */

@@ -23,7 +23,7 @@ export const SESSION_HEADER: RequestHeader = {
 /** Marks a request for usage reports. */
 export const TAGS: RequestHeader = {
   name: TAGS_HEADER,
-  description: `Tags with commas between them, in addition to the \`tags\` of the body. Together at most ${BOUNDS.requestTags}.`,
+  description: `Comma-separated tags, in addition to \`tags\` in the body. At most ${BOUNDS.requestTags} in all.`,
 };
 
 /** Selects the model of some auto tiers. */
@@ -38,7 +38,7 @@ export const IDEMPOTENCY_KEY: ParameterObject = {
   in: "header",
   required: false,
   description:
-    "A unique value of visible ASCII characters that makes the request safe to retry. Within 24 hours a repetition returns the first response, with `idempotent-replayed: true`. A different request with the same value is rejected with 409.",
+    "A unique value of visible ASCII characters that makes the request safe to retry. Within 24 hours, a repetition returns the first response, with `idempotent-replayed: true`. A different request with the same value is rejected with 409.",
   schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
 };
 

@@ -198,7 +198,7 @@ function rejectWebSocket(): never {
   throw new GatewayError({
     code: "upgrade_required",
     message:
-      "This endpoint takes no WebSocket. Send the request over HTTP, and stream answers as server-sent events.",
+      "This endpoint does not support WebSockets. Send the request over HTTP, and stream answers as server-sent events.",
     // Required by RFC 9110, section 15.5.22.
     headers: { upgrade: "HTTP/1.1" },
   });

@@ -116,5 +116,5 @@ async function createPartition(
 }
 
 function describeDropped(day: number): string {
-  return `the generations of ${formatDay(day)} were deleted by the retention policy, so that it is unknown whether this one was charged`;
+  return `the generations of ${formatDay(day)} were deleted by the retention policy, so it is unknown whether this one was charged`;
 }

@@ -93,7 +93,7 @@ export class DroppedGenerations {
       if (record.id < end && readIdTime(record.id) !== null && this.isStored.get(record.id) === null)
         throw new RejectedRecordError(
           new Error(
-            `the generations of the time of ${record.id} were deleted by the retention policy, so that it is unknown whether this one was charged`,
+            `the generations of the time of ${record.id} were deleted by the retention policy, so it is unknown whether this one was charged`,
           ),
         );
   }

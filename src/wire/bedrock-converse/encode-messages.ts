@@ -49,7 +49,7 @@ export function encodeConversation(request: ConversationRequest, encoding: Encod
     if (isSystem)
       encoding.warn(
         `messages[${at}].role`,
-        "A system message after the first others was sent as the user's.",
+        "A system message after other messages was sent as a user message.",
       );
     append(messages, message.role === "assistant" ? "assistant" : "user", encoder.encodeParts(message, at));
   }
@@ -164,7 +164,7 @@ class PartEncoder {
   }
 
   private leaveOut(what: string, field: string): Fields[] {
-    this.encoding.warn(field, `The ${what} was left out: this model's provider takes none here.`);
+    this.encoding.warn(field, `The ${what} was left out: this model's provider does not support it here.`);
     return [];
   }
 }

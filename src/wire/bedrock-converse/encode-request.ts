@@ -92,7 +92,10 @@ function encodeOutputFormat(format: OutputFormat | null, { family, warn, schemas
       return { outputConfig: { textFormat: { type: "json_schema", structure: { jsonSchema } } } };
     }
     case "json":
-      warn("response_format", "This provider holds answers to a JSON Schema only; it was left out.");
+      warn(
+        "response_format",
+        "This provider supports only JSON Schema as the format of answers; it was left out.",
+      );
       return {};
     case "native":
       warn("response_format", "Another provider's format was left out.");

@@ -77,14 +77,14 @@ function chooseSampling(request: ConversationRequest, plan: ReasoningPlan, encod
 /** Clients send 0 to 2, Converse takes 0 to 1. */
 function limitTemperature(temperature: number | null, { warn }: Encoding): number | null {
   if (temperature === null || temperature <= 1) return temperature;
-  warn("temperature", "This provider takes at most 1; it was set to 1.");
+  warn("temperature", "This provider accepts at most 1; it was set to 1.");
   return 1;
 }
 
 function encodeTopK(topK: number, { family, warn }: Encoding): Fields {
   if (family === "claude") return { top_k: topK };
   if (family === "nova") return { inferenceConfig: { topK } };
-  warn("top_k", "This model does not take it; it was left out.");
+  warn("top_k", "This model does not support it; it was left out.");
   return {};
 }
 

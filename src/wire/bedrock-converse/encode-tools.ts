@@ -39,7 +39,10 @@ export function encodeTools(request: ConversationRequest, encoding: Encoding): E
   const hasTools = tools.length > 0;
   if (toolChoice?.kind === "none" && hasTools) {
     if (called.length === 0) return NO_TOOLS;
-    encoding.warn("tool_choice", "Tools cannot be forbidden once one was called; the model may call one.");
+    encoding.warn(
+      "tool_choice",
+      "Tools cannot be forbidden once one has been called; the model may call one.",
+    );
   }
   if (!hasTools && called.length === 0) return NO_TOOLS;
   if (!hasTools) return { toolConfig: { tools: called.map(declareCalled) }, modelFields: {} };
@@ -91,7 +94,7 @@ function warnOfTool(tool: FunctionTool | CustomTool, at: number, { warn }: Encod
     // Converse has the field, but some models behind it, such as Claude Sonnet 5, reject it.
     warn(
       `tools[${at}].function.strict`,
-      "Not every model of this provider holds to a schema strictly; it was left out.",
+      "Not every model of this provider supports strict schemas; it was left out.",
     );
   }
 }

@@ -52,7 +52,7 @@ export function planReasoning(request: ConversationRequest, encoding: Encoding):
   if (encoding.family === "openai" && effort !== null && !isOff && target.reasoning?.efforts !== undefined) {
     return { ...NO_PLAN, modelFields: { reasoning_effort: fitEffort(effort, target.reasoning.efforts) } };
   }
-  encoding.warn("reasoning", "How much this model reasons cannot be chosen at this provider.");
+  encoding.warn("reasoning", "This provider does not let the request choose how much the model reasons.");
   return NO_PLAN;
 }
 
@@ -114,7 +114,10 @@ function planBudget(
   encoding: Encoding,
 ): ReasoningPlan {
   if (lacksThinking(request, encoding)) {
-    encoding.warn("reasoning", "This turn began without reasoning, so it goes on without; it was left out.");
+    encoding.warn(
+      "reasoning",
+      "This turn began without reasoning and must continue without it; it was left out.",
+    );
     return NO_PLAN;
   }
   const wanted = Math.max(

@@ -13,5 +13,5 @@ export function warnUnsupported(request: ConversationRequest, { warn }: Encoding
     ["user", request.user !== null],
   ];
   for (const [field, isSet] of parameters)
-    if (isSet) warn(field, "This provider does not take it; it was left out.");
+    if (isSet) warn(field, "This provider does not support it; it was left out.");
 }

@@ -56,7 +56,7 @@ export function encodeMessages(messages: readonly Message[], rules: MessageRules
     encoded.push(...encodeMessage({ ...message, parts: others }, at, encoding));
   }
   flushImages();
-  if (hasOmittedReasoning) rules.warn("messages", "Reasoning that this model has no use for was left out.");
+  if (hasOmittedReasoning) rules.warn("messages", "Reasoning that this model cannot use was left out.");
   return encoded;
 }
 
@@ -176,7 +176,7 @@ function readDocument({ kind, source }: MediaPart): string | null {
 
 function leaveOut(part: Part, field: string, { warn }: Encoding): [] {
   const what = part.kind === "native" ? part.type : part.kind;
-  warn(field, `The ${what} was left out: this model's provider takes none here.`);
+  warn(field, `The ${what} was left out: this model's provider does not support it here.`);
   return [];
 }
 

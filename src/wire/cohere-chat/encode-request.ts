@@ -63,7 +63,7 @@ function warnUnsupported(request: ConversationRequest, warn: Warn): void {
     ["metadata", request.metadata !== null && Object.keys(request.metadata).length > 0],
   ];
   for (const [field, isSet] of settings)
-    if (isSet) warn(field, "This provider does not take it; it was left out.");
+    if (isSet) warn(field, "This provider does not support it; it was left out.");
 }
 
 const MAX_STOPS = 5;
@@ -75,12 +75,12 @@ function encodeSampling(request: ConversationRequest, warn: Warn): Fields {
   const limit = (field: string, value: number | null, [low, high]: Range): number | null => {
     if (value === null || (value >= low && value <= high)) return value;
     const limited = Math.min(Math.max(value, low), high);
-    warn(field, `This provider takes ${low} to ${high}; it was set to ${limited}.`);
+    warn(field, `This provider accepts ${low} to ${high}; it was set to ${limited}.`);
     return limited;
   };
   const stop = request.stop.filter((sequence) => sequence !== "");
   if (stop.length > MAX_STOPS)
-    warn("stop", `This provider takes ${MAX_STOPS} stop sequences; the others were left out.`);
+    warn("stop", `This provider accepts ${MAX_STOPS} stop sequences; the others were left out.`);
   return withoutNulls({
     max_tokens: request.maxTokens,
     temperature: limit("temperature", request.temperature, [0, 1]),
@@ -105,7 +105,7 @@ function encodeOutputFormat({ outputFormat, tools }: ConversationRequest, warn: 
     return {};
   }
   if (tools.length > 0) {
-    warn("response_format", "This provider takes no format beside tools; it was left out.");
+    warn("response_format", "This provider does not accept a format together with tools; it was left out.");
     return {};
   }
   return { response_format: { type: "json_object", ...encodeAnswerSchema(outputFormat, warn) } };
@@ -133,7 +133,7 @@ function encodeReasoning(
   const isOff = parameters.enabled === false || parameters.effort === "none";
   if (reasoning === null) {
     if (reasons === true)
-      warn("reasoning", "It is not known how this model's reasoning is controlled; left to it.");
+      warn("reasoning", "It is not known how to control this model's reasoning; the model decides.");
     else if (!isOff) warn("reasoning", "This model does not reason; it was left out.");
     return {};
   }

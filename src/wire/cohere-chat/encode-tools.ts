@@ -81,7 +81,7 @@ function encodeStrictness(tools: readonly Tool[], warn: Warn): Fields {
   if (functions.length === tools.length && functions.every(canBeStrict)) return { strict_tools: true };
   warn(
     "tools",
-    "This provider is strict with all tools or none, and only with required parameters; strict was left out.",
+    "This provider supports strict only for all tools at once, and only with required parameters; strict was left out.",
   );
   return {};
 }

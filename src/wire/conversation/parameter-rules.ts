@@ -121,11 +121,11 @@ function warnOf(field: string, rule: ParameterRule, value: ChangedValue): Warnin
 }
 
 function describeChange({ values = [], notWith }: ParameterRule, value: ChangedValue): string {
-  if (value !== undefined) return `The model at this provider takes other values; ${value} was sent.`;
+  if (value !== undefined) return `The model at this provider does not accept the value; ${value} was sent.`;
   if (notWith !== undefined)
-    return `The model at this provider does not take it beside ${notWith.parameter}; it was left out.`;
+    return `The model at this provider does not accept it together with ${notWith.parameter}; it was left out.`;
   const only = values.filter((one) => one !== null).join(", ");
   return only === ""
-    ? "The model at this provider does not take it; it was left out."
-    : `The model at this provider takes only ${only}; it was left out.`;
+    ? "The model at this provider does not support it; it was left out."
+    : `The model at this provider accepts only ${only}; it was left out.`;
 }

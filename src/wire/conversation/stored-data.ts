@@ -62,7 +62,7 @@ export function findStoredReference(bytes: Buffer): StoredReference | null {
   const body = tryParse(bytes.toString("utf8"));
   if (typeof body !== "object" || body === null) return null;
   const { messages, input, system, tools, container } = body as Record<string, unknown>;
-  if ((container ?? null) !== null) return describe("container", "keeps files at the provider. Leave it out");
+  if ((container ?? null) !== null) return describe("container", "keeps files at the provider. Remove it");
   return (
     findTool(tools) ??
     findFile(messages, "messages") ??
@@ -93,7 +93,7 @@ function findTool(tools: unknown): StoredReference | null {
     const { type, environment } = (tool ?? {}) as Record<string, unknown>;
     if (typeof type !== "string" || !STORING_TOOL.test(type)) continue;
     const runsHere = type === "shell" && (environment as { type?: unknown } | undefined)?.type === "local";
-    if (!runsHere) return describe(`tools[${at}]`, `(${type}) keeps files at the provider. Leave it out`);
+    if (!runsHere) return describe(`tools[${at}]`, `(${type}) keeps files at the provider. Remove it`);
   }
   return null;
 }

@@ -43,7 +43,7 @@ function encodePart(part: Part, field: string, encoding: Encoding): GeminiPart |
       return { functionCall: encodeCall(part, field, encoding) };
     case "native":
       if (part.format === "gemini") return part.value;
-      warn(encoding, field, `The provider knows no ${part.type}; it is left out.`);
+      warn(encoding, field, `The provider does not know ${part.type}; it is left out.`);
       return null;
     case "tool-result":
       return null;

@@ -60,7 +60,7 @@ function encodeMessages(messages: readonly Message[], at: number, encoding: Enco
       warn(
         encoding,
         `messages[${at}]`,
-        "The provider takes system messages at the beginning only; sent as a user's.",
+        "The provider accepts system messages only at the beginning; it was sent as a user message.",
       );
       return { role: "user", parts: encodeSystem(message, at, encoding) };
     case "user":
@@ -92,7 +92,7 @@ function encodeSystem(message: Message, at: number, encoding: Encoding): GeminiP
     warn(
       encoding,
       `messages[${at}].content[${index}]`,
-      "The provider takes only text from the system; it is left out.",
+      "The provider accepts only text in system messages; it is left out.",
     );
     return [];
   });
@@ -117,7 +117,7 @@ function encodeUserPart(part: Part, field: string, encoding: Encoding): GeminiPa
       return [encodeMedia(part, field)];
     case "native":
       if (part.format === "gemini") return [part.value];
-      warn(encoding, field, `The provider knows no ${part.type}; it is left out.`);
+      warn(encoding, field, `The provider does not know ${part.type}; it is left out.`);
       return [];
     default:
       return [];

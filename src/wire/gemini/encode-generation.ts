@@ -53,7 +53,7 @@ function encodeOutput(format: OutputFormat | null, encoding: Encoding): Fields {
       return { responseMimeType: "application/json", responseJsonSchema: schema };
     }
     case "native":
-      warn(encoding, "response_format", "The provider has no such format; the answer is plain text.");
+      warn(encoding, "response_format", "The provider does not have this format; the answer is plain text.");
       return {};
     default:
       return {};

@@ -18,7 +18,7 @@ export function encodeMedia(part: MediaPart, field: string): GeminiPart {
       return encodeUrl(part, source, field);
     case "file-id":
       if (source.store === "google") return { fileData: { fileUri: source.id } };
-      return reject(field, "The file was uploaded to another vendor; send its data, or its address.");
+      return reject(field, "The file was uploaded to another vendor. Send its data or its URL.");
   }
 }
 
@@ -26,7 +26,7 @@ const FETCHABLE_URL = /^(?:https?|gs):\/\//i;
 
 function encodeUrl(part: MediaPart, source: MediaSource & { kind: "url" }, field: string): GeminiPart {
   if (!FETCHABLE_URL.test(source.url))
-    reject(field, "Send the data, or an address that begins with https: or gs:.");
+    reject(field, "Send the data, or a URL that begins with https: or gs:.");
   const mimeType = source.mediaType ?? guessType(part, source.url);
   return { fileData: { ...(mimeType === null ? {} : { mimeType }), fileUri: source.url } };
 }

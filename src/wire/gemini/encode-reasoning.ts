@@ -31,7 +31,7 @@ export function encodeReasoning(parameters: ReasoningParameters | null, encoding
       warn(
         encoding,
         "reasoning",
-        "It is not known how this model's reasoning is controlled; left to the model.",
+        "It is not known how to control this model's reasoning; the model decides.",
       );
     return null;
   }
@@ -78,7 +78,11 @@ function encodeBudget(parameters: ReasoningParameters, encoding: Encoding): Fiel
   if (requested === null) return parameters.adaptive ? { thinkingBudget: -1 } : {};
   const budget = Math.min(Math.max(requested, min), max);
   if (parameters.budgetTokens !== null && budget !== requested) {
-    warn(encoding, "reasoning", `This model takes budgets from ${min} to ${max} tokens; ${budget} is sent.`);
+    warn(
+      encoding,
+      "reasoning",
+      `This model accepts budgets from ${min} to ${max} tokens; ${budget} is sent.`,
+    );
   }
   return { thinkingBudget: budget };
 }

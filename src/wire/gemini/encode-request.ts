@@ -49,6 +49,6 @@ function warnUnsupported(request: ConversationRequest, encoding: Encoding): void
     metadata: metadata !== null,
   };
   for (const [field, isSet] of Object.entries(settings)) {
-    if (isSet) warn(encoding, field, "The provider has no such setting; it is left out.");
+    if (isSet) warn(encoding, field, "The provider does not have this setting; it is left out.");
   }
 }

@@ -12,11 +12,12 @@ export function encodeTools(tools: readonly Tool[], choice: ToolChoice | null, e
     if (isOffered?.(tool) === false) continue;
     const field = `tools[${at}]`;
     if (tool.kind === "function") {
-      if (tool.strict === true) warn(encoding, `${field}.strict`, "The provider promises no strictness.");
+      if (tool.strict === true)
+        warn(encoding, `${field}.strict`, "The provider does not support strict schemas.");
       declarations.push(encodeFunction(tool, field, encoding));
     } else if (tool.kind === "custom") declarations.push(encodeCustom(tool, field, encoding));
     else if (tool.format === "gemini") native.push(tool.value);
-    else warn(encoding, field, `The provider has no ${tool.type}; it is left out.`);
+    else warn(encoding, field, `The provider does not have ${tool.type}; it is left out.`);
   }
   const encoded = [...(declarations.length > 0 ? [{ functionDeclarations: declarations }] : []), ...native];
   if (encoded.length === 0) return {};
@@ -101,7 +102,7 @@ function encodeChoice(choice: ToolChoice, tools: readonly Tool[], encoding: Enco
         : { mode: "AUTO" };
     case "native":
       if (choice.format === "gemini") return asFields(choice.value);
-      warn(encoding, "tool_choice", "The provider has no such choice; the model chooses.");
+      warn(encoding, "tool_choice", "The provider does not have this choice; the model chooses.");
       return null;
   }
 }

@@ -17,9 +17,12 @@ export function closeObject(
   const extra = node["additionalProperties"];
   const isOpenOnPurpose = extra === undefined ? node["properties"] === undefined : extra !== false;
   if (isOpenOnPurpose && asFields(original["properties"]) === null) {
-    loosen(position, "The provider takes only objects whose properties are all named; this one has none.");
+    loosen(
+      position,
+      "The provider supports only objects whose properties are all named; this one names none.",
+    );
   } else if (isOpenOnPurpose) {
-    loosenKeyword(position, "additionalProperties", "The provider takes only properties that are named.");
+    loosenKeyword(position, "additionalProperties", "The provider supports only named properties.");
   }
   const closed = { type: "object", ...node, properties, additionalProperties: false };
   return objects === "closed" ? closed : { ...closed, ...requireAll(properties, node["required"]) };

@@ -48,7 +48,7 @@ function renameOneOf(node: Node, position: Position): void {
     return;
   }
   node["anyOf"] = oneOf;
-  loosenKeyword(position, "oneOf", "Sent as anyOf: more than one alternative may hold.");
+  loosenKeyword(position, "oneOf", "Sent as anyOf: more than one alternative may match.");
 }
 
 function renameConst(node: Node, position: Position): void {
@@ -70,7 +70,7 @@ function lowerBounds(node: Node, position: Position): void {
     if (bound === undefined || isFitting) continue;
     delete node[exclusive];
     const isExact = node["type"] === "integer" && Number.isSafeInteger(bound);
-    if (!isExact) loosenKeyword(position, exclusive, "The bound itself is allowed for the provider.");
+    if (!isExact) loosenKeyword(position, exclusive, "For the provider, the bound itself is allowed.");
     if (typeof bound !== "number") continue;
     const next = isExact ? bound + step : bound;
     const present = node[inclusive];
@@ -89,7 +89,7 @@ function lowerTuple(node: Node, position: Position): void {
   }
   if (prefixItems === undefined || has(position, "prefixItems")) return;
   delete node["prefixItems"];
-  loosenKeyword(position, "prefixItems", "Items may stand in any order for the provider.");
+  loosenKeyword(position, "prefixItems", "For the provider, items may be in any order.");
   const rest = asFields(items);
   node["items"] = { anyOf: [...elements, ...(rest === null ? [] : [rest])] };
 }
@@ -108,7 +108,7 @@ function lowerEnum(node: Node, position: Position): void {
   }
   const branches = branchValues(list, enumKinds);
   if (!branches.isExact) {
-    loosenKeyword(position, "enum", "Any value of the values' types is allowed for the provider.");
+    loosenKeyword(position, "enum", "For the provider, any value of the same types is allowed.");
   }
   const [only, ...others] = branches.schemas;
   if (others.length === 0) {
@@ -155,7 +155,7 @@ function lowerText(node: Node, position: Position): void {
   }
   if (typeof minItems === "number" && minItems > maxMinItems) {
     node["minItems"] = maxMinItems;
-    loosenKeyword(position, "minItems", `At most ${maxMinItems} can be demanded of the provider.`);
+    loosenKeyword(position, "minItems", `The provider supports at most ${maxMinItems}.`);
   }
 }
 
@@ -232,5 +232,5 @@ function has({ lowering: { rules } }: Position, keyword: string): boolean {
 }
 
 function drop(position: Position, keyword: string): void {
-  loosenKeyword(position, keyword, "The provider takes none like it; it is left out.");
+  loosenKeyword(position, keyword, "The provider does not support this one; it is left out.");
 }

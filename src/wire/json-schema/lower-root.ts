@@ -14,16 +14,19 @@ export function lowerRoot(schema: Fields, position: Position): Fields {
   const { schema: flat } = flattenSchema(schema, position);
   const { anyOf, oneOf, enum: values, const: value, ...own } = flat;
   if (values !== undefined || value !== undefined) {
-    loosen(position, "Arguments as a whole cannot be one of some values for the provider.");
+    loosen(position, "The provider does not support an enumeration of whole argument objects.");
   }
   const unions = [anyOf, oneOf].filter(Array.isArray).map((branches) => {
-    loosen(position, "Alternatives at the schema's root are sent as one object with all their properties.");
+    loosen(
+      position,
+      "Alternatives at the root of the schema are sent as one object with all their properties.",
+    );
     requireBranches(branches, position.path);
     return unionObjects(branches.map((branch) => readBranch(branch, position)));
   });
   const { schema: merged } = mergeSchemas([own, ...unions]);
   if (!allowsObject(merged["type"])) {
-    loosenKeyword(position, "type", "Arguments are an object for the provider.");
+    loosenKeyword(position, "type", "The provider requires arguments to be an object.");
   }
   return { ...merged, type: "object" };
 }

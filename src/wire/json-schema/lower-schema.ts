@@ -62,11 +62,11 @@ function lowerNode(schema: unknown, position: Position): Fields {
   if (schema === true) return {};
   const fields = asFields(schema);
   if (fields === null) {
-    loosen(position, "The schema cannot be forbidden and is left open.");
+    loosen(position, "The provider cannot forbid values here; any value is allowed.");
     return {};
   }
   if (position.depth > MAX_DEPTH) {
-    loosen(position, "The schema is nested too deep and left open.");
+    loosen(position, "The schema is nested too deeply; any value is allowed here.");
     return {};
   }
   const { rules } = position.lowering;
@@ -97,7 +97,11 @@ function keepRef(fields: Fields, ref: string, position: Position): Record<string
   for (const key in fields) {
     if (key === "$defs" || key === "definitions") setField(kept, key, fields[key]);
     else if (CONSTRAINTS.has(key)) {
-      loosenKeyword(position, key, "Nothing may stand beside a reference for the provider; it is left out.");
+      loosenKeyword(
+        position,
+        key,
+        "The provider does not allow anything next to a reference; it is left out.",
+      );
     }
   }
   return kept;

@@ -64,7 +64,7 @@ export function loosenKeyword({ lowering, path }: Position, keyword: string, mes
 function addWarning(loosened: Warning[], field: string, message: string): void {
   if (loosened.length > MAX_WARNINGS) return;
   if (loosened.length === MAX_WARNINGS) {
-    loosened.push({ field, message: "This and more of the schema is looser for the provider." });
+    loosened.push({ field, message: "This and other parts of the schema are looser for the provider." });
   } else loosened.push({ field, message });
 }
 

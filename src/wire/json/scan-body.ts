@@ -69,6 +69,6 @@ function rejectTooMuch({ what, bound, position }: JsonBoundError): never {
     field: "body",
     found: `more than ${bound} ${what} (at byte ${position})`,
     bound,
-    remedy: "Flatten or split what stands there.",
+    remedy: "Flatten or split it.",
   });
 }

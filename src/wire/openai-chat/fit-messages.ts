@@ -178,4 +178,4 @@ function nameLosses(
 }
 
 const REASONING: ReadonlySet<string> = new Set(["reasoning", "reasoning_content", "reasoning_details"]);
-const NOT_TAKEN = "The provider does not take it; it was left out.";
+const NOT_TAKEN = "The provider does not support it; it was left out.";

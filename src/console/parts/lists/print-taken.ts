@@ -1,7 +1,7 @@
 import type { Schemas } from "../../api/schema.ts";
 import { text } from "../../text/text.ts";
 
-/** What an endpoint takes of a parameter, and who says so. */
+/** The values of a parameter that an endpoint accepts, and the source of the rule. */
 export type TakenParameter = Schemas["TakenParameter"];
 
 const words = text.takes;

@@ -74,7 +74,7 @@ export const INFERENCE_SETTINGS = {
     { flags: "--spend-limit <dollars>", help: "Spending limit in US dollars", none: "none" },
   ),
   spend_limit_period: spendPeriodField(
-    "Period of the spending limit. `total`: over the key's lifetime. `day`, `week`, `month`: the limit applies anew in each UTC day, week (from Monday) or calendar month.",
+    "Period of the spending limit. `total`: the key's lifetime. `day`, `week`, `month`: each UTC day, week (from Monday) or calendar month.",
   ),
   models: settableField(
     { view: z.array(z.string()).nullable(), input: PatternsInput.nullable() },
@@ -101,7 +101,7 @@ export const INFERENCE_SETTINGS = {
   ),
   cache: settableField(
     { view: z.int().nullable(), input: z.int().min(1).max(MAX_CACHE_SECONDS).nullable() },
-    "Seconds for which an answer is given again to requests of the key that are byte for byte equal, at no cost. `null` means each request is sent to a provider. Requests under zero data retention always are.",
+    "Seconds for which the key's answers are cached. A request that is byte for byte equal to an earlier one gets its answer, at no cost. `null` means no caching. Requests under zero data retention are never cached.",
     {
       flags: "--cache <seconds>",
       help: "Seconds for which answers to equal requests are given again",
@@ -142,7 +142,7 @@ const KEY_FIELDS = {
   created_at: timeField("Creation time (RFC 3339)."),
   expires_at,
   last_used_at: nullableTimeField(
-    "Hour in which the key was last used, by its beginning (RFC 3339). `null` means it was never used.",
+    "Start of the hour in which the key was last used (RFC 3339). `null` means it was never used.",
   ),
   revoked_at: nullableTimeField(
     "Time at which the key was revoked (RFC 3339). `null` means it is not revoked.",

@@ -75,14 +75,14 @@ function requireDone(verdict: OwnerVerdict | UniqueVerdict): void {
   if (verdict === "last_owner")
     fail(
       "conflict",
-      "This user is the only owner of an organization. Make another member its owner, or close the organization, first.",
+      "This user is the only owner of an organization. First make another member its owner, or close the organization.",
     );
   if (verdict === "email_taken")
-    fail("conflict", "Another user has this e-mail address. Change or remove it there first.", {
+    fail("conflict", "Another user has this e-mail address. First change or remove it there.", {
       metadata: { field: "email" },
     });
   if (verdict === "external_id_taken")
-    fail("conflict", "Another user or organization has this external_id. Change or remove it there first.", {
+    fail("conflict", "Another user or organization has this external_id. First change or remove it there.", {
       metadata: { field: "external_id" },
     });
 }

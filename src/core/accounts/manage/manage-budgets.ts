@@ -58,7 +58,7 @@ export async function createBudget(stores: BudgetStores, request: BudgetRequest)
   if (await stores.budgets.insertBudget(budget)) return budget;
   return fail(
     "conflict",
-    `The account has ${MAX_BUDGETS} budgets already. Delete one, or use limits of keys.`,
+    `The account already has ${MAX_BUDGETS} budgets. Delete one, or use spending limits of keys.`,
   );
 }
 

@@ -105,13 +105,9 @@ export async function changeKey(
   requireKnownNames(known, [{ field: "models", kind: "model", names: change.models, kept: models }]);
   if (revokedAt !== null) fail("conflict", "This key is revoked. Create another key.");
   if (change.rateLimit !== undefined && isOperators(rateLimit, change.rateLimit))
-    fail(
-      "permission_denied",
-      "The operator has set this key's rate_limit. Leave it out, or ask the operator.",
-      {
-        metadata: { field: "rate_limit" },
-      },
-    );
+    fail("permission_denied", "The operator has set this key's rate_limit. Omit it, or ask the operator.", {
+      metadata: { field: "rate_limit" },
+    });
   const changed = await keys.changeKey(id, (key) =>
     mergeChange(key, { ...change, rateLimit: changeKeyRateLimit(key.rateLimit, change.rateLimit) }),
   );

@@ -36,5 +36,5 @@ export async function removeMember(
 }
 
 function rejectLastOwner(): never {
-  return fail("conflict", "This is the last owner of the organization. Make another member its owner first.");
+  return fail("conflict", "This is the last owner of the organization. First make another member an owner.");
 }

@@ -59,7 +59,7 @@ const POLICY_FIELDS = {
     },
   ),
   denied_models: denyListField(
-    "Models that may not be called: ids or patterns with `*`. An id also stands for its releases (`-2024-08-06`, `-latest`).",
+    "Models that may not be called: ids or patterns with `*`. An id also denies its releases (`-2024-08-06`, `-latest`).",
     {
       flags: "--denied-models <patterns>",
       help: "Models that the account may not call, comma-separated",
@@ -100,7 +100,7 @@ const POLICY_FIELDS = {
   prompt_caching: {
     ...settableField<z.ZodType<PromptCaching | undefined>>(
       { view: PromptCachingView, input: PromptCachingView },
-      "Whether the gateway marks prompts for vendors that cache by marks: `auto` where it pays, `off` never.",
+      "Whether the gateway sets cache marks in prompts, for vendors that need them: `auto` when that saves money, `off` never.",
       {
         flags: "--prompt-caching <auto|off>",
         help: "Whether prompts are marked for vendors' caches where that pays",
@@ -151,7 +151,7 @@ const EXTERNAL_ID = settableField(
 
 const SETTINGS = {
   external_id: EXTERNAL_ID,
-  overdraft: dollarsField("US dollars by which the balance may fall below zero. `null` means no bound.", {
+  overdraft: dollarsField("US dollars by which the balance may fall below zero. `null` means no limit.", {
     flags: "--overdraft <dollars>",
     help: "How far the balance may go below zero, in US dollars",
     none: "no bound",
@@ -169,7 +169,7 @@ const SETTINGS = {
   ),
   plan: settableField(
     { view: z.string().nullable(), input: PlanInput.nullable() },
-    "Name of the plan, by which `pricing.rules` of the configuration set what the account pays. `null` means no plan.",
+    "Name of the plan. `pricing.rules` in the configuration can set prices by plan. `null` means no plan.",
     {
       flags: "--plan <name>",
       help: "Plan, by which pricing rules set what the account pays",

@@ -29,7 +29,7 @@ const WarnAtInput = z
   .refine((share) => Number.isInteger(Math.round(share * 1e9) / 1e6), {
     error: "must have at most 3 decimal places",
   })
-  .describe("Share of the limit from which on there are warnings and the event `budget.warning`.");
+  .describe("Share of the limit at which warnings start and the event `budget.warning` is sent.");
 
 const CHANGEABLE = {
   name: NameInput.describe("Display name of the budget."),
@@ -37,7 +37,7 @@ const CHANGEABLE = {
   action: z
     .enum(BUDGET_ACTIONS)
     .describe(
-      "What happens at the limit. `block`: requests that do not fit are rejected with 402. `warn`: they go on, and their answers have a warning.",
+      "What happens at the limit. `block`: requests that do not fit are rejected with 402. `warn`: they pass, and their answers have a warning.",
     ),
   warn_at: WarnAtInput,
 };
@@ -56,23 +56,25 @@ export const BudgetInput = z.strictObject({
   account_id: IdInput.optional().describe("Id of the account that pays. Default: the caller's own account."),
   name: CHANGEABLE.name
     .optional()
-    .describe("Display name of the budget. Default: made of its subject and period."),
+    .describe("Display name of the budget. Default: a name made of its subject and period."),
   key_id: IdInput.optional().describe("Only spending with this API key of the account."),
   user_id: IdInput.optional().describe("Only spending of this member of the organization."),
   end_user: PlainText.min(1)
     .max(512)
     .optional()
-    .describe("Only requests with this end user (`user`). `*`: each end user has the limit for itself."),
+    .describe(
+      "Only requests with this end user (`user`). `*`: the limit applies to each end user separately.",
+    ),
   tag: PlainText.min(1)
     .max(200)
     .optional()
-    .describe("Only requests with this tag. `*`: each tag has the limit for itself."),
+    .describe("Only requests with this tag. `*`: the limit applies to each tag separately."),
   limit: LimitInput,
   period: z
     .enum(BUDGET_PERIODS)
     .default("month")
     .describe(
-      "Period of the limit, in UTC. `total`: without an end. `day`, `week` (from Monday), `month`: anew in each. `rolling`: today and the days before it, `days` in all.",
+      "Period of the limit, in UTC. `total`: no end. `day`, `week` (from Monday), `month`: each calendar period. `rolling`: the last `days` days, including today.",
     ),
   days: z.int().min(1).max(MAX_DAYS).optional().describe("Length of a `rolling` period in days."),
   action: CHANGEABLE.action.default("block"),
@@ -139,10 +141,10 @@ export const BudgetView = z
     warn_at: z.number(),
     set_by: z
       .enum(["operator", "account"])
-      .describe("Who has set the budget. The account cannot change what the operator has set."),
+      .describe("Who set the budget. The account cannot change a budget that the operator set."),
     created_at: z.iso.datetime(),
     spent: Dollars.describe(
-      "US dollars spent in the current period. `null` if each end user or tag has the limit for itself.",
+      "US dollars spent in the current period. `null` if the limit applies to each end user or tag separately.",
     ),
     remaining: Dollars.describe("US dollars left in the current period; holds are not subtracted."),
     state: STATE.describe(
@@ -152,7 +154,7 @@ export const BudgetView = z
     top: z
       .array(z.object({ value: z.string(), spent: z.number(), remaining: z.number(), state: STATE }))
       .describe(
-        "If each end user or tag has the limit for itself: those that have spent the most. End users are named by a keyed hash.",
+        "If the limit applies to each end user or tag separately: those that have spent the most. End users are named by a keyed hash.",
       ),
   })
   .meta({ id: "Budget", description: "A limit on what an account, or a part of it, spends in each period." });

@@ -199,4 +199,4 @@ function reject(message: string): GateDecision {
 }
 
 const UNKNOWN_OUTCOME =
-  "The request with this Idempotency-Key is still running at another gateway, or was interrupted. Repeat it later; if it is rejected again, look for its generation before you ask with a new key.";
+  "The request with this Idempotency-Key is still running on another gateway, or was interrupted. Repeat it later. If it is rejected again, look for its generation before you use a new key.";

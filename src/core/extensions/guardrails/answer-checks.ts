@@ -66,5 +66,5 @@ export class AnswerChecks implements AnswerFilter {
 const NO_LOGPROBS: Warning = {
   field: "logprobs",
   message:
-    "Log probabilities are left out, because they repeat the text of the answer, which guardrails check.",
+    "Log probabilities are left out, because they repeat the text of the answer, and guardrails check that text.",
 };

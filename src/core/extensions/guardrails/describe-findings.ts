@@ -73,7 +73,7 @@ export function describeRequestBlock(finding: Finding): Failure {
 /** Returns the failure of an answer that a guardrail blocks. */
 export function describeAnswerBlock(finding: Finding): Failure {
   if (finding.action === "unavailable") return unavailable(finding, "answer");
-  return blocked(finding, "does not allow the model's answer", "What was generated is charged.");
+  return blocked(finding, "does not allow the model's answer", "The generated tokens are charged.");
 }
 
 function blocked({ name, kinds, reason }: Finding, subject: string, remedy: string): Failure {

@@ -12,7 +12,7 @@ import type { PreparedRequest } from "../prepare/prepare.ts";
 /** The failure of a request whose record cannot be written: no provider is called and no answer is sent without a record. */
 export const CANNOT_RECORD: Failure = {
   code: "unavailable",
-  message: "The gateway cannot write its records at the moment. Repeat the request later.",
+  message: "The gateway cannot write its records at the moment. Try again later.",
   retryAfterS: 5,
   internal: "the journal cannot be written, or too many records wait for the store",
 };

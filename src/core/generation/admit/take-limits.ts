@@ -173,5 +173,5 @@ const EXCEEDED: Readonly<Record<LimitRejection["kind"], (limit: number) => strin
   requests_per_minute: (limit) => `has used its ${limit} requests a minute`,
   requests_per_hour: (limit) => `has used its ${limit} requests an hour`,
   tokens_per_minute: (limit) => `has too little left of its ${limit} tokens a minute for this request`,
-  concurrent: (limit) => `has ${limit} requests under way, which is as many as it may`,
+  concurrent: (limit) => `has ${limit} requests in progress, which is its maximum`,
 };

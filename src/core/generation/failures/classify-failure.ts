@@ -37,14 +37,14 @@ export function classifyTransportError(
       const raw = redact(error.message, candidate.key.secret);
       return tryNext({
         code: "upstream_error",
-        message: `${name} sent ${raw}. Repeat the request, or name another model.`,
+        message: `${name} sent ${raw}. Try again, or choose another model.`,
         metadata: describeUpstream(candidate, upstreamStatus, raw),
       });
     }
     default:
       return tryNext({
         code: "upstream_error",
-        message: `${name} broke off before it had answered. Repeat the request, or name another model.`,
+        message: `${name} broke off before it had answered. Try again, or choose another model.`,
         metadata: describeUpstream(candidate, upstreamStatus, TRANSPORT_WORDS[error.kind]),
         internal: error.message,
       });
@@ -54,7 +54,7 @@ export function classifyTransportError(
 function outOfReach(candidate: Candidate, raw: string, internal: string): Failure {
   return {
     code: "unavailable",
-    message: `${candidate.provider.record.name} is out of reach. Repeat the request later, or name another model.`,
+    message: `${candidate.provider.record.name} cannot be reached. Try again later, or choose another model.`,
     metadata: describeUpstream(candidate, null, raw),
     retryAfterS: RETRY_AFTER_S,
     internal,
@@ -80,8 +80,8 @@ export function classifyCancellation(
   const metadata = describeUpstream(candidate, null, CANCEL_WORDS[reason]);
   const message =
     reason === "shutdown"
-      ? "The gateway is restarting. Repeat the request."
-      : `${name} took too long: ${CANCEL_WORDS[reason]}. Repeat the request later, or name another model.`;
+      ? "The gateway is restarting. Try again."
+      : `${name} took too long: ${CANCEL_WORDS[reason]}. Try again later, or choose another model.`;
   const failure: Failure = { code: "unavailable", message, metadata, retryAfterS: RETRY_AFTER_S };
   return {
     ...tryNext(failure, reason === "shutdown" ? NEUTRAL : FAILED),

@@ -119,7 +119,7 @@ function classifyRateLimit({ error, candidate, metadata }: PresentableError): Fa
   const { name } = candidate.provider.record;
   const failure: Failure = {
     code: "rate_limit_exceeded",
-    message: `${name} is limiting requests${isByok(candidate) ? " of the account's BYOK key" : ""}. Wait and repeat the request, or name another model.`,
+    message: `${name} is limiting requests${isByok(candidate) ? " of the account's BYOK key" : ""}. Wait and try again, or choose another model.`,
     metadata: { ...metadata, limit_source: "upstream" },
     retryAfterS: boundRetry(retryAfterS ?? RATE_LIMIT_RETRY_AFTER_S),
   };
@@ -130,7 +130,7 @@ function classifyOverload({ error, candidate, metadata }: PresentableError): Fai
   const { retryAfterS } = error;
   const failure: Failure = {
     code: "unavailable",
-    message: `${candidate.provider.record.name} is overloaded. Repeat the request later, or name another model.`,
+    message: `${candidate.provider.record.name} is overloaded. Try again later, or choose another model.`,
     metadata,
     retryAfterS: boundRetry(retryAfterS ?? RETRY_AFTER_S),
   };
@@ -141,7 +141,7 @@ function classifyFailed({ error, candidate, message, metadata }: PresentableErro
   const { name } = candidate.provider.record;
   const failure: Failure = {
     code: "upstream_error",
-    message: `${name} failed: ${message.replace(/[.!\s]+$/, "")}. Repeat the request, or name another model.`,
+    message: `${name} failed: ${message.replace(/[.!\s]+$/, "")}. Try again, or choose another model.`,
     metadata,
   };
   const { status } = error;
@@ -161,13 +161,13 @@ function creditFailure({ error, candidate }: PresentableError): Failure {
   if (isByok(candidate)) {
     return {
       ...common,
-      message: `The account's BYOK key for ${name} is out of credit there. Add credit at ${name}, or name another model.`,
+      message: `The account's BYOK key for ${name} is out of credit there. Add credit at ${name}, or choose another model.`,
       metadata: describeUpstream(candidate, error.status, "out of credit"),
     };
   }
   return {
     ...common,
-    message: `${name} is unavailable through this gateway at the moment. Name another model.`,
+    message: `${name} is unavailable through this gateway at the moment. Choose another model.`,
     metadata: describeUpstream(candidate, null, "unavailable"),
   };
 }

@@ -40,8 +40,8 @@ export function keyRejected(
 ): FailureClassification {
   const { name } = candidate.provider.record;
   const message = isByok(candidate)
-    ? `${name} rejected the account's BYOK key. A manager of the account can replace or disable that key; or name another model.`
-    : `${name} rejected the gateway's key. Tell the operator of this gateway, or name another model.`;
+    ? `${name} rejected the account's BYOK key. Ask a manager of the account to replace or disable that key, or choose another model.`
+    : `${name} rejected the gateway's key. Tell the operator of this gateway, or choose another model.`;
   const metadata = describeUpstream(candidate, status, "the key was refused");
   const failure: Failure = { code: "upstream_error", message, metadata, internal };
   return { ...tryNext(failure, { kind: "key_refused", scope }), keyIs: "rejected" };

@@ -65,7 +65,7 @@ function rejectUnaffordable(
   const [balance, needed] = [toDollars(available), toDollars(required)];
   return fail(
     "insufficient_credits",
-    `This request needs at least $${needed.toFixed(6)}, and ${budget === undefined ? nameBound(by) : `what is left of the budget ${JSON.stringify(budget.name)}`}, less what is held for requests under way, is $${balance.toFixed(6)}. ${REMEDY[by]} or shorten the prompt.`,
+    `This request needs at least $${needed.toFixed(6)}, and ${budget === undefined ? nameBound(by) : `what is left of the budget ${JSON.stringify(budget.name)}`}, minus what is held for requests in progress, is $${balance.toFixed(6)}. ${REMEDY[by]} or shorten the prompt.`,
     {
       metadata: {
         balance,

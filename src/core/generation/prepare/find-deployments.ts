@@ -195,7 +195,7 @@ function requireFim(id: string, deployments: readonly Deployment[]): readonly De
   if (able.length > 0) return able;
   return fail(
     "invalid_model",
-    `No provider of ${quote(id)} here offers fill in the middle. Name another model.`,
+    `No configured provider of ${quote(id)} offers fill in the middle. Choose another model.`,
     {
       metadata: { model: id },
     },
@@ -247,7 +247,7 @@ function withdrawnModel({ catalog, servedModels }: Serving, model: ModelRecord):
     .filter((id) => servedModels.deploymentsOf(id).length > 0)
     .slice(0, 3);
   const hint = near.length > 0 ? ` Similar models are ${near.map(quote).join(", ")}.` : "";
-  return `${quote(model.id)} was withdrawn on ${since}.${hint} GET /api/gateway/models lists what is served.`;
+  return `${quote(model.id)} was withdrawn on ${since}.${hint} GET /api/gateway/models lists the served models.`;
 }
 
 const NEAR_MODELS = 20;
@@ -264,7 +264,7 @@ function unservedModel(serving: Serving, model: ModelRecord): string {
     variables.length > 0 ? ` Its operator can set ${[...new Set(variables)].slice(0, 3).join(" or ")}.` : "";
   const provider = serving.servedModels.allDeploymentsOf(model.id)[0]?.provider.record.name;
   const bring = provider === undefined ? "" : ` An account can store a BYOK key for ${provider}.`;
-  return `No provider that is configured here serves ${quote(model.id)}.${how}${bring} GET /api/gateway/models lists what is served.`;
+  return `No configured provider serves ${quote(model.id)}.${how}${bring} GET /api/gateway/models lists the served models.`;
 }
 
 /** Quotes an id, which may come from a client: at most 100 characters, without line breaks. */

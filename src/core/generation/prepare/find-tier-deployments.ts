@@ -180,7 +180,7 @@ function rejectUnserved({ id, rule }: TierRecord, models: readonly string[]): Ti
   if (rule.by === "free" || (models.length > 0 && models.every(isFreeId))) {
     return none({
       code: "unavailable",
-      message: `No free model is available for "${id}" at the moment. Name another model; GET /api/gateway/models lists them.`,
+      message: `No free model is available for "${id}" at the moment. Choose another model; GET /api/gateway/models lists them.`,
       metadata: { model: id },
       retryAfterS: FREE_RETRY_S,
     });
@@ -188,7 +188,7 @@ function rejectUnserved({ id, rule }: TierRecord, models: readonly string[]): Ti
   const named = models.slice(0, 3).join(", ");
   return none({
     code: "invalid_model",
-    message: `No provider that is configured here serves a model of "${id}" (${named}, …). GET /api/gateway/models lists what is served.`,
+    message: `No configured provider serves a model of "${id}" (${named}, …). GET /api/gateway/models lists the served models.`,
     metadata: { model: id },
   });
 }
@@ -199,7 +199,7 @@ const FREE_RETRY_S = 60;
 function rejectIncapable({ id }: TierRecord, feature: string, contentField: string): TierDeployments {
   return none({
     code: "invalid_request",
-    message: `No model of "${id}" that is served here takes ${feature}. Leave it out, or name another model.`,
+    message: `No model of "${id}" that is served here supports ${feature}. Remove it, or choose another model.`,
     metadata: { field: feature === "tools" ? "tools" : contentField, lacks: feature, model: id },
   });
 }

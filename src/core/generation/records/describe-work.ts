@@ -29,7 +29,7 @@ export function warnOfNoPrice(
 
 const NO_PRICE: Warning = {
   field: "model",
-  message: "This model has no price at its provider here: the answer is not charged.",
+  message: "The operator has set no price for this model at its provider: the answer is not charged.",
 };
 
 /** Adds warnings that are known only at the end of an answer to its `gateway_metadata`: those of the gateway, and those of its filter. */

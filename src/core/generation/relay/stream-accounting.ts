@@ -178,7 +178,7 @@ export class StreamAccounting {
     const raw = "the answer broke off before its end";
     const failure: Failure = {
       code: "upstream_error",
-      message: `${name} broke off in the middle of the answer. Repeat the request.`,
+      message: `${name} broke off in the middle of the answer. Try again.`,
       metadata: { provider: slug, upstream_status: 200, raw },
       ...(thrown === null ? {} : { internal: failureOf(thrown).internal ?? raw }),
     };

@@ -25,7 +25,7 @@ export function classifyNoCandidates(route: Route, requestedId: string): Failure
   if (limited.length > 0) {
     return {
       code: "rate_limit_exceeded",
-      message: `The providers of "${requestedId}" are limiting requests${areByok ? " of the account's BYOK keys" : ""}. Wait and repeat the request, or name another model.`,
+      message: `The providers of "${requestedId}" are limiting requests${areByok ? " of the account's BYOK keys" : ""}. Wait and try again, or choose another model.`,
       metadata: { ...byok, limit_source: "upstream" },
       retryAfterS: secondsUntilFirst(limited),
     };
@@ -34,7 +34,7 @@ export function classifyNoCandidates(route: Route, requestedId: string): Failure
     code: "unavailable",
     message: areByok
       ? BYOK_MESSAGES[whyOf(waiting)]
-      : `No provider of "${requestedId}" is available at the moment. Name another model.`,
+      : `No provider of "${requestedId}" is available at the moment. Choose another model.`,
     ...(areByok ? { metadata: byok } : {}),
     retryAfterS: secondsUntilFirst(waiting),
   };
@@ -47,11 +47,11 @@ function whyOf(waiting: readonly SkippedCandidate[]): keyof typeof BYOK_MESSAGES
 
 const BYOK_MESSAGES = {
   out_of_credit:
-    "The account's BYOK keys for this model are out of credit at their provider. Add credit there, or name another model.",
+    "The account's BYOK keys for this model are out of credit at their provider. Add credit there, or choose another model.",
   key_refused:
-    "The account's BYOK keys for this model are rejected by their provider. A manager of the account can replace them; or name another model.",
+    "The account's BYOK keys for this model are rejected by their provider. Ask a manager of the account to replace them, or choose another model.",
   overloaded:
-    "The providers of this model that the account has keys for are overloaded. Repeat the request later, or name another model.",
+    "The providers of this model for which the account has keys are overloaded. Try again later, or choose another model.",
 } as const;
 
 /** When to repeat a request that waits for an operator. Seconds. */

@@ -29,6 +29,6 @@ const REACHED_SHARE = 0.9;
 export function describeBound(api: ClientApi, by: HoldBound): Warning {
   return {
     field: CLIENT_APIS[api].parameters.max_tokens?.field ?? "max_tokens",
-    message: `The answer ends here because ${nameBound(by)}, less what is held for requests under way, covers no more.`,
+    message: `The answer ends here because ${nameBound(by)}, minus what is held for requests in progress, does not cover more.`,
   };
 }

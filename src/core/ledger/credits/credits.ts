@@ -119,11 +119,11 @@ export async function refundGeneration(credits: Credits, request: RefundRequest)
   });
   switch (verdict.kind) {
     case "unknown":
-      return fail("not_found", "There is no generation with that id that has cost anything.");
+      return fail("not_found", "There is no generation with that id that was charged.");
     case "dropped":
       return fail(
         "not_found",
-        "The generations of that day were deleted (storage.retention_days), so that this one can no longer be refunded by its id. Correct the balance of the account instead.",
+        "The generations of that day were deleted (storage.retention_days), so this one can no longer be refunded by its id. Correct the account's balance instead.",
       );
     case "too_much":
       return fail(
@@ -138,7 +138,7 @@ export async function refundGeneration(credits: Credits, request: RefundRequest)
       if (amount === null || amount === transfer.amount) return { transfer, isNew: false };
       return fail(
         "invalid_request",
-        `This refund was made before, of ${formatDollars(transfer.amount)} dollars. Give a further one an id of its own.`,
+        `This refund of ${formatDollars(transfer.amount)} dollars was already made. To make another one, give it a different id.`,
         { metadata: { field: "id" } },
       );
     }

@@ -292,7 +292,7 @@ function listPreferenceFilters({
         !ignore.includes(record.slug) && (only === null || only.includes(record.slug)),
       rejection: rejectField(
         "provider",
-        "The rules in provider (only, ignore) leave no provider that serves this model. Relax them.",
+        "The rules in provider (only, ignore) exclude every provider of this model. Relax them.",
       ),
     });
   }

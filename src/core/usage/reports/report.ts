@@ -95,7 +95,7 @@ export function takeLines(sums: readonly UsageSum[], { groups }: Groups): Report
 }
 
 /** What is said of a report that is not complete. */
-export const INCOMPLETE = `The report has more than ${MOST_LINES} lines. These are the ones with the highest cost: choose a shorter time or a filter for the others.`;
+export const INCOMPLETE = `The report has more than ${MOST_LINES} lines. These are the lines with the highest cost; for the others, choose a shorter time or a filter.`;
 
 /**
  * Parses the dimensions of a report: up to three names with commas between them.

@@ -40,7 +40,7 @@ const DryRunBody = z.strictObject({
     .min(1)
     .max(MAX_GENERATIONS)
     .default(100)
-    .describe("How many of the newest generations to check."),
+    .describe("Number of the newest generations to check."),
 });
 
 /** `POST /api/admin/policy/dry-run`: which recorded generations a changed policy would have refused. */
@@ -48,7 +48,7 @@ export const dryRunOfPolicy = defineEndpoint({
   method: "POST",
   path: "/api/admin/policy/dry-run",
   tag: "Accounts",
-  summary: "Check which of an account's recorded generations a changed policy would have refused",
+  summary: "Check which of an account's recorded generations a changed policy would have rejected",
   access: ACCOUNT_MANAGERS,
   params: NOTHING,
   query: NOTHING,
@@ -57,7 +57,7 @@ export const dryRunOfPolicy = defineEndpoint({
     checked: z
       .int()
       .describe(
-        "Number of generations that were checked. Those rejected before they were routed are left out.",
+        "Number of generations that were checked. It does not include those that were rejected before routing.",
       ),
     rerouted: z
       .int()
@@ -66,13 +66,13 @@ export const dryRunOfPolicy = defineEndpoint({
       .array(
         GenerationLine.extend({
           rule: z.string().meta({
-            description: "The rule that would have refused the generation.",
+            description: "The rule that would have rejected the generation.",
             examples: ["account.denied_models"],
           }),
           reason: z.string(),
         }).meta({ id: "RefusedGeneration" }),
       )
-      .describe("The generations that would have been refused, newest first."),
+      .describe("The generations that would have been rejected, newest first."),
   }),
   changesNothing: true,
   async handle({ principal, body, deps }) {

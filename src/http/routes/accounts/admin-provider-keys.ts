@@ -114,7 +114,7 @@ export const deleteProviderKey = defineEndpoint({
   method: "DELETE",
   path: `${PATH}/:key_id`,
   tag: TAG,
-  summary: "Delete a provider key. No further request is made with it",
+  summary: "Delete a provider key. No further requests are made with it",
   access: ACCOUNT_MANAGERS,
   params: OfKey,
   query: NOTHING,
@@ -140,7 +140,7 @@ export const testProviderKey = defineEndpoint({
   body: NOTHING,
   response: z.object({
     data: KeyTrialView.extend({
-      models: z.array(z.string()).describe("Ids of the models that the key opens."),
+      models: z.array(z.string()).describe("Ids of the models that the key gives access to."),
     }),
   }),
   async handle({ principal, params, deps }) {

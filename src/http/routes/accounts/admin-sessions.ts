@@ -23,12 +23,12 @@ const ConsoleSessionView = z
     role: SessionRole.nullable().describe(
       "`null` if the key's user is not a member any more; the session is then rejected.",
     ),
-    user_agent: z.string().nullable().describe("The browser, as it named itself at the sign-in."),
+    user_agent: z.string().nullable().describe("The browser's own name at the sign-in."),
     created_at: z.iso.datetime(),
     last_used_at: z.iso.datetime().describe("Up to a minute late."),
     expires_at: z.iso
       .datetime()
-      .describe("When the session ends at the latest. It ends earlier after 12 hours without a request."),
+      .describe("Latest end of the session. It ends earlier after 12 hours without a request."),
     is_current: z.boolean().describe("Whether the request belongs to this session."),
   })
   .meta({ id: "ConsoleSession", description: "A browser that is signed in to the console." });
@@ -42,7 +42,7 @@ export const listSessions = defineEndpoint({
   path: "/api/admin/sessions",
   tag: "Console",
   summary:
-    "List console sessions, newest first: all for the operator, the account's for owners and admins, else your own",
+    "List console sessions, newest first: all sessions for the operator, the account's for owners and admins, otherwise your own",
   access: ANY_ROLE,
   params: NOTHING,
   query: z.strictObject(PAGE_QUERY),

@@ -37,7 +37,7 @@ const SessionView = z.object({
   key_id: z.string().describe("Id of the key that the session acts as. The session ends with it."),
   expires_at: z.iso
     .datetime()
-    .describe("When the session ends at the latest. It ends earlier after 12 hours without a request."),
+    .describe("Latest end of the session. It ends earlier after 12 hours without a request."),
   version: z.string().describe("Version of the gateway."),
   base_url: z.string().describe("URL of the gateway for browsers, without a path."),
   sign_in: z
@@ -126,9 +126,7 @@ export const deleteSession = defineEndpoint({
     sign_out_url: z
       .string()
       .nullable()
-      .describe(
-        "Address at which the browser signs out at the provider of the sign-in, too. `null` for none.",
-      ),
+      .describe("Address at which the browser also signs out at the identity provider. `null` means none."),
   }),
   async handle({ request, context, audit }) {
     const id = context.session?.id ?? "";
@@ -186,7 +184,7 @@ async function signInWithCode(code: string, context: RequestContext): Promise<Si
   if (!(await takeOneTimeCode(requireConsole(context).sessions.store, code, clock.now())))
     return fail(
       "authentication",
-      "The one-time code is not valid: it was used before, or is older than an hour. Get a new link with: gateway console",
+      "The one-time code is not valid: it was already used, or is older than an hour. Get a new link with: gateway console",
       { metadata: { field: "code" } },
     );
   return { key, principal: { kind: "operator", keyId: key.id } };

@@ -75,7 +75,7 @@ const COMPATIBLE = {
   free_model_daily_requests: z
     .object({ limit: z.int(), remaining: z.int(), used: z.int() })
     .describe(
-      "Requests of the account to free models today. `limit` is 24 times `free_model_limit.requests_per_hour`; -1 without a limit, as in `remaining`.",
+      "Requests of the account to free models today. `limit` is 24 times `free_model_limit.requests_per_hour`. `limit` and `remaining` are -1 if there is no limit.",
     ),
 };
 
@@ -96,14 +96,14 @@ export const getKey = defineEndpoint({
       limit_period: z
         .enum(["total", ...SPEND_PERIODS])
         .describe(
-          "Period of the limit. `total`: over the key's lifetime; the others are in UTC, and weeks begin on Monday.",
+          "Period of the limit. `total`: the key's lifetime. The other periods are in UTC, and weeks begin on Monday.",
         ),
       limit_remaining: z.number().nullable().describe("US dollars left in the current period."),
       limit_resets_at: z.iso
         .datetime()
         .nullable()
         .describe(
-          "When the next period begins (RFC 3339). `null` without a limit, and for the period `total`.",
+          "Time at which the next period begins (RFC 3339). `null` without a limit, and for the period `total`.",
         ),
       usage: z.number().describe("US dollars spent with the key."),
       usage_nanodollars: z.int(),

@@ -78,7 +78,7 @@ const StatusView = z
   .meta({ id: "CatalogStatus", description: "State of the catalog and of its refreshes." });
 
 const OfChange = z.object({
-  id: z.string().describe('Id of a price change, or "all" for all that await approval.'),
+  id: z.string().describe('Id of a price change, or "all" for all changes that await approval.'),
 });
 
 /** `GET /api/admin/catalog`: the state of the catalog and of its refreshes. */
@@ -137,7 +137,7 @@ export const listCatalogChanges = defineEndpoint({
   method: "GET",
   path: `${PATH}/changes`,
   tag: TAG,
-  summary: "List the price changes that await approval, or with status=rejected those that were rejected",
+  summary: "List the price changes that await approval, or those that were rejected (status=rejected)",
   access: OPERATOR,
   params: NOTHING,
   query: z.strictObject({

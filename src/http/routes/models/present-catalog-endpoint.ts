@@ -18,8 +18,8 @@ const PriceRowView = z.object({
   until: z
     .string()
     .nullable()
-    .describe("First day on which the row applies no more. `null` if none is known."),
-  min_prompt_tokens: z.int().describe("The prompt length from which on the row applies; 0 for all prompts."),
+    .describe("First day on which the row no longer applies. `null` if none is known."),
+  min_prompt_tokens: z.int().describe("Minimum prompt length to which the row applies; 0 for all prompts."),
   is_current: z.boolean(),
   pricing: CatalogPricesView,
 });
@@ -36,7 +36,7 @@ export const CatalogEndpointView = z.object({
   takes: z
     .array(TakesView)
     .describe(
-      "The parameters of chat completions for which it does not accept every value, and who says so: in the format in which they are sent to it.",
+      "The parameters of chat completions for which the endpoint does not accept every value, with the source of each rule, in the format in which requests are sent to it.",
     ),
   status: z.enum(["ok", "degraded", "down", "unknown"]).describe("Recent health in this gateway process."),
   uptime: z.number().nullable().describe("Share of attempts in the last minute that succeeded, 0 to 1."),

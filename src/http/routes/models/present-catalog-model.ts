@@ -55,7 +55,7 @@ export const CatalogModelView = z
     providers: z.array(z.string()).describe("Slugs of all providers of the model."),
     served_by: z.array(z.string()).describe("Slugs of the providers that serve it here, the cheapest first."),
     tiers: z.array(z.string()).describe("Ids of the tiers that may choose it."),
-    expires: z.string().nullable().describe("First day on which the model is not served any more."),
+    expires: z.string().nullable().describe("First day on which the model is no longer served."),
   })
   .meta({ id: "CatalogModel", description: "A model of the catalog, served or not." });
 

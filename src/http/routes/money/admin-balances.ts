@@ -18,7 +18,7 @@ const AccountBalance = z
     overdraft: z
       .number()
       .nullable()
-      .describe("US dollars by which the balance may fall below zero. `null` means no bound."),
+      .describe("US dollars by which the balance may fall below zero. `null` means no limit."),
     closed_at: z.iso.datetime().nullable().describe("Time at which the account was closed (RFC 3339)."),
   })
   .meta({ id: "AccountBalance", description: "The balance of an account." });
@@ -28,7 +28,7 @@ export const listBalances = defineEndpoint({
   method: "GET",
   path: "/api/admin/balances",
   tag: "Ledger",
-  summary: "List the balances of all organizations, or of all users, the newest account first",
+  summary: "List the balances of all organizations, or of all users, newest account first",
   access: OPERATOR,
   params: NOTHING,
   query: z.strictObject({

@@ -90,7 +90,7 @@ export const postRefund = defineEndpoint({
   body: z.strictObject({
     amount: positiveAmountField
       .nullish()
-      .describe("US dollars. Default: the cost that was not refunded yet."),
+      .describe("US dollars. Default: the part of the cost that has not been refunded yet."),
     note: noteField.nullish(),
     id: idField.nullish(),
   }),

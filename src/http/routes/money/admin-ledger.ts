@@ -36,7 +36,7 @@ export const getBalance = defineEndpoint({
         .number()
         .nullable()
         .describe(
-          "US dollars available for new requests: balance and overdraft, less the holds. `null` means no bound.",
+          "US dollars available for new requests: balance plus overdraft, minus holds. `null` means no limit.",
         ),
       available_nanodollars: z.int().nullable(),
       grants: z.array(
@@ -86,7 +86,7 @@ export const listLedger = defineEndpoint({
       .date()
       .optional()
       .describe(
-        "Last day (UTC). Default: today. A charge that was written late, such as after an outage, is listed on the day on which it was written.",
+        "Last day (UTC). Default: today. A charge that was written late, for example after an outage, is listed on the day it was written.",
       ),
     limit: PAGE_QUERY.limit,
     after: z
@@ -183,11 +183,11 @@ export const getLedgerCheck = defineEndpoint({
           ),
         id: z
           .string()
-          .describe("Id of the account or generation; for damaged lines the name of the file that has them."),
+          .describe("Id of the account or generation; for damaged lines, the name of their file."),
         difference_nanodollars: z
           .int()
           .describe(
-            "Nanodollars: for `balance`, the sum of the transfers less the balance; for `record`, the cost less the transfer; for `quarantined`, the amount not charged; for `damaged`, 0.",
+            "Nanodollars: for `balance`, the sum of the transfers minus the balance; for `record`, the cost minus the transfer; for `quarantined`, the amount not charged; for `damaged`, 0.",
           ),
         reason: z
           .string()

@@ -81,7 +81,7 @@ export const getAuditVerdict = defineEndpoint({
       last_hash: z
         .string()
         .describe(
-          "Hash of the last valid entry. Store it elsewhere to detect later that the end of the log was removed.",
+          "Hash of the last valid entry. Store it elsewhere, to detect later whether the end of the log was removed.",
         ),
       broken_at: z
         .number()

@@ -12,15 +12,15 @@ const GatewayView = z
     host: z.string().describe("Name of its machine."),
     version: z.string().describe("Version of the program."),
     data_dir: z.string().describe("Path of its data directory, which has its journal."),
-    epoch: z.number().int().describe("Rises with each start and each takeover."),
-    leased: z.number().describe("What it has leased of balances and has not saved as spent, in US dollars."),
+    epoch: z.number().int().describe("Increases with each start and each takeover."),
+    leased: z.number().describe("US dollars of balances that it has leased and not yet saved as spent."),
     started_at: z.iso.datetime(),
-    seen_at: z.iso.datetime().describe("When it was seen for the last time, by the clock of the database."),
+    seen_at: z.iso.datetime().describe("Time at which it was last seen, by the database's clock."),
   })
   .meta({
     id: "Gateway",
     description:
-      "A gateway that shares the database. One that has stopped in an orderly way is not listed. One that is `gone` keeps what it has leased until it comes back, another gateway takes its journal over, or `gateway leases release` gives it up.",
+      "A gateway that shares the database. Gateways that stopped gracefully are not listed. A gateway that is `gone` keeps its leases until it comes back, another gateway takes over its journal, or `gateway leases release` releases them.",
   });
 
 /** `GET /api/admin/gateways`: the gateways that share the database. */

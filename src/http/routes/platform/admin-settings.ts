@@ -20,15 +20,17 @@ const SettingView = z
     references: z
       .array(z.string())
       .describe(
-        "What the value in the file is read from: names of environment variables, and `file:` with the path of a file.",
+        "Sources of the value in the file: names of environment variables, and `file:` with the path of a file.",
       ),
     is_secret: z.boolean(),
     needs_restart: z
       .boolean()
-      .describe("Whether a new value is in force only after a restart. A reload applies all others."),
+      .describe(
+        "Whether a new value takes effect only after a restart. A reload applies all other settings.",
+      ),
     awaits_restart: z
       .boolean()
-      .describe("Whether the last reload found another value, which is in force after a restart."),
+      .describe("Whether the last reload found a new value, which takes effect after a restart."),
     description: z.string().describe("What the setting does."),
   })
   .meta({ id: "Setting", description: "A setting of the gateway, and where its value comes from." });
@@ -56,7 +58,7 @@ const ConfigChangeView = z
     before: z.unknown().describe("The value in force before. Secrets are masked. `null` means it had none."),
     after: z.unknown().describe("The value of the file."),
     is_secret: z.boolean(),
-    needs_restart: z.boolean().describe("Whether the value is in force only after a restart."),
+    needs_restart: z.boolean().describe("Whether the value takes effect only after a restart."),
   })
   .meta({ id: "ConfigChange", description: "A setting that differs between the gateway and its file." });
 
@@ -69,7 +71,7 @@ export const reloadSettings = defineEndpoint({
   access: OPERATOR,
   params: NOTHING,
   query: z.strictObject({
-    dry_run: z.enum(["true", "false"]).default("false").describe("With `true` the changes are only listed."),
+    dry_run: z.enum(["true", "false"]).default("false").describe("`true` only lists the changes."),
   }),
   body: NOTHING,
   response: z.object({

@@ -12,7 +12,7 @@ export const listWebhooks = defineEndpoint({
   method: "GET",
   path: "/api/admin/webhooks",
   tag: TAG,
-  summary: "List the webhooks of events, with what the process that answers has delivered",
+  summary: "List the event webhooks, with the deliveries of the process that answers",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
@@ -24,15 +24,15 @@ export const listWebhooks = defineEndpoint({
         origin: Origin,
         format: z.enum(["json", "slack"]),
         events: z.array(z.string()).describe("Types of events that it receives."),
-        waiting: z.int().describe("Events that wait, the one in delivery included."),
+        waiting: z.int().describe("Number of waiting events, including the one in delivery."),
         delivered: z.int(),
         dropped: z
           .int()
-          .describe("Events that were given up: the queue was full, or the receiver did not take them."),
+          .describe("Number of dropped events: the queue was full, or the receiver did not accept them."),
         last_error: z
           .string()
           .nullable()
-          .describe("Why the last try failed. `null` if it succeeded, and before the first."),
+          .describe("Why the last try failed. `null` if it succeeded or there was none."),
       }),
     ),
   }),
@@ -62,7 +62,7 @@ export const testWebhooks = defineEndpoint({
         origin: Origin,
         event_id: z.string(),
         status: z.int().nullable().describe("Status of the response. `null` means there was none."),
-        error: z.string().nullable().describe("Why the event was not taken. `null` means it was."),
+        error: z.string().nullable().describe("Why the event was not accepted. `null` means it was."),
       }),
     ),
   }),

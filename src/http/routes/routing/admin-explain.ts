@@ -31,9 +31,9 @@ const ExplainBody = z.strictObject({
     .enum(Object.keys(CLIENT_APIS) as [ClientApi, ...ClientApi[]])
     .default("chat.completions")
     .describe("Client API of the request."),
-  key_id: IdInput.optional().describe("Explain the request as one with this inference key."),
+  key_id: IdInput.optional().describe("Explain the request as if it were sent with this inference key."),
   account_id: IdInput.optional().describe(
-    "Explain the request as one of this account, with a key that restricts nothing. Defaults to the caller's own account.",
+    "Explain the request as if this account sent it, with a key without restrictions. Defaults to the caller's own account.",
   ),
   headers: z
     .record(headerName, headerValue)

@@ -24,7 +24,7 @@ export const getHealth = defineEndpoint({
   method: "GET",
   path: PATH,
   tag: TAG,
-  summary: "Retrieve the recent health of all providers, as the gateway that answers measures it",
+  summary: "Retrieve the recent health of all providers, measured by the gateway that answers",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
@@ -32,9 +32,7 @@ export const getHealth = defineEndpoint({
   response: z.object({
     gateway_id: z
       .string()
-      .describe(
-        "Id of the gateway that answered. Other gateways and processes have measurements of their own.",
-      ),
+      .describe("Id of the gateway that answered. Other gateways and processes have their own measurements."),
     data: z.array(ProviderHealthView).describe("Providers with a platform key first, then by slug."),
   }),
   handle({ deps }) {
@@ -91,7 +89,9 @@ export const clearProviderHealth = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({
-    gateway_id: z.string().describe("Id of the gateway that answered. Others keep what they know."),
+    gateway_id: z
+      .string()
+      .describe("Id of the gateway that answered. Other gateways keep their measurements."),
     data: ProviderHealthView,
   }),
   handle({ params, deps, audit }) {
@@ -115,10 +115,12 @@ const Model = z
   .min(1)
   .max(300)
   .optional()
-  .describe("Id of a model, for its endpoint at the provider alone. Defaults to all models of the provider.");
+  .describe(
+    "Id of a model, to drain only its endpoint at the provider. Defaults to all models of the provider.",
+  );
 
 const DrainedView = z.object({
-  gateway_id: z.string().describe("Id of the gateway that answered. Others follow within a second."),
+  gateway_id: z.string().describe("Id of the gateway that answered. Other gateways follow within a second."),
   data: ProviderHealthView,
 });
 
@@ -137,8 +139,10 @@ export const drainProvider = defineEndpoint({
       .datetime({ offset: true })
       .nullable()
       .default(null)
-      .describe("When it returns to routing by itself. `null` means when an operator ends the drain."),
-    note: PlainText.trim().min(1).max(300).optional().describe("Why, for other operators."),
+      .describe(
+        "Time at which it returns to routing (RFC 3339). `null` means that it lasts until an operator ends the drain.",
+      ),
+    note: PlainText.trim().min(1).max(300).optional().describe("Reason, shown to other operators."),
   }),
   response: DrainedView,
   errors: ["conflict"],

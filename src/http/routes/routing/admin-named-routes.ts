@@ -25,30 +25,32 @@ const NamedRouteView = z
     account_id: z
       .string()
       .nullable()
-      .describe("Account whose requests the route is for. `null`: it is the operator's, for all requests."),
+      .describe(
+        "Account whose requests use the route. `null` means it is the operator's and applies to all requests.",
+      ),
     definition: definitionSchema,
     source: z
       .enum(["database", "file"])
       .describe("`file`: the route is defined in the configuration file and cannot be changed here."),
     file: z.string().nullable(),
     line: z.int().nullable().describe("Line of the route in the file."),
-    version: z.int().nullable().describe("Counts the changes of a stored route."),
+    version: z.int().nullable().describe("Version of a stored route. Each change increments it."),
     updated_at: z.iso.datetime().nullable(),
     is_used: z
       .boolean()
       .describe(
-        "Whether requests with the name use the route. `false`: the catalog has a model with the name, and `replaces_model` is not set.",
+        "Whether requests with the name use the route. `false` means that the catalog has a model with the name, and `replaces_model` is not set.",
       ),
     resolves_to: z
       .array(z.string())
-      .describe("Models and tiers that the route leads to, also over other routes."),
+      .describe("Models and tiers that the route leads to, directly or through other routes."),
     unknown_models: z
       .array(z.string())
       .describe(
         "Names that the route leads to and that are neither models nor tiers. Requests for them are rejected.",
       ),
   })
-  .meta({ id: "NamedRoute", description: "A name that clients may send as `model`." });
+  .meta({ id: "NamedRoute", description: "A name that clients can send as `model`." });
 
 const OfRoute = z.object({
   name: z.string().meta({ description: "Name of the route. Encode a slash as `%2F`.", examples: ["gpt-4o"] }),
@@ -99,7 +101,7 @@ export const getNamedRoute = defineEndpoint({
 export const putNamedRoute = defineEndpoint({
   ...ONE,
   method: "PUT",
-  summary: "Create or replace a named route. It is in force on every gateway within a second",
+  summary: "Create or replace a named route. All gateways use it within a second",
   access: ACCOUNT_MANAGERS,
   body: DefinitionInput,
   response: z.object({ data: NamedRouteView }),
@@ -132,7 +134,7 @@ export const listNamedRouteVersions = defineEndpoint({
   ...ONE,
   path: `${PATH}/:name/versions`,
   method: "GET",
-  summary: "List the last versions of a stored named route, the latest first",
+  summary: "List the last versions of a stored named route, newest first",
   access: ACCOUNT_READERS,
   body: NOTHING,
   response: z.object({

@@ -29,7 +29,7 @@ const KeyView = z.object({
         until: time,
       }),
     )
-    .describe("Models that the key is not used for at the moment."),
+    .describe("Models for which the key is not used at the moment."),
 });
 
 const DrainView = z
@@ -37,7 +37,7 @@ const DrainView = z
     since: time,
     until: time
       .nullable()
-      .describe("When it ends by itself. `null` means it lasts until an operator ends it."),
+      .describe("Time at which it ends (RFC 3339). `null` means it lasts until an operator ends it."),
     note: z.string().nullable(),
   })
   .nullable();
@@ -54,10 +54,10 @@ const EndpointView = z.object({
   latency_ms: Spread,
   throughput: Spread,
   circuit: Circuit,
-  overloaded_until: time.nullable().describe("Until when the endpoint is avoided because it was overloaded."),
-  drain: DrainView.describe(
-    "The drain of this endpoint alone. `null` means it is routed to as its provider is.",
-  ),
+  overloaded_until: time
+    .nullable()
+    .describe("Time until which the endpoint is avoided because it was overloaded."),
+  drain: DrainView.describe("The drain of this endpoint only. `null` means it has none of its own."),
 });
 
 const RefusalView = z.object({
@@ -68,14 +68,16 @@ const RefusalView = z.object({
   byok_key_id: z
     .string()
     .nullable()
-    .describe("The BYOK key whose requests it is left out of. `null` means those with platform keys."),
+    .describe("The BYOK key from whose requests it is left out. `null` means requests with platform keys."),
   is_applied: z
     .boolean()
     .describe(
-      "Whether requests are sent without the parameter. `false` means that one account saw the refusal so far. They are sent without it once a second one does.",
+      "Whether requests are sent without the parameter. `false` means that only one account has seen the refusal so far; once a second account does, requests are sent without it.",
     ),
-  since: time.describe("When it was refused first."),
-  until: time.describe("Until when it is remembered. Then requests are sent with the parameter again."),
+  since: time.describe("Time at which it was first refused."),
+  until: time.describe(
+    "Time until which it is remembered. After that, requests are sent with the parameter again.",
+  ),
 });
 
 const FailureView = z.object({
@@ -121,9 +123,9 @@ export const ProviderHealthView = z
     refused_parameters: z
       .array(RefusalView)
       .describe(
-        "Parameters that the provider refused in the last hour, and without which it took the request. The catalog does not know them. At most 200.",
+        "Parameters that the provider refused in the last hour, although it accepted the request without them. The catalog does not know this. At most 200.",
       ),
-    last_failures: z.array(FailureView).describe("The last 20 failures that were not the request's fault."),
+    last_failures: z.array(FailureView).describe("The last 20 failures that the request did not cause."),
   })
   .meta({
     id: "ProviderHealth",

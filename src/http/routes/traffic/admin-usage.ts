@@ -45,7 +45,7 @@ export const getUsage = defineEndpoint({
       .max(60)
       .default("day")
       .describe(
-        `What to group by: ${USAGE_GROUPS.map((group) => `\`${group}\``).join(", ")}, or up to ${MOST_GROUPS} of them with commas, such as \`hour,provider\`. The report has one line per combination, at most 10,000: by one dimension those with the highest cost; by several, a longer one is rejected.`,
+        `What to group by: ${USAGE_GROUPS.map((group) => `\`${group}\``).join(", ")}, or up to ${MOST_GROUPS} of them separated by commas, such as \`hour,provider\`. The report has one line per combination, at most 10,000. A longer report by one dimension has the lines with the highest cost; by several dimensions, it is rejected.`,
       ),
     account_id: z.string().optional().describe("Only the usage of this account."),
     key_id: IdInput.optional().describe("Only the usage of this API key."),
@@ -53,7 +53,7 @@ export const getUsage = defineEndpoint({
     model: name.describe("Only the usage of the model with this id."),
     provider: name.describe("Only the usage of the provider with this slug."),
     tag: name.describe(
-      "Only the usage of requests with this tag. `(other)` are the tags of an hour that are not counted one by one.",
+      "Only the usage of requests with this tag. `(other)` stands for the tags of an hour that are not counted separately.",
     ),
     format: z
       .enum(["json", "csv"])

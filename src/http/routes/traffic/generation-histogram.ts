@@ -22,7 +22,7 @@ export const getGenerationHistogram = defineEndpoint({
   params: NOTHING,
   query: z.strictObject({
     ...GENERATION_FILTER,
-    from: GENERATION_FILTER.from.describe("Begin of the range (RFC 3339). Default: 24 hours before `to`."),
+    from: GENERATION_FILTER.from.describe("Start of the range (RFC 3339). Default: 24 hours before `to`."),
     to: GENERATION_FILTER.to.describe("End of the range (RFC 3339). Default: now."),
     buckets: z.coerce
       .number()
@@ -34,9 +34,7 @@ export const getGenerationHistogram = defineEndpoint({
   }),
   body: NOTHING,
   response: z.object({
-    from: z.iso
-      .datetime()
-      .describe("Begin of the first period, which may be before the `from` of the query."),
+    from: z.iso.datetime().describe("Start of the first period, which may be before `from`."),
     to: z.iso.datetime().describe("End of the last period."),
     bucket_ms: z.int().describe("Length of a period in milliseconds."),
     is_exact: z
@@ -44,7 +42,7 @@ export const getGenerationHistogram = defineEndpoint({
       .describe("`false` if there are too many generations to count: some counts are then estimates."),
     buckets: z.array(
       z.object({
-        at: z.iso.datetime().describe("Begin of the period."),
+        at: z.iso.datetime().describe("Start of the period."),
         completed: count,
         failed: count.describe("Generations that failed or were interrupted."),
         cancelled: count,

@@ -26,7 +26,7 @@ export const streamGenerations = defineEndpoint({
   body: NOTHING,
   response: NOTHING,
   events:
-    "Events `generations` with `{data: [GenerationLine …], dropped}`: generations that have begun or changed their outcome, at most 250 an event and two events a second. `dropped` is the number of changes that were left out because the client did not keep up. After a reconnection with `Last-Event-ID` what was missed is sent again, or an event `reset` says that the list must be read again.",
+    "Events `generations` with `{data: [GenerationLine …], dropped}`: generations that have begun or changed their outcome, at most 250 in an event and two events a second. `dropped` is the number of changes that were left out because the client did not keep up. After a reconnection with `Last-Event-ID`, missed changes are sent again, or an event `reset` tells the client to read the list again.",
   async handle({ query, principal, headers, deps, currentPrincipal }) {
     const filter = readGenerationFilter(query, principal, deps.generation);
     let close = (): void => {};
@@ -69,9 +69,9 @@ function ownerOf(principal: ManagementPrincipal): FeedOwner | null {
 
 const BOUNDS = {
   operator: `The operator can have ${FEED_PLACES.operator} streams of generations open at a gateway. Close one.`,
-  accounts: `All accounts together can have ${FEED_PLACES.accounts} streams of generations open at a gateway. Close one, or try again later.`,
-  caller: `You can have ${FEED_PLACES.caller} streams of generations open at a gateway. Close one.`,
-  closed: "The gateway stops, and begins no streams of generations. Try again later.",
+  accounts: `All accounts together can have ${FEED_PLACES.accounts} open streams of generations on a gateway. Close one, or try again later.`,
+  caller: `You can have ${FEED_PLACES.caller} open streams of generations on a gateway. Close one.`,
+  closed: "The gateway is stopping and accepts no new streams of generations. Try again later.",
 } as const;
 
 function rejectExcess({ full }: FeedRejection): never {

@@ -24,7 +24,7 @@ const INSTRUCTION =
 const IN_THE_PROMPT: Warning = {
   field: "response_format",
   message:
-    "The provider has JSON output without schemas; the schema was put into the instructions, and may not be kept to.",
+    "The provider supports JSON output but no schemas; the schema was put into the instructions, and the answer may not follow it.",
   isGrave: true,
 };
 

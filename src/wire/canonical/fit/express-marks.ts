@@ -44,5 +44,5 @@ const BREAKPOINT: CacheMark = { ttl: null, isBreakpoint: true };
 
 const LOST_BREAKPOINTS: Warning = {
   field: "prompt_cache_breakpoint",
-  message: "Breakpoints that the model does not take, as in answers, were left out.",
+  message: "Breakpoints that the model does not support, such as those in answers, were left out.",
 };

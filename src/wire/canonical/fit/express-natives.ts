@@ -61,7 +61,7 @@ function expressResult(result: ToolResultPart, field: string, context: Context):
   for (const part of lost) {
     warnings.push({
       field,
-      message: `The result's ${part.type} was left out: this model's provider takes none.`,
+      message: `The result's ${part.type} was left out: this model's provider does not support it.`,
     });
   }
   const left = content.filter((part) => !isForeign(part, format));

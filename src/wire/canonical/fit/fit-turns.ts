@@ -60,7 +60,8 @@ function isUnsigned(part: Part, formats: TurnsByFormat): boolean {
 
 const UNSIGNED: Warning = {
   field: "messages",
-  message: "Thinking without a signature was left out: the model's vendor rejects what it has not signed.",
+  message:
+    "Thinking without a signature was left out: the model's vendor rejects thinking that it has not signed.",
 };
 
 const NO_WARNINGS: readonly Warning[] = [];

@@ -147,7 +147,7 @@ function flattenTool(tool: Tool, field: string, naming: Naming): Tool | null {
   const rest = naming.takesNamespaces ? tool : withoutNamespace(tool);
   if (rest.kind === "function" || naming.takesFreeText) return { ...rest, name };
   if (rest.inputFormat !== null && rest.inputFormat["type"] !== "text") {
-    const message = "The model is not bound to the tool's grammar; its text may break it.";
+    const message = "The tool's grammar is not enforced; the model's text may break it.";
     naming.warnings.push({ field: `${field}.format`, message });
   }
   return toFunction(rest, name);
@@ -166,7 +166,7 @@ function withoutNamespace(tool: FunctionTool | CustomTool): FunctionTool | Custo
 function flattenNative(tool: NativeTool, field: string, naming: Naming): Tool | null {
   if (tool.isNamespace !== true || naming.takesNamespaces) return tool;
   const message =
-    "The provider has no namespaces, and what this one holds are no functions; it was left out.";
+    "The provider does not support namespaces, and this one contains no functions; it was left out.";
   naming.warnings.push({ field, message });
   return null;
 }

@@ -30,7 +30,7 @@ export function limitCacheMarks(
   };
 }
 
-const TOO_MANY = `A request may have ${MAX_CACHE_MARKS} cache marks: the last of tools and instructions and the latest others were sent.`;
+const TOO_MANY = `A request may have ${MAX_CACHE_MARKS} cache marks: the last ones of tools and instructions, and the latest others, were sent.`;
 const TOO_LONG =
   "A mark for an hour cannot follow one for five minutes; it was sent as one for five minutes.";
 

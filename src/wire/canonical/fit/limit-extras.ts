@@ -31,7 +31,7 @@ export function limitExtras(request: ConversationRequest, known: KnownFields): L
     },
     warnings: [...dropped, ...listDropped(request.messages, known.ofMessages)].map((field) => ({
       field,
-      message: "The provider does not take it; it was left out.",
+      message: "The provider does not support it; it was left out.",
     })),
   };
 }

@@ -43,7 +43,7 @@ class LostFields {
 
   addExtras(path: string, { extras }: { readonly extras?: Extras }): void {
     if (extras === undefined || extras.format === this.format.name) return;
-    const message = `This is something only the ${extras.format} format has; it was left out.`;
+    const message = `Only the ${extras.format} format has this; it was left out.`;
     for (const [field, value] of Object.entries(extras.fields))
       if (!isEmptyValue(value)) this.add(path, field, message);
   }
@@ -68,8 +68,8 @@ class LostFields {
   }
 }
 
-const OTHERS_REASONING = "The provider takes no reasoning that it did not write; it was left out.";
-const NO_DETAIL = "The provider chooses by itself how closely it looks; the detail was left out.";
+const OTHERS_REASONING = "The provider does not accept reasoning that it did not write; it was left out.";
+const NO_DETAIL = "The provider chooses the level of detail itself; the detail was left out.";
 const NO_FILE_NAMES = "Files have no names at this model's provider; the name was left out.";
 const NO_PARTICIPANTS = "Participants have no names at this model's provider; the name was left out.";
 

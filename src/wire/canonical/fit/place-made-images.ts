@@ -54,8 +54,8 @@ export function placeMadeImages(
   return { request: { ...request, messages }, warnings };
 }
 
-const MOVED = "The model takes images from users only; those of this answer were sent as a user's.";
-const LEFT_OUT = "The model reads no images; those of this answer were left out.";
+const MOVED = "The model accepts images only from users; those of this answer were sent as a user message.";
+const LEFT_OUT = "The model does not read images; those of this answer were left out.";
 
 function hasMadeImages({ role, parts }: Message, format: TargetFormat): boolean {
   if (role !== "assistant") return false;

@@ -21,7 +21,7 @@ export function listRejectedFields(
 
 const NO_WARNINGS: readonly Warning[] = [];
 const NONE: readonly string[] = [];
-const REJECTED = "The provider refuses it; it was left out.";
+const REJECTED = "The provider rejects it; it was left out.";
 const STORES = "It asks the provider to store data; it was left out, because of zero data retention.";
 
 /** Returns warnings for the fields of a body that are left out under zero data retention. */
@@ -47,7 +47,7 @@ export function warnOfRefused(
 /** The warning where the format cannot carry encrypted reasoning of earlier turns. */
 export const LOST_REASONING: Warning = {
   field: "messages",
-  message: "Encrypted reasoning of earlier turns has no place in this format.",
+  message: "This format cannot carry encrypted reasoning of earlier turns.",
   isGrave: true,
 };
 
@@ -87,6 +87,6 @@ export function limitFields(
 ): { readonly body: Fields; readonly warnings: readonly Warning[] } {
   const unknown = known === null ? NONE : Object.keys(body).filter((field) => !known.has(field));
   if (unknown.length === 0) return { body, warnings: NO_WARNINGS };
-  const message = "The provider does not take it; it was left out.";
+  const message = "The provider does not support it; it was left out.";
   return { body: omit(body, new Set(unknown)), warnings: unknown.map((field) => ({ field, message })) };
 }

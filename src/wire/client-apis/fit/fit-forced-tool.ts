@@ -46,13 +46,13 @@ function withFreeChoice(request: ConversationRequest): ConversationRequest {
 
 const NEVER_FORCED: Warning = {
   field: "tool_choice",
-  message: "The model cannot be made to call a tool; it was asked to choose by itself.",
+  message: "The model cannot be forced to call a tool; it was asked to choose for itself.",
   isGrave: true,
 };
 
 const NOT_WHILE_REASONING: Warning = {
   field: "reasoning",
-  message: "The model cannot be made to call a tool while it reasons; reasoning was switched off.",
+  message: "The model cannot be forced to call a tool while it reasons; reasoning was switched off.",
   isGrave: true,
 };
 

@@ -372,7 +372,7 @@ function mustNotReason({ tools, reasoning }: ConversationRequest, { provider }: 
 /** The warning where reasoning is switched off because of tools. */
 const NO_REASONING_WITH_TOOLS: Warning = {
   field: "reasoning",
-  message: "The provider takes tools in this format only without reasoning; reasoning was switched off.",
+  message: "In this format, the provider accepts tools only without reasoning; reasoning was switched off.",
   isGrave: true,
 };
 

@@ -58,7 +58,7 @@ const ONLY_CHATS =
 
 function rejectInexpressible(body: Fields): void {
   for (const [field, asks] of Object.entries(INEXPRESSIBLE)) {
-    if (asks(body[field], body)) rejectField(field, `${ONLY_CHATS}; leave it out, or name another model`);
+    if (asks(body[field], body)) rejectField(field, `${ONLY_CHATS}; omit it, or choose another model`);
   }
 }
 

@@ -28,7 +28,7 @@ const DELTA_FIELDS: ReadonlySet<string> = new Set(["container"]);
 const LATE_SIGNATURE: Warning = {
   field: "content",
   message:
-    "The provider signed the text after its end, where a stream of messages has no place for a signature, and the gateway does not remember this turn: the model does not get the signature back.",
+    "The provider signed the text after its end, where a Messages stream cannot carry a signature, and the gateway does not remember this turn: the model will not get the signature back.",
 };
 
 class MessageWriter implements AnswerWriter {

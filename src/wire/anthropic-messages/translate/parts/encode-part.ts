@@ -32,7 +32,7 @@ export function encodePart(part: Part, field: string, warn: Warn): Fields | null
       return encodeToolResult(part, field, warn);
     case "native":
       if (part.format === FORMAT) return part.value;
-      warn(field, `A ${part.type} part means nothing to this model's provider and was left out.`);
+      warn(field, `This model's provider does not know ${part.type} parts; the part was left out.`);
       return null;
     default:
       return encodeMedia(part, field);

@@ -83,7 +83,7 @@ function isOwnSystem(message: Message): boolean {
  * is sent as a user message, and the client is warned.
  */
 function markInstruction(message: Message, field: string, warn: Warn): readonly Part[] {
-  warn(field, `A ${message.role} message behind the first others was sent as a user's, marked <system>.`);
+  warn(field, `A ${message.role} message after other messages was sent as a user message, marked <system>.`);
   return message.parts.map((part) =>
     part.kind === "text" ? { ...part, text: `<system>\n${part.text}\n</system>` } : part,
   );

@@ -60,7 +60,7 @@ function rejectAndWarn(request: ConversationRequest, warn: Warn): void {
   if (request.n !== null && request.n > 1) {
     fail(
       "invalid_request",
-      "n must be 1 for this model: it gives one answer a request. Repeat the request instead.",
+      "n must be 1 for this model: it gives one answer a request. Send several requests instead.",
       {
         metadata: { field: "n" },
       },
@@ -85,7 +85,7 @@ function encodeMaxTokens({ maxTokens }: ConversationRequest, target: ModelTarget
   const most = target.maxOutputTokens;
   if (maxTokens === null) return Math.min(most ?? DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOKENS);
   if (most === null || maxTokens <= most) return maxTokens;
-  warn("max_tokens", `This model answers with at most ${most} tokens; the bound was lowered to that.`);
+  warn("max_tokens", `This model answers with at most ${most} tokens; max_tokens was lowered to that.`);
   return most;
 }
 
@@ -136,7 +136,7 @@ function addSampling(
 
 function lowerTemperature(temperature: number | null, warn: Warn): number | null {
   if (temperature === null || temperature <= 1) return temperature;
-  warn("temperature", "This model's temperature ends at 1; it was lowered to that.");
+  warn("temperature", "This model accepts temperatures up to 1; it was lowered to that.");
   return 1;
 }
 

@@ -16,7 +16,7 @@ type ToolFields = Pick<ConversationRequest, "tools" | "toolChoice">;
 export function encodeTools({ tools, toolChoice }: ToolFields, warn: Warn): Fields[] {
   const allowed = toolChoice?.kind === "allowed" ? new Set(toolChoice.names) : null;
   if (tools.some((tool) => tool.kind === "function" && tool.strict === true && !isOwn(tool))) {
-    warn("tools", "Strict schemas are not promised by this model; the tools were sent without.");
+    warn("tools", "This model does not support strict schemas; the tools were sent without strict.");
   }
   return tools
     .filter((tool) => allowed === null || (tool.kind !== "native" && allowed.has(tool.name)))
@@ -28,7 +28,7 @@ function encodeTool(tool: Tool, warn: Warn): Fields | null {
   if (tool.kind === "function") return encodeFunction(tool);
   if (tool.kind === "custom") return encodeCustom(tool, warn);
   if (tool.format === FORMAT) return tool.value;
-  warn("tools", `The tool ${tool.type} means nothing to this model's provider and was left out.`);
+  warn("tools", `This model's provider does not know the tool ${tool.type}; it was left out.`);
   return null;
 }
 
@@ -54,7 +54,7 @@ function encodeCustom(tool: CustomTool, warn: Warn): Fields {
   if (tool.inputFormat !== null && tool.inputFormat["type"] !== "text") {
     warn(
       "tools",
-      `The grammar of ${tool.name} binds no input here; the tool's description shows it to the model.`,
+      `The grammar of ${tool.name} is not enforced here; the tool's description shows it to the model.`,
     );
   }
   return {
@@ -111,7 +111,7 @@ function encodeChoice(choice: ToolChoice | null, warn: Warn): Fields | null {
       return { type: choice.required ? "any" : "auto" };
     case "native":
       if (choice.format === FORMAT) return choice.value as Fields;
-      warn("tool_choice", "It means nothing to this model's provider and was left out.");
+      warn("tool_choice", "This model's provider does not know it; it was left out.");
       return null;
   }
 }

@@ -14,7 +14,7 @@ export function fitReasoning(
   if (requested.thinking?.["type"] !== "enabled" || !lacksThinking(messages)) return requested;
   warn(
     "reasoning",
-    "The turn that called the tools is without its thinking, so the answer to their results is too.",
+    "The turn that called the tools has no thinking, so the answer to their results has none either.",
   );
   return { thinking: null, effort: requested.effort };
 }

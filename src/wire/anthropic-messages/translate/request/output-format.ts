@@ -51,7 +51,7 @@ export function encodeOutputFormat(
       return { format: null, instruction: "Answer with one JSON object and nothing else." };
     case "native":
       if (wanted.format === FORMAT) return { format: asFields(wanted.value), instruction: null };
-      warn("response_format", "It means nothing to this model's provider and was left out.");
+      warn("response_format", "This model's provider does not know it; it was left out.");
       return { format: null, instruction: null };
   }
 }

@@ -120,7 +120,7 @@ function isDisabled(parameters: ReasoningParameters): boolean {
 
 /** A forced tool call takes precedence over thinking. */
 function omitForTool({ target, warn }: ThinkingContext): Fields | null {
-  warn("reasoning", "This model cannot be made to call a tool while it thinks; thinking was left out.");
+  warn("reasoning", "This model cannot be forced to call a tool while it thinks; thinking was left out.");
   return target.reasoning?.canDisable ? { type: "disabled" } : null;
 }
 
@@ -162,7 +162,7 @@ function encodeBudget(
   if (maxTokens <= least) {
     warn(
       "reasoning",
-      `Thinking needs a max_tokens of more than ${least}; with ${maxTokens} it was left out.`,
+      `Thinking requires a max_tokens of more than ${least}; with ${maxTokens}, it was left out.`,
     );
     return null;
   }

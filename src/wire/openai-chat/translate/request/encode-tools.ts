@@ -58,7 +58,7 @@ export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], war
     }
     case "native":
       if (choice.format === "openai-chat") return choice.value;
-      warn("tool_choice", `This is something only the ${choice.format} format has; it was left out.`);
+      warn("tool_choice", `Only the ${choice.format} format has this; it was left out.`);
       return null;
     default:
       return choice.kind;

@@ -29,7 +29,7 @@ export function encodeOutputFormat(format: OutputFormat, warn: Warn): unknown {
   if (format.kind === "json") return { type: "json_object" };
   if (format.kind === "native") {
     if (format.format === "openai-chat") return format.value;
-    warn("response_format", `This is something only the ${format.format} format has; it was left out.`);
+    warn("response_format", `Only the ${format.format} format has this; it was left out.`);
     return null;
   }
   const { name, description, strict } = format;

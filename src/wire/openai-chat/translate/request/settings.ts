@@ -111,7 +111,8 @@ function unsupportedSetting(name: string, key: Key, read: (value: unknown) => un
   };
 }
 
-const NOT_IN_FORMAT = "This is not part of the chat format, or not known to all its hosts; it was left out.";
+const NOT_IN_FORMAT =
+  "This is not part of the chat format, or not all hosts of the format know it; it was left out.";
 
 const SETTINGS: readonly Setting[] = [
   {

@@ -93,7 +93,7 @@ function rejectMedia(field: string, { kind }: Part): never {
 
 function warnLeftOut(field: string, part: Part, warn: Warn): void {
   const name = part.kind === "native" ? part.type : part.kind;
-  warn(field, `This ${name} has no form at this model and was left out.`);
+  warn(field, `This model's provider cannot represent this ${name}; it was left out.`);
 }
 
 function encodeToolPart(part: Part, field: string, { warn }: MessageContext): unknown[] {
@@ -101,7 +101,7 @@ function encodeToolPart(part: Part, field: string, { warn }: MessageContext): un
   const encoded = encodeResult(part);
   const isReduced = part.content.some((inner) => encodePart(inner, "input_text") === null);
   if (isReduced) {
-    warn(field, "Parts of this result have no form at this model and were left out.");
+    warn(field, "This model's provider cannot represent some parts of this result; they were left out.");
   }
   return [encoded];
 }
