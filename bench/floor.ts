@@ -1,5 +1,5 @@
 /**
- * A gateway that does a part of the work and nothing else: the level is in `FLOOR_LEVEL`. `npm run bench:peers` measures all levels, to
+ * A gateway that does a part of the work and nothing else: the level is in `FLOOR_LEVEL`. `npm run bench -- peers` measures all levels, to
  * show what a gateway costs at least on this runtime (docs/performance.md, "Floors").
  */
 import { systemClock } from "../src/base/clock.ts";

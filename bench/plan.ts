@@ -68,10 +68,10 @@ export interface Soak {
 }
 
 /** Printed by `--help`. */
-export const USAGE = `bun bench/run.ts [--quick] [--only=${PART_NAMES.join(",")}] [--targets=${TARGET_NAMES.join(",")}]
+export const USAGE = `npm run bench -- [--quick] [--only=${PART_NAMES.join(",")}] [--targets=${TARGET_NAMES.join(",")}]
                  [--memory-requests=100000] [--before=../other-checkout] [--store=postgres]
-bun bench/run.ts --processes [--quick]
-bun bench/run.ts --telemetry [--quick] [--before=../other-checkout]
+npm run bench -- --processes [--quick]
+npm run bench -- --telemetry [--quick] [--before=../other-checkout]
 
   --quick            about a minute: short slices, one number of connections, no long run
   --only             only these parts

@@ -120,9 +120,12 @@ export type Manage = (path: string, body: object) => Promise<Readonly<Record<str
 
 /** Builds the program of this checkout, which `bin/gateway` then starts. Throws if that fails. */
 export function buildProgram(): void {
-  const { success, stderr } = Bun.spawnSync([process.execPath, join(root, "scripts", "build-program.ts")], {
-    cwd: root,
-  });
+  const { success, stderr } = Bun.spawnSync(
+    [process.execPath, join(root, "scripts", "build", "build-program.ts")],
+    {
+      cwd: root,
+    },
+  );
   if (!success) throw new Error(`The program was not built: ${stderr}`);
 }
 

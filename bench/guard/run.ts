@@ -1,4 +1,4 @@
-/** `npm run bench:guard`: fails if a figure that noise hardly moves exceeds its committed limit. See ../README.md. */
+/** `npm run bench -- guard`: fails if a figure that noise hardly moves exceeds its committed limit. See ../README.md. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const losses = findLosses(figures, accepted);
   if (losses.length === 0) return;
   throw new Error(
-    `Too much: ${losses.join(", ")}. If the loss is worth it: npm run bench:guard -- --accept, with the reason in the commit.`,
+    `Too much: ${losses.join(", ")}. If the loss is worth it: npm run bench -- guard --accept, with the reason in the commit.`,
   );
 }
 

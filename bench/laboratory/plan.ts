@@ -81,7 +81,7 @@ const QUICK = {
 
 /** Returns what `--help` prints. */
 export function usage(targets: readonly string[]): string {
-  return `npm run bench:peers -- [--quick] [--only=PARTS] [--targets=NAMES] [--publish]
+  return `npm run bench -- peers [--quick] [--only=PARTS] [--targets=NAMES] [--publish]
 
 Installs, starts and measures other gateways and relays beside this one.
 

@@ -7,8 +7,8 @@ import type { LabResults, Summary } from "./results.ts";
 import { formatSummary, formatTable, readColumn, renderTables } from "./tables.ts";
 
 /** What a run writes stands between these lines. */
-export const BEGIN = "<!-- begin: written by npm run bench:peers -->";
-export const END = "<!-- end: written by npm run bench:peers -->";
+export const BEGIN = "<!-- begin: written by npm run bench -- peers -->";
+export const END = "<!-- end: written by npm run bench -- peers -->";
 
 interface Chart {
   readonly file: string;

@@ -1,4 +1,4 @@
-/** `npm run bench:peers`: measures other gateways and relays beside this one. See docs/performance.md. */
+/** `npm run bench -- peers`: measures other gateways and relays beside this one. See docs/performance.md. */
 import { mkdirSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { join } from "node:path";

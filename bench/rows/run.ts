@@ -1,5 +1,5 @@
 /**
- * `bun bench/rows/run.ts`: fills a PostgreSQL server of its own with generations, measures lists of them, and what it costs to save
+ * `npm run bench -- rows`: fills a PostgreSQL server of its own with generations, measures lists of them, and what it costs to save
  * more. See README.md.
  */
 import { loadavg } from "node:os";

@@ -1,5 +1,5 @@
 /**
- * `bun bench/rows/sqlite.ts`: fills a SQLite database with generations, and measures what it costs to save them, and lists, searches and counts. See README.md.
+ * `npm run bench -- rows-sqlite`: fills a SQLite database with generations, and measures what it costs to save them, and lists, searches and counts. See README.md.
  */
 import type { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync, statSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:scale`: measures what a request costs of each resource of a cluster, at several rates, and computes which of them
+ * `npm run bench -- scale`: measures what a request costs of each resource of a cluster, at several rates, and computes which of them
  * is used up first at 1 thousand to a million requests a second (docs/scale.md).
  *
  * --seconds=<number>  length of each measurement; 10 by default

@@ -1,12 +1,12 @@
 /**
  * Builds the gateway as a single executable, with its catalog and its console inside:
- * `npm run build:executable [-- --target=linux-arm64] [--outfile=PATH]`. Bun of another platform comes from npm.
+ * `npm run build -- executable [--target=linux-arm64] [--outfile=PATH]`. Bun of another platform comes from npm.
  */
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-const ROOT = join(import.meta.dir, "..");
+const ROOT = join(import.meta.dir, "../..");
 const DIST = join(ROOT, "dist");
 
 /** The npm package with the Bun of each target that executables are built for. */
@@ -150,7 +150,8 @@ async function run(command: string[]): Promise<void> {
   if (code !== 0) throw new Error(`${command.join(" ")} ended with status ${code}`);
 }
 
-async function main(): Promise<void> {
+/** Builds the executable that the arguments of the process name. */
+export async function buildExecutable(): Promise<void> {
   const options = readOptions();
   const { target, outfile } = options;
   await rm(join(DIST, "console"), { recursive: true, force: true });
@@ -159,4 +160,4 @@ async function main(): Promise<void> {
   console.log(`${outfile}  ${target}  ${Math.round(Bun.file(outfile).size / 1e6)} MB`);
 }
 
-if (import.meta.main) await main();
+if (import.meta.main) await buildExecutable();

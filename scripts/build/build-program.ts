@@ -1,13 +1,13 @@
 /**
  * Builds the gateway, and the threads of SQLite, from the sources into files with their code parsed in advance, which starts in half the time: `npm ci` does it,
- * and `npm run build:program`. `bin/gateway` runs the result until one of the sources is newer, and the sources otherwise. With
+ * and `npm run build -- program`. `bin/gateway` runs the result until one of the sources is newer, and the sources otherwise. With
  * `--if-older`, as before the tests, nothing is built if it would run the result.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-const ROOT = join(import.meta.dir, "..");
+const ROOT = join(import.meta.dir, "../..");
 const PROGRAM = join(ROOT, "dist", "program");
 const DRAFT = `${PROGRAM}.draft`;
 /** How long it may take; it usually takes two seconds. Milliseconds. */

@@ -6,7 +6,7 @@
 import { dirname, join, normalize, relative } from "node:path";
 import { Glob } from "bun";
 
-const root = join(import.meta.dir, "..");
+const root = join(import.meta.dir, "../..");
 
 /** The layers that each layer may import besides itself. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { Glob } from "bun";
 
-const root = join(import.meta.dir, "..");
+const root = join(import.meta.dir, "../..");
 
 const FILES = ["{src,test,bench,scripts}/**/*.{ts,tsx,css}", "{docs,catalog,src,bench}/**/*.md", "*.md"];
 
@@ -14,8 +14,7 @@ const SKIPPED_FILES = [
   // The benchmark installs the packages of other products here.
   /^bench\/out\//,
   /^bench\/peers\/node_modules\//,
-  /^scripts\/check-words\.ts$/,
-  /^test\/scripts\/check-words/,
+  /^scripts\/check\/check-words\.ts$/,
   /^test\/fidelity\/golden\//,
 ];
 

@@ -1,11 +1,10 @@
 /**
- * Compiles assembly/ into WebAssembly within src/. Run by `npm run build:assembly`. With `--check` it writes nothing, and fails if what
- * is in src/ is not what the compiler makes of assembly/. The compiler is installed there, because the gateway does not need it.
+ * Compiles assembly/ into WebAssembly within src/. The compiler is installed there, because the gateway does not need it.
  */
 import { join } from "node:path";
 import { $ } from "bun";
 
-const ROOT = join(import.meta.dir, "..");
+const ROOT = join(import.meta.dir, "../..");
 const ASSEMBLY = join(ROOT, "assembly");
 const OUTPUT = join(ROOT, "src", "wire", "json", "closing-quotes-wasm.ts");
 const OPTIONS = [
@@ -14,19 +13,16 @@ const OPTIONS = [
   ["--initialMemory", "1", "--maximumMemory", "1"],
 ].flat();
 
-await $`npm ci --no-audit --no-fund --ignore-scripts`.cwd(ASSEMBLY).quiet();
-const compiler = join(ASSEMBLY, "node_modules", ".bin", "asc");
-const wasm = join(ASSEMBLY, "node_modules", "closing-quotes.wasm");
-await $`${compiler} closing-quotes.ts --outFile ${wasm} ${OPTIONS}`.cwd(ASSEMBLY);
-
-const base64 = Buffer.from(await Bun.file(wasm).bytes()).toString("base64");
-const source = `/** The code of assembly/closing-quotes.ts in base64. Written by \`npm run build:assembly\`. */
+/** Installs and runs the compiler, and returns the source file with the compiled code by its path. */
+export async function compileAssembly(): Promise<ReadonlyMap<string, string>> {
+  await $`npm ci --no-audit --no-fund --ignore-scripts`.cwd(ASSEMBLY).quiet();
+  const compiler = join(ASSEMBLY, "node_modules", ".bin", "asc");
+  const wasm = join(ASSEMBLY, "node_modules", "closing-quotes.wasm");
+  await $`${compiler} closing-quotes.ts --outFile ${wasm} ${OPTIONS}`.cwd(ASSEMBLY);
+  const base64 = Buffer.from(await Bun.file(wasm).bytes()).toString("base64");
+  const source = `/** The code of assembly/closing-quotes.ts in base64. Written by \`npm run generate -- assembly\`. */
 export const CLOSING_QUOTES_WASM =
 ${(base64.match(/.{1,100}/g) ?? []).map((line) => `  "${line}"`).join(" +\n")};
 `;
-
-if (!Bun.argv.includes("--check")) await Bun.write(OUTPUT, source);
-else if ((await Bun.file(OUTPUT).text()) !== source) {
-  console.error("src/wire/json/closing-quotes-wasm.ts differs from assembly/. Run `npm run build:assembly`.");
-  process.exit(1);
+  return new Map([[OUTPUT, source]]);
 }

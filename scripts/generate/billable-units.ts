@@ -1,7 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import type { PriceName } from "../src/core/catalog/records.ts";
-import type { ProviderFormat } from "../src/wire/conversation/format-name.ts";
+import type { PriceName } from "../../src/core/catalog/records.ts";
+import type { ProviderFormat } from "../../src/wire/conversation/format-name.ts";
+import { replaceBlock } from "./replace-block.ts";
 
 /** What decides what happens with a unit, as far as data does: a test compares it with the catalog. */
 export interface UnitBasis {
@@ -392,34 +391,16 @@ export const VENDORS: readonly VendorUnits[] = [
   },
 ];
 
-const BEGIN = "<!-- billable units: written by `bun scripts/billable-units.ts` -->";
-const END = "<!-- end of billable units -->";
+/** Returns the text of docs/pricing.md with the tables of all units in their place. */
+export function placeUnits(page: string): string {
+  return replaceBlock(page, "billable units", `\n${renderUnits()}\n`);
+}
 
-/** Returns the tables of all units for docs/pricing.md. */
-export function renderUnits(): string {
+function renderUnits(): string {
   const tables = VENDORS.map(({ vendor, source, units }) => {
     const rows = units.map(({ unit, status, how }) => `| ${unit} | ${status} | ${how} |`);
-    return [
-      `### ${vendor}`,
-      "",
-      `[Price page](${source})`,
-      "",
-      "| Unit | | How |",
-      "|---|---|---|",
-      ...rows,
-    ].join("\n");
+    const head = [`### ${vendor}`, "", `[Price page](${source})`, "", "| Unit | | How |", "|---|---|---|"];
+    return [...head, ...rows].join("\n");
   });
-  return `${BEGIN}\n\n${tables.join("\n\n")}\n\n${END}`;
-}
-
-/** Returns the text of docs/pricing.md with the tables in their place. */
-export function placeUnits(page: string): string {
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error("docs/pricing.md has no place for the units");
-  return page.slice(0, begin) + renderUnits() + page.slice(end + END.length);
-}
-
-if (import.meta.main) {
-  const file = join(import.meta.dir, "..", "docs", "pricing.md");
-  writeFileSync(file, placeUnits(readFileSync(file, "utf8")));
+  return tables.join("\n\n");
 }

@@ -1,15 +1,14 @@
 /**
- * Writes `src/console/api/schema.ts`: the types of the management API for the console, generated from the OpenAPI document.
- * `npm run console:types`; a test says when the file is out of date.
+ * Renders `src/console/api/schema.ts`: the types of the management API for the console, from the OpenAPI document. The file is not part of
+ * the repository: `npm ci` writes it, and so does `npm run check`.
  */
 import { join } from "node:path";
-import { describeApi } from "../src/http/openapi/describe-api.ts";
-import type { JsonSchema, OpenApiDocument, OperationObject } from "../src/http/openapi/document.ts";
+import type { JsonSchema, OpenApiDocument, OperationObject } from "../../src/http/openapi/document.ts";
 
 /** The file that is written. */
-export const TYPES_FILE = join(import.meta.dir, "../src/console/api/schema.ts");
+export const TYPES_FILE = join(import.meta.dir, "../../src/console/api/schema.ts");
 
-const HEAD = `/** The types of the API. Generated from the OpenAPI document by \`npm run console:types\`; do not edit. */\n\n`;
+const HEAD = `/** The types of the API. Generated from the OpenAPI document by \`npm run generate\`; do not edit. */\n\n`;
 
 /** Returns the text of the file with the types of a document. */
 export function renderConsoleTypes(document: OpenApiDocument): string {
@@ -97,20 +96,3 @@ function union(types: readonly string[]): string {
 function quote(value: unknown): string {
   return JSON.stringify(value);
 }
-
-/** Formats a text as the repository's files are. */
-async function format(text: string): Promise<string> {
-  const biome = join(import.meta.dir, "../node_modules/.bin/biome");
-  const child = Bun.spawn([biome, "format", `--stdin-file-path=${TYPES_FILE}`], {
-    stdin: new Blob([text]),
-    stdout: "pipe",
-  });
-  return new Response(child.stdout).text();
-}
-
-/** Returns the content that the file must have. */
-export function generateConsoleTypes(): Promise<string> {
-  return format(renderConsoleTypes(describeApi()));
-}
-
-if (import.meta.main) await Bun.write(TYPES_FILE, await generateConsoleTypes());

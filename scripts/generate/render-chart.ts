@@ -1,11 +1,11 @@
 /**
- * Renders the Helm chart with each file of values in its folder `ci`, into `deploy/helm/rendered`: `npm run render-chart`. The rendered
+ * Renders the Helm chart with each file of values in its folder `ci`, into `deploy/helm/rendered`. The rendered
  * files are checked in, so that a change of the chart shows what it changes, and so that they can be checked where Helm is missing.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const HELM_FOLDER = join(import.meta.dir, "..", "deploy", "helm");
+const HELM_FOLDER = join(import.meta.dir, "../..", "deploy", "helm");
 export const CHART = join(HELM_FOLDER, "gateway");
 const RENDERED = join(HELM_FOLDER, "rendered");
 
@@ -31,7 +31,7 @@ export function headOf(values: string): string {
   for (const name of ["Chart.yaml", "values.yaml", ...templates])
     hasher.update(readFileSync(join(CHART, name)));
   hasher.update(readFileSync(values));
-  return `# Rendered by \`npm run render-chart\` from the chart with the hash ${hasher.digest("hex").slice(0, 16)}.`;
+  return `# Rendered by \`npm run generate\` from the chart with the hash ${hasher.digest("hex").slice(0, 16)}.`;
 }
 
 /** The command that renders the chart with values of a file. */
@@ -50,13 +50,23 @@ export function renderCommand(values: string, helm = "helm"): string[] {
   ];
 }
 
-async function render(): Promise<void> {
+/**
+ * Renders the chart where a rendered file is older than it. Only then is `helm` needed.
+ * @returns the text of each rendered file, by its path.
+ */
+export async function renderChart(): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
   for (const { values, rendered } of listRenderings()) {
-    const child = Bun.spawn(renderCommand(values), { stdout: "pipe", stderr: "inherit" });
-    const text = await child.stdout.text();
-    if ((await child.exited) !== 0) throw new Error(`helm cannot render the chart with ${values}`);
-    await Bun.write(rendered, `${headOf(values)}\n${text}`);
+    const head = headOf(values);
+    const present = existsSync(rendered) ? readFileSync(rendered, "utf8") : "";
+    texts.set(rendered, present.startsWith(`${head}\n`) ? present : `${head}\n${await runHelm(values)}`);
   }
+  return texts;
 }
 
-if (import.meta.main) await render();
+async function runHelm(values: string): Promise<string> {
+  const child = Bun.spawn(renderCommand(values), { stdout: "pipe", stderr: "inherit" });
+  const text = await child.stdout.text();
+  if ((await child.exited) !== 0) throw new Error(`helm cannot render the chart with ${values}`);
+  return text;
+}

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { OWN_TARGET, type Target } from "../build-executable.ts";
+import { OWN_TARGET, type Target } from "../build/build-executable.ts";
 import { writeArchive } from "./archive.ts";
 import { collectLicences } from "./licences.ts";
 import { git, readNotes } from "./repository.ts";
@@ -76,7 +76,7 @@ async function buildExecutable(
 ): Promise<void> {
   const command = [
     join(project, "node_modules/.bin/bun"),
-    join(project, "scripts/build-executable.ts"),
+    join(project, "scripts/build/build-executable.ts"),
     `--target=${target}`,
     `--outfile=${join(output, name)}`,
   ];

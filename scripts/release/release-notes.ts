@@ -4,9 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import packageJson from "../package.json" with { type: "json" };
+import packageJson from "../../package.json" with { type: "json" };
 
-const FILE = join(import.meta.dir, "..", "CHANGELOG.md");
+const FILE = join(import.meta.dir, "../..", "CHANGELOG.md");
 export const UNRELEASED = "Unreleased";
 const VERSION = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 

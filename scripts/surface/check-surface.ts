@@ -1,39 +1,20 @@
 /**
- * The public surface, which docs/versions.md promises: `npm run surface` writes it into `docs/surface`. With `--check` it compares: the
- * files must be as the code says, and what they say otherwise than the last release must be named in the changelog. A release
- * keeps the files in `docs/surface/released`.
+ * Compares the public surface, which docs/versions.md promises, with `docs/surface`: the files must be as the code says, and what they say
+ * otherwise than the last release must be named in the changelog. A release keeps the files in `docs/surface/released`.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseChangelog, UNRELEASED } from "../release-notes.ts";
+import { parseChangelog, UNRELEASED } from "../release/release-notes.ts";
 import { AREAS, COMMAND_OUTPUT } from "./areas.ts";
 import { compareSurface, findUnnamed } from "./compare-surface.ts";
-import { type Entry, formatEntry } from "./entry.ts";
+import { listSurface, surfaceFile } from "./list-surface.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const FOLDER = join(ROOT, "docs/surface");
-const RELEASED = join(FOLDER, "released");
+const RELEASED = join(ROOT, "docs/surface/released");
 /** The most differences of an area that are printed. */
 const MAX_PRINTED = 20;
 
 const NAMES = [...AREAS.map(({ name }) => name), COMMAND_OUTPUT];
-
-/** Returns the file of an area. */
-export function surfaceFile(name: string, folder = FOLDER): string {
-  return join(folder, `${name}.txt`);
-}
-
-/** Returns the text of the file with these entries. */
-export function renderSurface(entries: Iterable<Entry>): string {
-  const lines = new Set([...entries].map(formatEntry));
-  return `${[...lines].sort().join("\n")}\n`;
-}
-
-async function listSurface(): Promise<ReadonlyMap<string, string>> {
-  const files = new Map<string, string>();
-  for (const { name, list } of AREAS) files.set(name, renderSurface(await list()));
-  return files;
-}
 
 function linesOf(file: string): readonly string[] {
   return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
@@ -44,7 +25,7 @@ async function findProblems(): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const [name, text] of await listSurface())
     if (!existsSync(surfaceFile(name)) || readFileSync(surfaceFile(name), "utf8") !== text)
-      problems.push(`docs/surface/${name}.txt is not what the code says: run \`npm run surface\``);
+      problems.push(`docs/surface/${name}.txt is not what the code says: run \`npm run generate\``);
   const changelog = readFileSync(join(ROOT, "CHANGELOG.md"), "utf8");
   const notes = parseChangelog(changelog).find(({ version }) => version === UNRELEASED)?.notes ?? "";
   // The first release has nothing to compare with.
@@ -62,14 +43,8 @@ async function findProblems(): Promise<readonly string[]> {
 }
 
 if (import.meta.main) {
-  const [option] = process.argv.slice(2);
-  if (option === "--check") {
-    const problems = await findProblems();
-    for (const problem of problems) console.error(problem);
-    console.log(`surface: ${problems.length} problems`);
-    process.exitCode = problems.length > 0 ? 1 : 0;
-  } else {
-    mkdirSync(FOLDER, { recursive: true });
-    for (const [name, text] of await listSurface()) writeFileSync(surfaceFile(name), text);
-  }
+  const problems = await findProblems();
+  for (const problem of problems) console.error(problem);
+  console.log(`surface: ${problems.length} problems`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
 }

@@ -741,7 +741,7 @@ export const configSchema = z.strictObject({
         .min(1)
         .optional()
         .describe(
-          "Folder with a build of the console (`npm run console:build FOLDER`). If absent, the one of the npm package or the single executable; an installation with the sources builds it at the first request of /console and stores it in data_dir. GATEWAY_CONSOLE_DIR.",
+          "Folder with a build of the console (`npm run build -- console FOLDER`). If absent, the one of the npm package or the single executable; an installation with the sources builds it at the first request of /console and stores it in data_dir. GATEWAY_CONSOLE_DIR.",
         ),
       url: z
         .url({ protocol: /^https?$/, error: "must be an http or https address" })

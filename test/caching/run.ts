@@ -1,5 +1,5 @@
 /**
- * Measures what marks for vendors' caches save and cost, by kinds of conversations, against a simulated cache: `npm run test:caching`.
+ * Measures what marks for vendors' caches save and cost, by kinds of conversations, against a simulated cache: `npm run suite -- caching`.
  *
  *   --seed=<number>  of the texts of made conversations (default 1)
  */

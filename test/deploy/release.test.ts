@@ -11,12 +11,12 @@ import {
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
-import { OWN_TARGET } from "../../scripts/build-executable.ts";
+import { OWN_TARGET } from "../../scripts/build/build-executable.ts";
 import { compareBytes } from "../../scripts/release/compare-builds.ts";
+import { findChangelogProblems, parseChangelog } from "../../scripts/release/release-notes.ts";
 import { adoptRelease, findStart } from "../../scripts/release/repository.ts";
 import { listRuntimePackages } from "../../scripts/release/sbom.ts";
 import { releaseChanges } from "../../scripts/release/set-version.ts";
-import { findChangelogProblems, parseChangelog } from "../../scripts/release-notes.ts";
 import { AREAS } from "../../scripts/surface/areas.ts";
 import { postChatTo } from "../support/gateway-process.ts";
 import { checkInstallation } from "./check-installation.ts";

@@ -1,6 +1,6 @@
 /**
  * Sends the gateway what attackers send, and answers it as broken vendors answer, and measures how long its event loop
- * stalled, how much memory it used and what it answered: `npm run test:hostile`.
+ * stalled, how much memory it used and what it answered: `npm run suite -- hostile`.
  *
  * --only=<words>  cases whose name contains these words
  */

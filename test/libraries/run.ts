@@ -1,5 +1,5 @@
 /**
- * Has the newest client libraries of several languages parse the answers of a gateway with simulated vendors: `npm run test:libraries`.
+ * Has the newest client libraries of several languages parse the answers of a gateway with simulated vendors: `npm run suite -- libraries`.
  * Libraries are installed with the package manager of each language on first use, and kept. A language that the machine does not have is
  * skipped with a line.
  *

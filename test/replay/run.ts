@@ -1,6 +1,6 @@
 /**
  * Replays recorded answers and exchanges through a gateway, from every client API to every upstream format, and reports
- * what was lost: `npm run test:replay`.
+ * what was lost: `npm run suite -- replay`.
  *
  * --only=<text>    recordings whose name contains the text
  * --client=<name>  one client API: chat, responses, messages

@@ -1,5 +1,5 @@
 /**
- * Simulates the whole service: `npm run test:simulation`.
+ * Simulates the whole service: `npm run suite -- simulation`.
  *
  *   --seed=<number>   run only this seed
  *   --from=<number>   first seed (default 1)
@@ -31,7 +31,7 @@ for (let seed = first; seed < first + seeds; seed++) {
   if (simulated.broken === null) continue;
   failed += 1;
   console.log(`seed ${seed}, after ${simulated.trace.length} events: ${simulated.broken}`);
-  console.log(`Repeat with: npm run test:simulation -- --seed=${seed} --steps=${steps} --trace`);
+  console.log(`Repeat with: npm run suite -- simulation --seed=${seed} --steps=${steps} --trace`);
 }
 console.log(JSON.stringify(seen));
 console.log(`${seeds - failed} passed, ${failed} failed`);

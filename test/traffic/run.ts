@@ -1,5 +1,5 @@
 /**
- * Simulates traffic through the gateway to twenty vendors: `npm run test:routing`.
+ * Simulates traffic through the gateway to twenty vendors: `npm run suite -- routing`.
  *
  * --seed=<number>   only this seed
  * --from=<number>   first seed
@@ -38,7 +38,7 @@ function print(seed: number, { report, broken }: Simulated<unknown>): void {
   else failed += 1;
   console.log(`seed ${seed}: ${JSON.stringify(report)}`);
   for (const what of broken) console.log(`seed ${seed}: BROKEN: ${what}`);
-  if (broken.length > 0) console.log(`Repeat with: npm run test:routing -- --seed=${seed} --days=${days}`);
+  if (broken.length > 0) console.log(`Repeat with: npm run suite -- routing --seed=${seed} --days=${days}`);
 }
 
 for (let seed = first; seed < first + seeds; seed++) {

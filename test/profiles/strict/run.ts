@@ -1,5 +1,5 @@
 /**
- * Sends requests of the three client APIs to hosts that refuse what their vendors' documents do not name: `npm run test:profiles`. All
+ * Sends requests of the three client APIs to hosts that refuse what their vendors' documents do not name: `npm run suite -- profiles`. All
  * profiles are tried without HTTP, one of each host also through the front door, and each entry of a profile is deleted once.
  *
  * --seed=<number>   other rows

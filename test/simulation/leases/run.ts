@@ -1,5 +1,5 @@
 /**
- * Simulates gateways that lease money from one ledger: `npm run test:leases`.
+ * Simulates gateways that lease money from one ledger: `npm run suite -- leases`.
  *
  *   --seed=<number>      run only this seed
  *   --from=<number>      first seed (default 1)
