@@ -1,8 +1,5 @@
-import type { Schemas } from "../api/schema.ts";
+import type { TakenParameter } from "../api/schema.ts";
 import { text } from "../text/text.ts";
-
-/** What an endpoint takes of a parameter, and who says so. */
-export type TakenParameter = Schemas["TakenParameter"];
 
 const words = text.takes;
 

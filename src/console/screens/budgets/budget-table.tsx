@@ -1,4 +1,4 @@
-import type { Schemas } from "../../api/schema.ts";
+import type { Budget } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { formatMoney } from "../../parts/format.ts";
@@ -12,8 +12,6 @@ import { text } from "../../text/text.ts";
 
 const words = text.budgets;
 const NANODOLLARS = 1e9;
-
-export type Budget = Schemas["Budget"];
 
 type OnAction = (action: { readonly kind: "change" | "remove"; readonly budget: Budget }) => void;
 

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
+import type { ProviderHealth } from "../../api/schema.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { FormError } from "../../parts/form-error.tsx";
 import { formatCount } from "../../parts/format.ts";
 import { toApiError } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
-import type { ProviderHealth } from "./health-rows.ts";
 
 /** Makes the gateway forget the health of a provider, after a question. */
 export function ClearHealth(props: { row: ProviderHealth; onClose: () => void; onCleared: () => void }) {

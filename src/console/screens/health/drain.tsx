@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
+import type { ProviderHealth } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Select } from "../../parts/field.tsx";
@@ -8,7 +9,7 @@ import { showToast } from "../../parts/toast.tsx";
 import { Time } from "../../parts/values.tsx";
 import { toApiError } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
-import { type Drained, listDrains, type ProviderHealth } from "./health-rows.ts";
+import { type Drained, listDrains } from "./health-rows.ts";
 
 const words = text.health.drain;
 

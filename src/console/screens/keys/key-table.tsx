@@ -1,4 +1,4 @@
-import type { Schemas } from "../../api/schema.ts";
+import type { Key } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { formatCount, formatExactTime, formatMoney } from "../../parts/format.ts";
@@ -11,8 +11,6 @@ import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.keys;
-
-export type Key = Schemas["Key"];
 
 /** What a key was used for in the last 30 days. */
 export interface Use {

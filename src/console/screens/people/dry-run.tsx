@@ -1,5 +1,5 @@
 import { callPath } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { GenerationLine, Policy } from "../../api/schema.ts";
 import { formatCount } from "../../parts/format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { ErrorBox, Skeleton } from "../../parts/states.tsx";
@@ -7,10 +7,9 @@ import { type Column, Table } from "../../parts/table.tsx";
 import { Named, Time } from "../../parts/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
-import type { Policy } from "./policy-form.ts";
 
 /** A recorded request that the policy would have refused. */
-type Refused = Schemas["GenerationLine"] & { readonly rule: string; readonly reason: string };
+type Refused = GenerationLine & { readonly rule: string; readonly reason: string };
 
 interface Result {
   readonly checked: number;

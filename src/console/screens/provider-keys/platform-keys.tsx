@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { Setting } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { formatCount } from "../../parts/format.ts";
@@ -114,7 +114,7 @@ function testColumn(onTest: (key: PlatformKey) => void): Column<PlatformKey> {
   };
 }
 
-function Source({ setting }: { setting: Schemas["Setting"] | null }) {
+function Source({ setting }: { setting: Setting | null }) {
   if (setting?.variable) return <code>{setting.variable}</code>;
   if (setting?.file) return <span>{text.providerKeys.file(setting.file, setting.line)}</span>;
   return <span class="faint">{text.providerKeys.sourceDefault}</span>;

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
 import { Section } from "../../parts/section.tsx";
 import { ErrorBox, Skeleton } from "../../parts/states.tsx";

@@ -1,4 +1,4 @@
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { formatCount, formatExactMoney, formatPricePerMillion } from "../../parts/format.ts";
 import { Section } from "../../parts/section.tsx";
 import { Copy, Money, Time } from "../../parts/values.tsx";

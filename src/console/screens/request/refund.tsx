@@ -1,5 +1,5 @@
 import { call } from "../../api/client.ts";
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";

@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { atBase } from "../../api/base.ts";
 import { type ApiError, call } from "../../api/client.ts";
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { OutcomeBadge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { formatDuration, formatSpeed } from "../../parts/format.ts";

@@ -1,4 +1,4 @@
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { formatDuration } from "../../parts/format.ts";
 import { Section } from "../../parts/section.tsx";
 import { type Phase, Timeline } from "../../parts/timeline.tsx";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { formatExactTime } from "../../parts/format.ts";
 import { Section } from "../../parts/section.tsx";
 import { Id } from "../../parts/values.tsx";

@@ -1,4 +1,4 @@
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Section } from "../../parts/section.tsx";
 import { type Column, Table } from "../../parts/table.tsx";

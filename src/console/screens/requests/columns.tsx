@@ -1,4 +1,4 @@
-import type { GenerationLine } from "../../api/generation.ts";
+import type { GenerationLine } from "../../api/schema.ts";
 import { OutcomeText } from "../../parts/badge.tsx";
 import {
   formatCount,

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
 import { type FeedState, followGenerations } from "../../api/feed.ts";
-import type { GenerationLine } from "../../api/generation.ts";
+import type { GenerationLine } from "../../api/schema.ts";
 import { type Filters, isLive, toApiQuery } from "../../state/filters.ts";
 import { toApiError } from "../../state/load.ts";
 import { mergeRows, splitKnown } from "../../state/merge-rows.ts";

@@ -1,4 +1,4 @@
-import type { Schemas } from "../../api/schema.ts";
+import type { RouteExplanation } from "../../api/schema.ts";
 import { formatDuration } from "../../parts/format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -6,8 +6,6 @@ import { TakesTable } from "../../parts/takes-table.tsx";
 import { Money } from "../../parts/values.tsx";
 import { text } from "../../text/text.ts";
 
-/** How a request would be routed. */
-export type RouteExplanation = Schemas["RouteExplanation"];
 type Candidate = RouteExplanation["candidates"][number] & { readonly position: number };
 type LeftOut = RouteExplanation["left_out"][number];
 

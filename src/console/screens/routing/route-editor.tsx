@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { NamedRoute } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Field, TextArea } from "../../parts/field.tsx";
@@ -14,7 +15,6 @@ import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
 import {
   findMissingOfRoute,
-  type NamedRoute,
   NEW_ROUTES,
   type RouteDraft,
   type RouteKind,

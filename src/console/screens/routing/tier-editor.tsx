@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { Tier } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { TextArea } from "../../parts/field.tsx";
@@ -19,7 +20,6 @@ import {
   PREFIX,
   printSource,
   switchForm,
-  type Tier,
   type TierDraft,
   toDraft,
 } from "./tier-form.ts";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { ConsoleSession } from "../../api/schema.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
@@ -11,8 +11,6 @@ import { Time } from "../../parts/values.tsx";
 import { usePages } from "../../state/pages.ts";
 import { session, signOut } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-
-type ConsoleSession = Schemas["ConsoleSession"];
 
 const ROWS = 50;
 

@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import type { UsageLine } from "../../api/schema.ts";
 import { formatAxisMoney } from "../../parts/axis-money.ts";
 import { Chart } from "../../parts/chart.tsx";
 import type { ChartSeries } from "../../parts/chart-data.ts";
@@ -7,7 +8,7 @@ import { formatDuration, formatShare, formatShortCount } from "../../parts/forma
 import { Segments } from "../../parts/segments.tsx";
 import { setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
-import { PERCENTILES, timeOf, type UsageLine, valuesBy, valuesByGroup, valuesByStep } from "./usage-lines.ts";
+import { PERCENTILES, timeOf, valuesBy, valuesByGroup, valuesByStep } from "./usage-lines.ts";
 import {
   isTime,
   listSteps,

@@ -1,3 +1,4 @@
+import type { UsageLine } from "../../api/schema.ts";
 import { Button } from "../../parts/button.tsx";
 import { Count } from "../../parts/count.tsx";
 import { formatDuration, formatShare, shortenId } from "../../parts/format.ts";
@@ -16,7 +17,6 @@ import {
   sumMargins,
   timeOf,
   trendsOf,
-  type UsageLine,
   type UsageTotal,
 } from "./usage-lines.ts";
 import { DIMENSIONS, FILTERS, listSteps, requestsLink, type UsageView } from "./usage-view.ts";
