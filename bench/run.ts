@@ -4,10 +4,10 @@
 const PLANS: Readonly<Record<string, { readonly what: string; readonly run: () => Promise<unknown> }>> = {
   cells: {
     what: "the gateway beside no gateway, a bare relay and Portkey's; what is measured without a name",
-    run: () => import("./cells.ts"),
+    run: () => import("./cells/run.ts"),
   },
   guard: { what: "limits of figures that noise hardly moves", run: () => import("./guard/run.ts") },
-  peers: { what: "other gateways and relays beside this one", run: () => import("./laboratory/run.ts") },
+  peers: { what: "other gateways and relays beside this one", run: () => import("./peers/run.ts") },
   scale: { what: "what a request costs of each resource of a cluster", run: () => import("./scale/run.ts") },
   rows: { what: "lists of many generations on PostgreSQL", run: () => import("./rows/run.ts") },
   "rows-sqlite": { what: "the same on SQLite", run: () => import("./rows/sqlite.ts") },

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Harness } from "../harness.ts";
-import { startWithLimits } from "../laboratory/targets/gateway.ts";
-import { measureHeap } from "../probe/measure-heap.ts";
-import { runProgram } from "../run-program.ts";
+import { Harness } from "../load/harness.ts";
+import { measureHeap } from "../machine/measure-heap.ts";
+import { runProgram } from "../machine/run-program.ts";
+import { startWithLimits } from "../targets/gateway.ts";
 import { type Accepted, acceptFigures, type Figures, findLosses, renderFigures } from "./compare.ts";
 import { measureMemory } from "./measure-memory.ts";
 import { measureSize } from "./measure-size.ts";

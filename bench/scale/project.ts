@@ -1,5 +1,11 @@
 import type { UnitCosts } from "./counters.ts";
-import type { Measured } from "./run.ts";
+
+/** The costs of a request at one rate. */
+export interface Measured {
+  /** Requests a second, as they were answered. */
+  readonly rate: number;
+  readonly costs: UnitCosts;
+}
 
 /** A resource of which a cluster with one PostgreSQL and one Redis has a fixed amount. */
 interface Resource {

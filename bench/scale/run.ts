@@ -4,14 +4,13 @@
  *
  * --seconds=<number>  length of each measurement; 10 by default
  */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Harness } from "../harness.ts";
-import { closedTrial } from "../parts.ts";
-import { endAll } from "../processes.ts";
+import { Harness } from "../load/harness.ts";
+import { closedTrial } from "../load/trials.ts";
+import { keepResult } from "../machine/folders.ts";
+import { runProgram } from "../machine/run-program.ts";
 import { costsBetween, readCounters, type UnitCosts } from "./counters.ts";
-import { project } from "./project.ts";
+import { type Measured, project } from "./project.ts";
 import { type Site, startSite } from "./site.ts";
 
 const { values: options } = parseArgs({ options: { seconds: { type: "string", default: "10" } } });
@@ -21,13 +20,6 @@ const durationMs = Number(options.seconds) * 1_000;
 const RATES = [20, 100, 400, 0] as const;
 const CONNECTIONS = 64;
 const WARM_UP_REQUESTS = 5_000;
-
-/** The costs of a request at one rate. */
-export interface Measured {
-  /** Requests a second, as they were answered. */
-  readonly rate: number;
-  readonly costs: UnitCosts;
-}
 
 async function measureAll(harness: Harness, site: Site): Promise<Measured[]> {
   await harness.run(site.target, closedTrial(60_000, { maxRequests: WARM_UP_REQUESTS }));
@@ -64,18 +56,16 @@ function printCosts(all: readonly Measured[]): void {
     );
 }
 
-try {
+async function main(): Promise<void> {
   const harness = await Harness.start();
   const site = await startSite(harness.upstreamPort);
   const found = await measureAll(harness, site);
   printCosts(found);
   console.log(project(found));
-  const out = join(import.meta.dir, "..", "out");
-  mkdirSync(out, { recursive: true });
-  await Bun.write(join(out, "scale.json"), `${JSON.stringify(found, null, 2)}\n`);
+  await keepResult("scale.json", found);
   await site.stop();
   await harness.stop();
-} finally {
-  await endAll();
 }
+
+await runProgram(main);
 process.exit();

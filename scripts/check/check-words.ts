@@ -13,7 +13,7 @@ const FILES = ["{src,test,bench,scripts}/**/*.{ts,tsx,css}", "{docs,catalog,src,
 const SKIPPED_FILES = [
   // The benchmark installs the packages of other products here.
   /^bench\/out\//,
-  /^bench\/peers\/node_modules\//,
+  /^bench\/targets\/products\/node_modules\//,
   /^scripts\/check\/check-words\.ts$/,
   /^test\/fidelity\/golden\//,
 ];
@@ -80,7 +80,7 @@ function findInLine(file: string, line: number, text: string): Offence[] {
 }
 
 /** The banned words of a file, by line. */
-export function findBannedWords(file: string, text: string): Offence[] {
+function findBannedWords(file: string, text: string): Offence[] {
   return [
     ...findInLine(file, 0, file),
     ...text.split("\n").flatMap((line, at) => findInLine(file, at + 1, line)),

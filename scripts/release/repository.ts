@@ -23,7 +23,7 @@ export interface Start {
 }
 
 /** Returns the subject of the commit of a release. */
-export function subjectOf(version: string): string {
+function subjectOf(version: string): string {
   return `release: ${version}`;
 }
 
