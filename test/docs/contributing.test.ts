@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
 import packageJson from "../../package.json" with { type: "json" };
@@ -55,6 +55,16 @@ describe("the commands of npm that documents, comments and messages name", () =>
     );
     expect(files.length).toBeGreaterThan(1_000);
     expect(unknown).toEqual([]);
+  });
+});
+
+describe("npm run suite", () => {
+  test("lists all suites if none is named, and each of them has the files that it names", () => {
+    const { exitCode, stdout } = Bun.spawnSync([process.execPath, join(ROOT, "test/run.ts"), "--suite"]);
+    const listed = [...stdout.toString().matchAll(/^ {2}([\w-]+) +\S/gm)].map(([, name]) => name);
+    expect([exitCode, listed]).toEqual([2, Object.keys(SUITES)]);
+    const files = Object.values(SUITES).flatMap((suite) => ("files" in suite ? suite.files() : []));
+    expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 });
 
