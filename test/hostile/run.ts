@@ -6,6 +6,7 @@
  */
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
+import { reportCounts } from "../support/suite-program.ts";
 import { healthy } from "../support/vendor.ts";
 import type { HostileCase } from "./hostile-case.ts";
 import { measureSlowness } from "./machine-speed.ts";
@@ -109,5 +110,4 @@ try {
   await bed.stop();
 }
 const failed = rows.filter(({ problem }) => problem !== null).length;
-console.log(`${rows.length - failed} passed, ${failed} failed`);
-process.exitCode = failed > 0 || rows.length === 0 ? 1 : 0;
+reportCounts(rows.length - failed, failed);

@@ -7,6 +7,7 @@
  */
 import { parseArgs } from "node:util";
 import { loadShippedCatalog } from "../../../src/app/load-catalog.ts";
+import { reportCounts } from "../../support/suite-program.ts";
 import { deleteEachEntry } from "./delete-entries.ts";
 import { type DistinctProfile, listDistinctProfiles, pickServed } from "./distinct-profiles.ts";
 import { runProfiles } from "./run-profiles.ts";
@@ -47,5 +48,5 @@ console.log(
   `deleted entries: ${noticed.length} noticed, ${missed.length} only by the golden file: ${missed.join("; ")}`,
 );
 console.log(`seed ${seed}, ${Math.round((Date.now() - startedAt) / 1000)} s`);
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed > 0 ? 1 : 0);
+reportCounts(passed, failed);
+process.exit();
