@@ -46,7 +46,7 @@ async function listGroups(): Promise<ReadonlyMap<string, readonly string[]>> {
   return new Map(
     groups.map((line) => {
       const [group = "", steps = ""] = line.split(": ");
-      return [group, steps.split(";")];
+      return [group, steps.split("; ")];
     }),
   );
 }
