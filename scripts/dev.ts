@@ -3,6 +3,7 @@
  * account with a provider is needed. Data is kept in `dist/dev`, apart from that of `npm start`. Variables that are set already count, and
  * arguments are for Bun, such as `npm run dev -- --inspect`.
  */
+import { randomBytes } from "node:crypto";
 import { type FSWatcher, mkdirSync, watch } from "node:fs";
 import { join } from "node:path";
 
@@ -13,12 +14,17 @@ const QUIET_MS = 150;
 /** How long open requests may take before the restart cuts them off. Milliseconds. */
 const DRAIN_MS = 2_000;
 
+/** Known to everyone who reads this, so it is only for a gateway that no other machine reaches. */
+const KNOWN_KEY = "management-key-for-development";
+
+const { GATEWAY_HOST: host = "127.0.0.1" } = process.env;
 const settings = {
   GATEWAY_SANDBOX: "on",
   GATEWAY_DATA_DIR: join(ROOT, "dist/dev"),
+  // Not that of a configuration file.
+  GATEWAY_HOST: host,
   GATEWAY_PORT: "8080",
-  // Only for a gateway that listens on this machine, which is the default.
-  GATEWAY_ADMIN_KEY: "management-key-for-development",
+  GATEWAY_ADMIN_KEY: host === "127.0.0.1" ? KNOWN_KEY : randomBytes(24).toString("hex"),
   // Set here, so that the gateway does not execute itself again, which would end the connection of a debugger.
   MIMALLOC_PURGE_DELAY: "10000",
   ...process.env,
