@@ -2,8 +2,9 @@
  * Writes the files that are generated from code, data and tests, where they differ: `npm run generate`. With names after `--` it writes
  * only those, such as `npm run generate -- surface`. With `--check` it writes nothing, and fails if a file is out of date.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { Glob } from "bun";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -14,6 +15,8 @@ interface Generator {
   readonly what: string;
   /** Loads its code only when it runs: each of them needs another part of the project. */
   readonly render: () => Promise<Files>;
+  /** A folder that has no other files: those that are not rendered any more are removed. */
+  readonly folder?: string;
   /** Whether it runs only when it is named, because it installs a compiler. */
   readonly onlyByName?: true;
 }
@@ -54,6 +57,7 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
   fidelity: {
     what: "docs/fidelity.md and the stored results of test/fidelity",
     render: async () => (await import("./fidelity.ts")).renderFidelity(),
+    folder: "test/fidelity/golden",
   },
   metrics: {
     what: "the table in docs/metrics.md",
@@ -106,25 +110,38 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
   },
 };
 
-/** Returns the files whose text is not that of `files`. */
-function listStale(files: Files): readonly string[] {
-  return [...files]
+/** Returns the paths of files that are missing, have another text, or stand in the folder without belonging to it. */
+function listStale(files: Files, folder: string | undefined): readonly string[] {
+  const changed = [...files]
     .filter(([path, text]) => !existsSync(path) || readFileSync(path, "utf8") !== text)
     .map(([path]) => path);
+  if (folder === undefined) return changed;
+  const present = new Glob(`${folder}/**/*`).scanSync({ cwd: ROOT, absolute: true });
+  return [...changed, ...[...present].filter((path) => !files.has(path))];
+}
+
+/** Writes a file, or removes it without a text. Returns what was done. */
+function put(path: string, text: string | undefined): string {
+  if (text === undefined) {
+    rmSync(path);
+    return "removed";
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return "written";
 }
 
 async function run(names: readonly string[], isCheck: boolean): Promise<number> {
   let stale = 0;
   for (const name of names) {
-    const files = await (GENERATORS[name] as Generator).render();
-    for (const path of listStale(files)) {
+    const { render, folder } = GENERATORS[name] as Generator;
+    const files = await render();
+    for (const path of listStale(files, folder)) {
       stale++;
-      console.log(
-        `${isCheck ? `out of date, run \`npm run generate -- ${name}\`` : "written"}: ${relative(ROOT, path)}`,
-      );
-      if (isCheck) continue;
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, files.get(path) as string);
+      const outcome = isCheck
+        ? `out of date, run \`npm run generate -- ${name}\``
+        : put(path, files.get(path));
+      console.log(`${outcome}: ${relative(ROOT, path)}`);
     }
   }
   return isCheck && stale > 0 ? 1 : 0;
