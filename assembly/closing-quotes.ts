@@ -1,5 +1,5 @@
 /**
- * Finds the closing quotes of the strings in JSON, 64 bytes at a time. `npm run build:assembly` compiles it from AssemblyScript into
+ * Finds the closing quotes of the strings in JSON, 64 bytes at a time. `npm run generate -- assembly` compiles it from AssemblyScript into
  * src/wire/json/closing-quotes-wasm.ts; src/wire/json/closing-quotes.ts calls it.
  *
  * A text is read in chunks: `begin` once, then for each chunk its bytes are written to `input` and `find` is called.

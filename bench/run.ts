@@ -1,130 +1,33 @@
-/** `npm run bench`: compares the gateway with no gateway, the minimal gateway and another product. See README.md. */
-import { mkdirSync } from "node:fs";
-import { cpus, loadavg, release, totalmem } from "node:os";
-import { join } from "node:path";
-import { checkGoals } from "./aims.ts";
-import { Findings } from "./figures.ts";
-import { Harness } from "./harness.ts";
-import { measureMemory } from "./memory.ts";
-import { type Bench, measureLarge, measureLatency, measureSmall, measureStream } from "./parts.ts";
-import { readNodeVersion } from "./peers.ts";
-import { type PartName, type Plan, readPlan, USAGE } from "./plan.ts";
-import { measurePlanning } from "./planning.ts";
-import { describePinning, unpin } from "./processes.ts";
-import { readCommit } from "./read-commit.ts";
-import { renderReport } from "./report.ts";
-import { runProgram } from "./run-program.ts";
-import { compareProcesses } from "./several-processes.ts";
-import { startTarget, type Target } from "./targets.ts";
-import { compareTelemetry } from "./telemetry.ts";
-import { measureTranslation } from "./translation.ts";
+/** Measures the gateway: `npm run bench -- PLAN [options]`. See README.md. */
 
-const TIMED: Record<Exclude<PartName, "memory">, (bench: Bench) => Promise<void>> = {
-  small: measureSmall,
-  large: measureLarge,
-  stream: measureStream,
-  translation: measureTranslation,
-  latency: measureLatency,
-  planning: measurePlanning,
+/** The programs by their names. Each reads the rest of the arguments, and runs while it is loaded. */
+const PLANS: Readonly<Record<string, { readonly what: string; readonly run: () => Promise<unknown> }>> = {
+  cells: {
+    what: "the gateway beside no gateway, a bare relay and Portkey's; what is measured without a name",
+    run: () => import("./cells/run.ts"),
+  },
+  guard: { what: "limits of figures that noise hardly moves", run: () => import("./guard/run.ts") },
+  peers: { what: "other gateways and relays beside this one", run: () => import("./peers/run.ts") },
+  scale: { what: "what a request costs of each resource of a cluster", run: () => import("./scale/run.ts") },
+  rows: { what: "lists of many generations on PostgreSQL", run: () => import("./rows/run.ts") },
+  "rows-sqlite": { what: "the same on SQLite", run: () => import("./rows/sqlite.ts") },
+  console: {
+    what: "the console's work for the live feed",
+    run: () => {
+      process.env["GATEWAY_TEST_BROWSER"] = "true";
+      return import("./console/feed.ts");
+    },
+  },
 };
 
-const QUICK_NOTE =
-  "A quick run: slices are short, and slow targets are not warm yet. Take the aims from a full run.\n";
-
-async function main(): Promise<void> {
-  const plan = readPlan(process.argv.slice(2));
-  if (plan === null) {
-    console.log(USAGE);
-    return;
-  }
-  if (plan.comparesProcesses) unpin();
-  const startedAt = new Date();
-  const machine = describeMachine();
-  console.log(
-    `${machine.cpu}, ${machine.cores} cores, Linux ${machine.kernel}, Bun ${machine.bun}, Node.js ${machine.node}; ${machine.pinning}`,
-  );
-  if (plan.comparesProcesses) {
-    console.log(await compareProcesses(plan.isQuick));
-    return;
-  }
-  if (plan.comparesTelemetry) {
-    console.log(await compareTelemetry(plan.isQuick, plan.before));
-    return;
-  }
-  const findings = await measure(plan);
-  console.log(renderReport(findings, plan));
-  if (plan.isQuick) console.log(QUICK_NOTE);
-  const file = await keep({ startedAt, seconds: secondsSince(startedAt), machine, plan, findings });
-  console.log(`All rounds: ${file} (${secondsSince(startedAt)} s)`);
-  if (findings.failures.some(({ target }) => target === "gateway" || target === "postgres"))
-    process.exitCode = 1;
+const [first = ""] = process.argv.slice(2);
+const name = first === "" || first.startsWith("-") ? "cells" : first;
+const plan = PLANS[name];
+if (plan === undefined) {
+  for (const [known, { what }] of Object.entries(PLANS)) console.log(`  ${known.padEnd(12)} ${what}`);
+  process.exit(2);
 }
+if (name === first) process.argv.splice(2, 1);
+await plan.run();
 
-async function measure(plan: Plan): Promise<Findings> {
-  const findings = new Findings();
-  const harness = await Harness.start();
-  const targets = await startTargets(plan, harness, findings);
-  const bench: Bench = { plan, harness, targets, findings, say };
-  for (const part of plan.parts) if (part !== "memory") await TIMED[part](bench);
-  const names = targets.filter(({ pid }) => pid !== null).map(({ name }) => name);
-  await Promise.all(targets.map((target) => target.stop()));
-  if (plan.parts.includes("memory")) await measureMemory(bench, names);
-  await harness.stop();
-  return findings;
-}
-
-/** Starts the targets. One that does not start is reported and skipped. */
-async function startTargets(plan: Plan, harness: Harness, findings: Findings): Promise<Target[]> {
-  const targets: Target[] = [];
-  for (const name of plan.targets) {
-    const started = await startTarget(name, { upstreamPort: harness.upstreamPort, before: plan.before });
-    if (typeof started !== "string") {
-      targets.push(started);
-      continue;
-    }
-    findings.fail(name, "start", started);
-    say(`${name} did not start: ${started}`);
-  }
-  return targets;
-}
-
-function describeMachine() {
-  return {
-    cpu: cpus()[0]?.model ?? "unknown",
-    cores: cpus().length,
-    memoryMb: Math.round(totalmem() / 1_000_000),
-    kernel: release(),
-    bun: Bun.version,
-    node: readNodeVersion(),
-    pinning: describePinning(),
-    loadBefore: loadavg(),
-    commit: readCommit(),
-  };
-}
-
-async function keep(run: {
-  startedAt: Date;
-  seconds: number;
-  machine: object;
-  plan: Plan;
-  findings: Findings;
-}): Promise<string> {
-  const folder = join(import.meta.dir, "out");
-  mkdirSync(folder, { recursive: true });
-  const file = join(folder, `${run.startedAt.toISOString().replaceAll(":", "-").slice(0, 19)}.json`);
-  const { samples, failures } = run.findings;
-  const { startedAt, seconds, machine, plan } = run;
-  const content = { startedAt, seconds, machine, plan, aims: checkGoals(run.findings), failures, samples };
-  await Bun.write(file, `${JSON.stringify(content, null, 2)}\n`);
-  return file;
-}
-
-function secondsSince(moment: Date): number {
-  return Math.round((Date.now() - moment.getTime()) / 1000);
-}
-
-function say(line: string): void {
-  console.error(line);
-}
-
-await runProgram(main);
+export {};

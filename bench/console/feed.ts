@@ -1,5 +1,5 @@
 /**
- * `npm run bench:console`: measures the script time that the console's request list spends on a batch of the live feed, in Chromium. See ../README.md.
+ * `npm run bench -- console`: measures the script time that the console's request list spends on a batch of the live feed, in Chromium. See ../README.md.
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";

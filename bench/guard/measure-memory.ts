@@ -1,7 +1,7 @@
-import type { Harness } from "../harness.ts";
-import { startWithLimits } from "../laboratory/targets/gateway.ts";
-import { closedTrial } from "../parts.ts";
-import { startProbed } from "../probe/start-probed.ts";
+import type { Harness } from "../load/harness.ts";
+import { closedTrial } from "../load/trials.ts";
+import { startProbed } from "../machine/start-probed.ts";
+import { startWithLimits } from "../targets/gateway.ts";
 
 const WARM_UP = { maxRequests: 20_000, durationMs: 20_000 } as const;
 /** So slow that even a busy machine is faster. */

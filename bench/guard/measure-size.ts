@@ -1,19 +1,19 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../targets.ts";
+import { ROOT } from "../machine/folders.ts";
 
 /** The runtime itself: so large that nothing else would be seen next to it. */
 const RUNTIME = /^node_modules\/(bun|@oven\/.*)$/;
 
 /** Measures what an installation occupies: the packages that run, without the runtime, and the tarball of the program. Bytes. */
 export function measureSize() {
-  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+  const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
     readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly optional?: boolean }>>;
   };
   const packages = Object.entries(lock.packages)
     .filter(([path, { dev, optional }]) => path !== "" && !dev && !optional && !RUNTIME.test(path))
-    .map(([path]) => join(root, path));
-  const packed = Bun.spawnSync(["npm", "pack", "--dry-run", "--json"], { cwd: root, stderr: "ignore" });
+    .map(([path]) => join(ROOT, path));
+  const packed = Bun.spawnSync(["npm", "pack", "--dry-run", "--json"], { cwd: ROOT, stderr: "ignore" });
   const [tarball] = JSON.parse(packed.stdout.toString()) as [{ readonly size: number }];
   return {
     "size.packages": packages.reduce((sum, path) => sum + sizeOf(path), 0),

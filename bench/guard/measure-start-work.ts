@@ -2,9 +2,10 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { findFreePort } from "../../test/support/free-port.ts";
-import { medianOf } from "../figures.ts";
-import { adopt, pinned, waitUntilReady } from "../processes.ts";
-import { buildProgram, makeDataDir, removeDataDir, root } from "../targets.ts";
+import { makeDataDir, ROOT, removeDataDir } from "../machine/folders.ts";
+import { spawnMeasured, waitUntilReady } from "../machine/processes.ts";
+import { medianOf } from "../report/figures.ts";
+import { buildProgram } from "../targets/start-gateway.ts";
 
 const ROUNDS = 9;
 
@@ -24,19 +25,22 @@ export async function measureStartWork() {
   removeDataDir(dataDir);
   return {
     "start.work": medianOf(ratios) as number,
-    "start.code": statSync(join(root, "dist", "program", "main.js")).size,
+    "start.code": statSync(join(ROOT, "dist", "program", "main.js")).size,
   };
 }
 
 /** Returns the processor time of a start, of all its threads. The process is killed once it is ready, so that its end costs nothing. */
 async function workOfStart(dataDir: string): Promise<number> {
   const port = await findFreePort();
-  const child = spawn([join(root, "bin", "gateway"), "start"], dataDir, {
-    GATEWAY_HOST: "127.0.0.1",
-    GATEWAY_PORT: String(port),
-    GATEWAY_DATA_DIR: dataDir,
-    GATEWAY_ADMIN_KEY: "only-for-the-bench-0123456789abcdef",
-    OPENAI_API_KEY: "bench",
+  const child = spawnMeasured([join(ROOT, "bin", "gateway"), "start"], {
+    cwd: dataDir,
+    env: {
+      GATEWAY_HOST: "127.0.0.1",
+      GATEWAY_PORT: String(port),
+      GATEWAY_DATA_DIR: dataDir,
+      GATEWAY_ADMIN_KEY: "only-for-the-bench-0123456789abcdef",
+      OPENAI_API_KEY: "bench",
+    },
   });
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
   child.kill("SIGKILL");
@@ -44,7 +48,10 @@ async function workOfStart(dataDir: string): Promise<number> {
 }
 
 async function workOfReference(): Promise<number> {
-  const child = spawn([process.execPath, join(import.meta.dir, "reference-work.ts")], root, {});
+  const child = spawnMeasured([process.execPath, join(import.meta.dir, "reference-work.ts")], {
+    cwd: ROOT,
+    env: {},
+  });
   const work = await workOf(child);
   if (child.exitCode !== 0) throw new Error("the reference failed");
   return work;
@@ -54,18 +61,4 @@ async function workOfReference(): Promise<number> {
 async function workOf(child: Subprocess): Promise<number> {
   await child.exited;
   return Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN);
-}
-
-/** Passes only the named variables, so that the developer's settings have no effect. */
-function spawn(command: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Subprocess {
-  const { PATH = "", HOME = "" } = process.env;
-  return adopt(
-    Bun.spawn(pinned("target", command), {
-      cwd,
-      env: { PATH, HOME, ...env },
-      stdin: "ignore",
-      stdout: "ignore",
-      stderr: "ignore",
-    }),
-  );
 }

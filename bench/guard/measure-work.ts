@@ -1,8 +1,9 @@
-import { medianOf } from "../figures.ts";
-import type { Harness, Subject, Trial } from "../harness.ts";
-import { bunRelay } from "../laboratory/targets/bun-relay.ts";
-import { startWithLimits } from "../laboratory/targets/gateway.ts";
-import { closedTrial, STREAM_EVENTS } from "../parts.ts";
+import type { Harness, Subject, Trial } from "../load/harness.ts";
+import { closedTrial, STREAM_EVENTS } from "../load/trials.ts";
+import { inTurn } from "../load/turns.ts";
+import { medianOf } from "../report/figures.ts";
+import { bunRelay } from "../targets/bun-relay.ts";
+import { startWithLimits } from "../targets/gateway.ts";
 
 const ROUNDS = 7;
 const SLICE_MS = 350;
@@ -20,10 +21,8 @@ export async function measureWork(harness: Harness) {
     for (const subject of [relay, gateway]) await harness.run(subject, { ...trial, ...warmUp });
     const ratios: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      // Each round begins with the other one.
-      const order = round % 2 === 0 ? [gateway, relay] : [relay, gateway];
       const costs = new Map<Subject, number>();
-      for (const subject of order) {
+      for (const subject of inTurn([gateway, relay], round)) {
         const { cpuUs, requests } = await harness.run(subject, trial);
         costs.set(subject, cpuUs / requests);
       }

@@ -1,11 +1,11 @@
-/** `npm run bench:guard`: fails if a figure that noise hardly moves exceeds its committed limit. See ../README.md. */
+/** `npm run bench -- guard`: fails if a figure that noise hardly moves exceeds its committed limit. See ../README.md. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Harness } from "../harness.ts";
-import { startWithLimits } from "../laboratory/targets/gateway.ts";
-import { measureHeap } from "../probe/measure-heap.ts";
-import { runProgram } from "../run-program.ts";
+import { Harness } from "../load/harness.ts";
+import { measureHeap } from "../machine/measure-heap.ts";
+import { runProgram } from "../machine/run-program.ts";
+import { startWithLimits } from "../targets/gateway.ts";
 import { type Accepted, acceptFigures, type Figures, findLosses, renderFigures } from "./compare.ts";
 import { measureMemory } from "./measure-memory.ts";
 import { measureSize } from "./measure-size.ts";
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const losses = findLosses(figures, accepted);
   if (losses.length === 0) return;
   throw new Error(
-    `Too much: ${losses.join(", ")}. If the loss is worth it: npm run bench:guard -- --accept, with the reason in the commit.`,
+    `Too much: ${losses.join(", ")}. If the loss is worth it: npm run bench -- guard --accept, with the reason in the commit.`,
   );
 }
 

@@ -10,39 +10,29 @@ import type { Postgres } from "../../src/storage/postgres/client.ts";
 import { describePage } from "../../src/storage/postgres/generation-list.ts";
 import { PostgresUsageStore } from "../../src/storage/postgres/usage-store.ts";
 import type { Filling } from "./fill.ts";
+import { type CallFigure, measureCalls } from "./measure-calls.ts";
 import { readServerUs } from "./server-time.ts";
-
-/** How long one kind of page takes. Milliseconds. */
-export interface ListFigure {
-  readonly name: string;
-  readonly first: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-  /** Processor time of the server and of this process, which other work of the machine does not lengthen. */
-  readonly cpu: number;
-  /** The median number of generations on a page, or of periods that are counted. */
-  readonly rows: number;
-}
 
 const TIMES = 200;
 const LIMIT = 50;
 const NEWEST: GenerationQuery = { ...ANY_GENERATION, before: null, limit: LIMIT };
 
 /** Measures pages of the list and counts, each time of another account, key, model or time. */
-export async function measureList(database: Postgres, filling: Filling): Promise<readonly ListFigure[]> {
+export async function measureList(database: Postgres, filling: Filling): Promise<readonly CallFigure[]> {
   const store = new PostgresUsageStore({ database });
-  const figures: ListFigure[] = [];
+  const figures: CallFigure[] = [];
+  const measure = (name: string, call: (at: number) => Promise<number>) =>
+    measureCalls(name, TIMES, call, () => readServerUs(database));
   for (const [name, queryOf] of Object.entries(describeQueries(filling)))
     figures.push(
-      await measure(database, name, async (at) => {
+      await measure(name, async (at) => {
         const page = await store.listGenerations({ ...NEWEST, ...queryOf(at) });
         return page.records.length;
       }),
     );
   for (const [name, { lengthMs, filter }] of Object.entries(COUNTS))
     figures.push(
-      await measure(database, name, async (at) => {
+      await measure(name, async (at) => {
         const toMs = (filling.firstDay + filling.days) * DAY_MS - (at % 10) * HOUR_MS;
         const range = chooseBuckets(toMs - lengthMs, toMs, 60);
         const { buckets } = await store.countGenerations({ ...ANY_GENERATION, ...filter, ...range });
@@ -61,37 +51,6 @@ const COUNTS: Readonly<Record<string, { lengthMs: number; filter: Partial<Genera
   "count 30 days of a provider": { lengthMs: 30 * DAY_MS, filter: { provider: "provider-1" } },
   "count 30 days of a user": { lengthMs: 30 * DAY_MS, filter: { userId: "user_1" } },
 };
-
-async function measure(
-  database: Postgres,
-  name: string,
-  call: (at: number) => Promise<number>,
-): Promise<ListFigure> {
-  const times: number[] = [];
-  const rows: number[] = [];
-  const server = await readServerUs(database);
-  const client = process.cpuUsage();
-  for (let at = 0; at < TIMES; at++) {
-    const begun = performance.now();
-    rows.push(await call(at));
-    times.push(performance.now() - begun);
-  }
-  const { user, system } = process.cpuUsage(client);
-  const cpu = ((await readServerUs(database)) - server + user + system) / 1_000 / TIMES;
-  const sorted = times.toSorted((a, b) => a - b);
-  return {
-    name,
-    first: times[0] ?? Number.NaN,
-    p50: quantile(sorted, 0.5),
-    p99: quantile(sorted, 0.99),
-    max: sorted.at(-1) ?? Number.NaN,
-    cpu,
-    rows: quantile(
-      rows.toSorted((a, b) => a - b),
-      0.5,
-    ),
-  };
-}
 
 function describeQueries({
   firstDay,
@@ -126,10 +85,6 @@ function describeQueries({
     "a rare provider of a large account": (at) => ({ provider: "rare", accountId: `user_${large(at)}` }),
     "any user at a provider": (at) => ({ userId: `user_${any(at)}`, provider: `provider-${at % 8}` }),
   };
-}
-
-function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
 /** Returns the plan of the newest page of a large account. */

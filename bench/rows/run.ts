@@ -1,5 +1,5 @@
 /**
- * `bun bench/rows/run.ts`: fills a PostgreSQL server of its own with generations, measures lists of them, and what it costs to save
+ * `npm run bench -- rows`: fills a PostgreSQL server of its own with generations, measures lists of them, and what it costs to save
  * more. See README.md.
  */
 import { loadavg } from "node:os";
@@ -10,6 +10,7 @@ import { connectPostgres } from "../../src/storage/postgres/client.ts";
 import { PostgresUsageStore } from "../../src/storage/postgres/usage-store.ts";
 import { startTestPostgres } from "../../test/support/postgres.ts";
 import { type Filling, fill } from "./fill.ts";
+import { printFigures } from "./measure-calls.ts";
 import { explainList, measureList } from "./measure-list.ts";
 import { measureSave } from "./measure-save.ts";
 import { readServerUs } from "./server-time.ts";
@@ -50,13 +51,11 @@ try {
   const database = connectPostgres(connection);
   const maintenance = connectPostgres({ ...connection, maxConnections: 1, statementMs: HOUR_MS });
   console.log("save (µs of processor time a record)");
-  console.table(
-    roundAll(
-      await measureSave(new PostgresUsageStore({ database }), {
-        readServerUs: () => readServerUs(database),
-        tags: Number(options.tags),
-      }),
-    ),
+  printFigures(
+    await measureSave(new PostgresUsageStore({ database }), {
+      readServerUs: () => readServerUs(database),
+      tags: Number(options.tags),
+    }),
   );
   const begun = performance.now();
   await fill(maintenance, filling);
@@ -68,22 +67,10 @@ try {
     `${days} × ${filling.rowsPerDay} rows in ${Math.round((performance.now() - begun) / 1_000)} s: ${size?.size}`,
   );
   console.log(`lists (ms), load average ${loadavg()[0]?.toFixed(1)}`);
-  console.table(roundAll(await measureList(database, filling)));
+  printFigures(await measureList(database, filling));
   console.log(await explainList(database, filling));
   await maintenance.close();
   await database.close();
 } finally {
   await server.remove();
-}
-
-/** Rounds the figures to hundredths. */
-function roundAll(figures: readonly object[]) {
-  return figures.map((figure) =>
-    Object.fromEntries(
-      Object.entries(figure).map(([name, value]) => [
-        name,
-        typeof value === "number" ? Number(value.toFixed(2)) : value,
-      ]),
-    ),
-  );
 }

@@ -1,5 +1,5 @@
 /**
- * `bun bench/rows/sqlite.ts`: fills a SQLite database with generations, and measures what it costs to save them, and lists, searches and counts. See README.md.
+ * `npm run bench -- rows-sqlite`: fills a SQLite database with generations, and measures what it costs to save them, and lists, searches and counts. See README.md.
  */
 import type { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -17,6 +17,7 @@ import { GenerationTags } from "../../src/storage/sqlite/generation-tags.ts";
 import { columnsOf, GENERATION_COLUMNS, SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { UsageSums } from "../../src/storage/sqlite/usage-sums.ts";
 import { exampleRecord } from "./example-record.ts";
+import { measureCalls, printFigures } from "./measure-calls.ts";
 import { listTags, measureSave } from "./measure-save.ts";
 
 const { values: options } = parseArgs({
@@ -110,25 +111,8 @@ function createEntry(n: number): RecordEntry {
   return { record, json };
 }
 
-/** Measures a call `TIMES` times, each time with other values. */
-async function measure(name: string, call: (n: number) => Promise<number>) {
-  const times: number[] = [];
-  const found: number[] = [];
-  const before = process.cpuUsage();
-  for (let n = 0; n < TIMES; n++) {
-    const begun = performance.now();
-    found.push(await call(n));
-    times.push(performance.now() - begun);
-  }
-  const { user, system } = process.cpuUsage(before);
-  const cpu = Number(((user + system) / 1_000 / TIMES).toFixed(2));
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number) => Number((sorted[Math.floor((TIMES - 1) * share)] ?? Number.NaN).toFixed(2));
-  const rows = found.toSorted((a, b) => a - b)[Math.floor(TIMES / 2)];
-  return { name, p50: at(0.5), p99: at(0.99), max: at(1), cpu, rows };
-}
-
 async function measureAll(store: SqliteUsageStore) {
+  const measure = (name: string, call: (n: number) => Promise<number>) => measureCalls(name, TIMES, call);
   const page = (filter: Partial<GenerationFilter>, before: string | null = null) =>
     store.listGenerations({ ...ANY_GENERATION, ...filter, before, limit: LIMIT });
   /** A time anywhere in the data. */
@@ -201,7 +185,7 @@ const dir = mkdtempSync(join(options.dir, "gateway-rows-"));
 try {
   const database = openDatabase(dir);
   console.log("save (µs of processor time a record)");
-  console.table(
+  printFigures(
     await measureSave(new SqliteUsageStore(database), { readServerUs: async () => 0, tags: TAGS }),
   );
   const begun = performance.now();
@@ -211,7 +195,7 @@ try {
   console.log(`${ROWS} rows in ${seconds} s: ${gigabytes} GB, load average ${loadavg()[0]?.toFixed(1)}`);
   const store = new SqliteUsageStore(database);
   console.log("lists (ms)");
-  console.table(await measureAll(store));
+  printFigures(await measureAll(store));
   console.log(
     `save: ${(await measureSaveAfterAll(store)).toFixed(1)} µs of processor time a record into the full database`,
   );

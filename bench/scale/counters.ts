@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { SQL } from "bun";
-import { type CpuReading, cpuBetween, readCpu } from "../measure.ts";
+import { type CpuReading, cpuBetween, readCpu } from "../machine/proc.ts";
 import type { Site } from "./site.ts";
 
 /** What one request costs of each resource, as an average. Times are processor time in microseconds. */

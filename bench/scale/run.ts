@@ -1,15 +1,14 @@
 /**
- * `npm run bench:scale`: measures what a request costs of each resource of a cluster, at several rates, and computes which of them
+ * `npm run bench -- scale`: measures what a request costs of each resource of a cluster, at several rates, and computes which of them
  * is used up first at 1 thousand to a million requests a second (docs/scale.md).
  *
  * --seconds=<number>  length of each measurement; 10 by default
  */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Harness } from "../harness.ts";
-import { closedTrial } from "../parts.ts";
-import { endAll } from "../processes.ts";
+import { Harness } from "../load/harness.ts";
+import { closedTrial } from "../load/trials.ts";
+import { keepResult } from "../machine/folders.ts";
+import { runProgram } from "../machine/run-program.ts";
 import { costsBetween, readCounters, type UnitCosts } from "./counters.ts";
 import { type Measured, project } from "./project.ts";
 import { type Site, startSite } from "./site.ts";
@@ -57,18 +56,16 @@ function printCosts(all: readonly Measured[]): void {
     );
 }
 
-try {
+async function main(): Promise<void> {
   const harness = await Harness.start();
   const site = await startSite(harness.upstreamPort);
   const found = await measureAll(harness, site);
   printCosts(found);
   console.log(project(found));
-  const out = join(import.meta.dir, "..", "out");
-  mkdirSync(out, { recursive: true });
-  await Bun.write(join(out, "scale.json"), `${JSON.stringify(found, null, 2)}\n`);
+  await keepResult("scale.json", found);
   await site.stop();
   await harness.stop();
-} finally {
-  await endAll();
 }
+
+await runProgram(main);
 process.exit();

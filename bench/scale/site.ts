@@ -2,13 +2,13 @@ import { makeSite } from "../../test/support/gateway-process.ts";
 import { callAdmin } from "../../test/support/management.ts";
 import { startTestRedis } from "../../test/support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../../test/support/tcp-proxy.ts";
-import { startDatabase } from "../database.ts";
-import { adoptServer, pinRunning } from "../processes.ts";
-import type { Target } from "../targets.ts";
+import { startDatabase } from "../machine/database.ts";
+import { adoptServer, pinRunning } from "../machine/processes.ts";
+import type { Running } from "../targets/contestant.ts";
 
 /** One gateway with its own PostgreSQL and Redis, and the proxies that count the bytes between them. */
 export interface Site {
-  readonly target: Target & { readonly pid: number };
+  readonly target: Running & { readonly pid: number };
   readonly databaseUrl: string;
   readonly databasePid: number;
   /** The number of bytes that the gateway has logged. */

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { OWN_TARGET, type Target } from "../build-executable.ts";
+import { OWN_TARGET, type Target } from "../build/build-executable.ts";
 import { writeArchive } from "./archive.ts";
 import { collectLicences } from "./licences.ts";
 import { git, readNotes } from "./repository.ts";
@@ -22,7 +22,7 @@ export interface BuildRequest {
 }
 
 /** The name of the list of checksums of all other artefacts, as `sha256sum` reads it. */
-export const CHECKSUMS = "SHA256SUMS";
+const CHECKSUMS = "SHA256SUMS";
 
 /** Returns the names of the artefacts of a version, which are unique without their folder. */
 export function namesOf(version: string) {
@@ -76,7 +76,7 @@ async function buildExecutable(
 ): Promise<void> {
   const command = [
     join(project, "node_modules/.bin/bun"),
-    join(project, "scripts/build-executable.ts"),
+    join(project, "scripts/build/build-executable.ts"),
     `--target=${target}`,
     `--outfile=${join(output, name)}`,
   ];
@@ -141,7 +141,7 @@ function webAddress(repository: string): string {
 }
 
 /** Returns the lines of `sha256sum` for all files of a folder. */
-export async function sumFiles(folder: string): Promise<string> {
+async function sumFiles(folder: string): Promise<string> {
   const names = (await readdir(folder)).filter((name) => name !== CHECKSUMS).sort();
   const lines = await Promise.all(
     names.map(async (name) => `${await hashFile(join(folder, name))}  ${name}\n`),

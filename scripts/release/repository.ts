@@ -1,7 +1,7 @@
 /** What a release reads of the repository, and the changes that it makes there. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseChangelog } from "../release-notes.ts";
+import { parseChangelog } from "./release-notes.ts";
 import { readCommand, runCommand } from "./run-command.ts";
 
 /** The only branch from which versions are released. */
@@ -23,7 +23,7 @@ export interface Start {
 }
 
 /** Returns the subject of the commit of a release. */
-export function subjectOf(version: string): string {
+function subjectOf(version: string): string {
   return `release: ${version}`;
 }
 

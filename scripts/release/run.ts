@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
-import { BUN_PACKAGES, isTarget, type Target } from "../build-executable.ts";
+import { BUN_PACKAGES, isTarget, type Target } from "../build/build-executable.ts";
 import { buildArtefacts, namesOf } from "./build-artefacts.ts";
 import { compareBuilds } from "./compare-builds.ts";
 import {

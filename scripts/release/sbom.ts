@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { BUN_PACKAGES } from "../build-executable.ts";
+import { BUN_PACKAGES } from "../build/build-executable.ts";
 import { readCommand } from "./run-command.ts";
 
 /** What is read of a component. */

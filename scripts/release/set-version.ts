@@ -89,8 +89,8 @@ async function setChartVersion(folder: string, before: string, version: string):
   );
   // The copy's own script, which knows the chart of the copy.
   const { headOf, listRenderings } = (await import(
-    join(folder, "scripts/render-chart.ts")
-  )) as typeof import("../render-chart.ts");
+    join(folder, "scripts/generate/render-chart.ts")
+  )) as typeof import("../generate/render-chart.ts");
   for (const { values, rendered } of listRenderings())
     change(rendered, (text) =>
       text

@@ -1,5 +1,5 @@
 /**
- * Runs real command-line agents through the gateway, against simulated vendors: `npm run test:agents`. Agents are
+ * Runs real command-line agents through the gateway, against simulated vendors: `npm run suite -- agents`. Agents are
  * installed with npm on first use and kept.
  *
  * --direct        without the gateway: checks that agents and simulated vendors work together

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
-import { EXAMPLE_FILE, renderExampleConfig } from "../../scripts/write-example-config.ts";
+import { EXAMPLE_FILE, renderExampleConfig } from "../../scripts/generate/example-config.ts";
 import { type Config, configSchema } from "../../src/app/config/config-schema.ts";
 import { checkConfig } from "../../src/app/config/load-config.ts";
 import { startTestGateway } from "../support/gateway.ts";
@@ -24,7 +24,7 @@ function load(text: string): Config {
 }
 
 describe("gateway.example.yaml", () => {
-  test("equals the output of `npm run example-config`", () => {
+  test("equals the output of `npm run generate`", () => {
     expect(FILE).toBe(renderExampleConfig());
   });
 

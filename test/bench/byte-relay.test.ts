@@ -24,7 +24,7 @@ describe.if(compiler !== null)("The byte relay of the benchmarks", () => {
   const cleanups: (() => void)[] = [];
 
   beforeAll(() => {
-    const source = join(import.meta.dir, "..", "..", "bench", "peers", "byte-relay.c");
+    const source = join(import.meta.dir, "..", "..", "bench", "targets", "products", "byte-relay.c");
     const command = [compiler ?? "", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, source];
     const { stderr, exitCode } = Bun.spawnSync(command);
     expect({ exitCode, errors: stderr.toString() }).toEqual({ exitCode: 0, errors: "" });

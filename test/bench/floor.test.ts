@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { makeAnswer } from "../../bench/answers.ts";
-import { makeBody } from "../../bench/bodies.ts";
-import { FLOOR_LEVELS, type FloorLevel } from "../../bench/floor/levels.ts";
-import { type FloorServer, serveFloor } from "../../bench/floor/serve-floor.ts";
+import { makeAnswer } from "../../bench/load/answers.ts";
+import { makeBody } from "../../bench/load/bodies.ts";
+import { FLOOR_LEVELS, type FloorLevel } from "../../bench/targets/floor/levels.ts";
+import { type FloorServer, serveFloor } from "../../bench/targets/floor/serve-floor.ts";
 import { decodeJournalEntry } from "../../src/core/usage/journal/journal-entry.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { turnEventLoop } from "../support/event-loop.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findHeader, MessageReader } from "../../bench/framing.ts";
+import { findHeader, MessageReader } from "../../bench/load/framing.ts";
 
 const BY_LENGTH = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nhello\r\n\r\nyou";
 const BY_CHUNKS =

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { drawChart } from "../../bench/laboratory/chart.ts";
-import { disturbanceBetween, isTolerable, readMachineTicks } from "../../bench/laboratory/host-watch.ts";
-import { readLabPlan } from "../../bench/laboratory/plan.ts";
-import { BEGIN, END, publish } from "../../bench/laboratory/publish.ts";
-import { PartLog, type PartResult, summarize, summarizeAdded } from "../../bench/laboratory/results.ts";
-import { renderTables } from "../../bench/laboratory/tables.ts";
+import { disturbanceBetween, isTolerable, readMachineTicks } from "../../bench/machine/host-watch.ts";
+import { drawChart } from "../../bench/peers/chart.ts";
+import { readLabPlan } from "../../bench/peers/plan.ts";
+import { BEGIN, END, publish } from "../../bench/peers/publish.ts";
+import { PartLog, type PartResult, summarize, summarizeAdded } from "../../bench/peers/results.ts";
+import { renderTables } from "../../bench/peers/tables.ts";
 import { RUNS_SLOW_TESTS } from "../support/long-run.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 

@@ -1,3 +1,5 @@
+import { reportCounts } from "../support/suite-program.ts";
+
 /** A property that must hold, and where it does not. */
 export interface Check {
   readonly property: string;
@@ -30,6 +32,5 @@ export function printChecks(all: readonly Check[], repeat: string): void {
     if (cases === 0) console.log("       nothing was tried");
   }
   if (failed.length > 0) console.log(`Repeat with: ${repeat}`);
-  console.log(`${all.length - failed.length} passed, ${failed.length} failed`);
-  process.exitCode = failed.length > 0 ? 1 : 0;
+  reportCounts(all.length - failed.length, failed.length);
 }

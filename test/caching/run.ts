@@ -1,9 +1,10 @@
 /**
- * Measures what marks for vendors' caches save and cost, by kinds of conversations, against a simulated cache: `npm run test:caching`.
+ * Measures what marks for vendors' caches save and cost, by kinds of conversations, against a simulated cache: `npm run suite -- caching`.
  *
  *   --seed=<number>  of the texts of made conversations (default 1)
  */
 import { parseArgs } from "node:util";
+import { reportCounts } from "../support/suite-program.ts";
 import { makeClasses } from "./conversations.ts";
 import { findBroken } from "./expect.ts";
 import { changeOf, measureClasses } from "./measure.ts";
@@ -19,5 +20,4 @@ for (const cost of costs) {
 }
 const broken = findBroken(costs);
 for (const line of broken) console.log(line);
-console.log(`${costs.length - broken.length} passed, ${broken.length} failed`);
-process.exitCode = broken.length > 0 ? 1 : 0;
+reportCounts(costs.length - broken.length, broken.length);

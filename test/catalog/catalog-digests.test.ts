@@ -13,7 +13,7 @@ describe("the shipped catalog", () => {
     expect(loadProviders(SHIPPED_CATALOG_DIRECTORY)).toEqual([...validated.providers]);
   });
 
-  test("has the digests of its files (after a change: npm run catalog:digests)", () => {
+  test("has the digests of its files (after a change: npm run generate)", () => {
     const written: unknown = JSON.parse(readFileSync(join(SHIPPED_CATALOG_DIRECTORY, DIGESTS_FILE), "utf8"));
     expect(written).toEqual({ ...digestCatalog(SHIPPED_CATALOG_DIRECTORY) });
   });

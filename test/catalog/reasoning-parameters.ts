@@ -122,5 +122,3 @@ export function renderTable(rows: readonly Row[]): string {
 function render({ sent, warnings }: Outcome): string {
   return warnings.length === 0 ? sent : `${sent}  [${warnings.join(" ")}]`;
 }
-
-if (import.meta.main) await Bun.write(TABLE_FILE, renderTable(listRows()));

@@ -1,6 +1,6 @@
 /**
  * Kills the gateway under load repeatedly, and then compares its ledger with the vendor's bill:
- * `npm run test:chaos`, and with hostile vendors `npm run test:chaos-hostile`.
+ * `npm run suite -- chaos`, and with hostile vendors `npm run suite -- chaos --hostile`.
  *
  * --hostile         half of the answers misreport usage, break off, or are longer than allowed
  * --seed=<number>   seed of all random choices; a run prints its own

@@ -1,6 +1,6 @@
 /**
  * Several gateways on one PostgreSQL and one Redis, behind a TCP balancer, under load and under faults; then their books are
- * compared with the vendor's bill and with what clients saw: `npm run test:cluster`.
+ * compared with the vendor's bill and with what clients saw: `npm run suite -- cluster`.
  *
  * --seed=<number>      seed of all random choices; a run prints its own
  * --kills=<number>     number of gateways that are killed
@@ -106,5 +106,5 @@ try {
   await cluster.remove();
   nextVersion.remove();
 }
-printChecks(checks, `npm run test:cluster -- --seed=${seed} --kills=${kills}`);
+printChecks(checks, `npm run suite -- cluster --seed=${seed} --kills=${kills}`);
 process.exit();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import type { ProviderHealth } from "../../src/console/api/schema.ts";
 import {
   countStates,
   countUsable,
   errorShare,
   listProviders,
-  type ProviderHealth,
 } from "../../src/console/screens/health/health-rows.ts";
 
 const provider = (name: string, changes: Partial<ProviderHealth> = {}): ProviderHealth => ({

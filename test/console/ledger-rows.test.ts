@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Schemas } from "../../src/console/api/schema.ts";
+import type { LedgerEntry } from "../../src/console/api/schema.ts";
 import {
   addBalances,
   parseAmount,
@@ -8,7 +8,7 @@ import {
 } from "../../src/console/screens/credits/ledger-rows.ts";
 import { findField } from "../../src/console/state/find-field.ts";
 
-const entry = (number: number, nanodollars: number): Schemas["LedgerEntry"] => ({
+const entry = (number: number, nanodollars: number): LedgerEntry => ({
   id: `grant_${number}`,
   number,
   kind: "grant",

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { Schemas } from "../../src/console/api/schema.ts";
+import type { Policy, Setting } from "../../src/console/api/schema.ts";
 import {
   countRules,
   fromDraft,
-  type Policy,
   readNumber,
   switchForm,
   toDraft,
@@ -74,7 +73,7 @@ describe("a limit that was typed", () => {
 });
 
 describe("the platform's keys", () => {
-  const setting = (changes: Partial<Schemas["Setting"]>): Schemas["Setting"] => ({
+  const setting = (changes: Partial<Setting>): Setting => ({
     name: "providers.openai.api_keys",
     value: ["********"],
     source: "file",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { CatalogModel } from "../../src/console/api/schema.ts";
 import { compareModels } from "../../src/console/screens/models/compare-models.ts";
 import {
   comparePath,
@@ -10,7 +11,7 @@ import {
   readIds,
 } from "../../src/console/screens/models/model-filters.ts";
 import { formatPerMillion } from "../../src/console/screens/models/model-format.ts";
-import type { CatalogModel, ModelDetails } from "../../src/console/screens/models/model-types.ts";
+import type { ModelDetails } from "../../src/console/screens/models/model-types.ts";
 
 const BASE: CatalogModel = {
   id: "acme/base",

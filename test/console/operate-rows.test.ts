@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { AuditEntry, Setting } from "../../src/console/api/schema.ts";
 import {
-  type AuditEntry,
   filterEntries,
   pageOf,
   printChanges,
@@ -11,7 +11,6 @@ import {
   printJumps,
   printPlace,
   printValue,
-  type Setting,
 } from "../../src/console/screens/settings/setting-rows.ts";
 
 const setting = (name: string, changes: Partial<Setting> = {}): Setting => ({

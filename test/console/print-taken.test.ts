@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { printTaken, type TakenParameter } from "../../src/console/parts/lists/print-taken.ts";
+import type { TakenParameter } from "../../src/console/api/schema.ts";
+import { printTaken } from "../../src/console/parts/lists/print-taken.ts";
 
 const BESIDE = { parameter: "temperature", values: [0] };
 

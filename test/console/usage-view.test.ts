@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import type { UsageLine } from "../../src/console/api/schema.ts";
 import {
   cachedShare,
   changeOf,
   sumLines,
   sumMargins,
   trendsOf,
-  type UsageLine,
   valuesByGroup,
   valuesByStep,
 } from "../../src/console/screens/usage/usage-lines.ts";

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
-import { CHART, headOf, listRenderings, renderCommand } from "../../scripts/render-chart.ts";
+import { CHART, headOf, listRenderings, renderCommand } from "../../scripts/generate/render-chart.ts";
 import { findTool } from "./find-tool.ts";
 import {
   createFolder,
@@ -72,7 +72,7 @@ afterAll(() => folder.remove());
 
 describe("the rendered chart", () => {
   test.each(renderings)(
-    "$rendered is rendered from the present chart (npm run render-chart)",
+    "$rendered is rendered from the present chart (npm run generate)",
     ({ values, rendered }) => {
       expect(readFileSync(rendered, "utf8").split("\n")[0]).toBe(headOf(values));
     },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { listPrograms } from "../../scripts/build-executable.ts";
+import { listPrograms } from "../../scripts/build/build-executable.ts";
 import { startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 import { eventually } from "../support/eventually.ts";
@@ -44,7 +44,11 @@ describe.skipIf(!IS_DEPLOY_RUN)("the single executable", () => {
   beforeAll(async () => {
     place = createFolder();
     executable = join(place.path, "gateway");
-    const build = [process.execPath, join(ROOT, "scripts/build-executable.ts"), `--outfile=${executable}`];
+    const build = [
+      process.execPath,
+      join(ROOT, "scripts/build/build-executable.ts"),
+      `--outfile=${executable}`,
+    ];
     await requireRun(build, { cwd: place.path, environment: { PATH: process.env["PATH"] ?? "" } });
   });
   afterAll(() => {

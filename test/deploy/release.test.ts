@@ -11,12 +11,12 @@ import {
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
-import { OWN_TARGET } from "../../scripts/build-executable.ts";
+import { OWN_TARGET } from "../../scripts/build/build-executable.ts";
 import { compareBytes } from "../../scripts/release/compare-builds.ts";
+import { findChangelogProblems, parseChangelog } from "../../scripts/release/release-notes.ts";
 import { adoptRelease, findStart } from "../../scripts/release/repository.ts";
 import { listRuntimePackages } from "../../scripts/release/sbom.ts";
 import { releaseChanges } from "../../scripts/release/set-version.ts";
-import { findChangelogProblems, parseChangelog } from "../../scripts/release-notes.ts";
 import { AREAS } from "../../scripts/surface/areas.ts";
 import { postChatTo } from "../support/gateway-process.ts";
 import { checkInstallation } from "./check-installation.ts";
@@ -95,7 +95,10 @@ class Repository {
 
 /** Copies this repository, with a change to release, and a check that takes no minutes. */
 async function copyRepository(path: string): Promise<Repository> {
-  await requireRun(["git", "clone", "--quiet", ROOT, path], { cwd: ROOT, environment: toolEnvironment() });
+  await requireRun(["git", "clone", "--quiet", "--no-tags", ROOT, path], {
+    cwd: ROOT,
+    environment: toolEnvironment(),
+  });
   const repository = new Repository(path);
   await repository.git("checkout", "--quiet", "-B", "main");
   await repository.git("config", "user.name", "Test");
@@ -280,7 +283,7 @@ describe.skipIf(!IS_DEPLOY_RUN)("a release", () => {
       printed = stdout;
       artefacts = join(repository.path, "dist/release", VERSION);
       expect(printed).toContain("The project was checked.\n");
-      expect(printed).toContain("\npostgres: test:postgres\n");
+      expect(printed).toContain("\npostgres: suite postgres\n");
       expect(readdirSync(artefacts).sort()).toEqual(
         [
           "LICENSES.txt",

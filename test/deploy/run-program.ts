@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Whether installations are built and tested: `npm run test:deploy`, because it takes minutes. */
+/** Whether installations are built and tested: `npm run suite -- deploy`, because it takes minutes. */
 export const IS_DEPLOY_RUN = process.env["GATEWAY_TEST_DEPLOY"] === "true";
 
 /** The folder of the project. */

@@ -3,6 +3,7 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync 
 import { join } from "node:path";
 import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
+import { SUITES } from "../suites.ts";
 import { POSTGRES_BIN } from "../support/postgres.ts";
 import { findTool } from "./find-tool.ts";
 import { createFolder, NOTHING_FOUND, ROOT, runChecker, runProgram, toolEnvironment } from "./run-program.ts";
@@ -45,7 +46,7 @@ async function listGroups(): Promise<ReadonlyMap<string, readonly string[]>> {
   return new Map(
     groups.map((line) => {
       const [group = "", steps = ""] = line.split(": ");
-      return [group, steps.split(" ")];
+      return [group, steps.split("; ")];
     }),
   );
 }
@@ -66,14 +67,18 @@ describe("the workflows", () => {
     expect(jobs.flatMap(groupsOf).sort()).toEqual([...(await listGroups()).keys()].sort());
   });
 
-  test("each step of .ci/run, and each script that a workflow names, is a script of package.json", async () => {
+  test("each step of .ci/run, and each script that a workflow names, is a script of package.json, and a suite if it runs one", async () => {
     const steps = [...(await listGroups()).values()].flat();
     expect(steps.length).toBeGreaterThan(15);
     const run = names.flatMap((name) => stepsOf(name).map(({ run }) => run ?? ""));
     const named = run.flatMap((text) =>
       [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, script = ""]) => script),
     );
-    for (const script of [...steps, ...named]) expect(Object.keys(SCRIPTS)).toContain(script);
+    const words = steps.map((step) => step.split(" "));
+    for (const script of [...words.map(([script = ""]) => script), ...named])
+      expect(Object.keys(SCRIPTS)).toContain(script);
+    for (const [script, suite = ""] of words)
+      if (script === "suite") expect(Object.keys(SUITES)).toContain(suite);
   });
 
   test.each(names)(
@@ -133,12 +138,12 @@ describe(".ci/run", () => {
         join(place.path, "bin/npm"),
         `#!/bin/sh
 echo "$@" >>"${place.path}/called"
-case "$2" in
-test:profiles) echo "4 passed, 0 failed" ;;
-test:replay) echo "FAIL a recording"; echo "2 passed, 1 failed"; exit 1 ;;
-test:routing) exit 1 ;;
-test:long) printf ' 7 pass\\n 0 fail\\n' ;;
-test:caching) echo "1 passed, 0 failed" ;;
+case "$4" in
+profiles) echo "4 passed, 0 failed" ;;
+replay) echo "FAIL a recording"; echo "2 passed, 1 failed"; exit 1 ;;
+routing) exit 1 ;;
+long) printf ' 7 pass\\n 0 fail\\n' ;;
+caching) echo "1 passed, 0 failed" ;;
 esac
 `,
       );
@@ -149,28 +154,28 @@ esac
 
       const failed = await run("formats", "long");
       const called = readFileSync(join(place.path, "called"), "utf8").trim().split("\n");
-      expect(called.map((line) => line.replace(/ -.*/, ""))).toEqual([
+      expect(called.map((line) => line.replace(/ --n.*/, ""))).toEqual([
         "ci",
-        "run test:profiles",
-        "run test:replay",
-        "run test:routing",
-        "run test:long",
-        "run test:caching",
+        "run suite -- profiles",
+        "run suite -- replay",
+        "run suite -- routing",
+        "run suite -- long",
+        "run suite -- caching",
       ]);
       const lines = failed.stdout.trimEnd().split("\n");
       // The tools, npm ci, and 4 + 2 + 7 + 1 tests; one failed test, and a step that ended without a count.
       expect([failed.exitCode, lines.at(-1)]).toEqual([1, "16 passed, 2 failed"]);
-      expect(failed.stdout).toContain("npm run test:replay: FAIL a recording\n");
-      expect(failed.stdout).toContain("npm run test:routing: ended without naming a test\n");
+      expect(failed.stdout).toContain("npm run suite -- replay: FAIL a recording\n");
+      expect(failed.stdout).toContain("npm run suite -- routing: ended without naming a test\n");
       const table = lines.slice(lines.indexOf("== What each step took, in seconds") + 1, -1);
       expect(table.map((line) => line.replace(/^ *\d+ {2}/, ""))).toEqual([
         "tools",
         "npm ci",
-        "npm run test:profiles",
-        "npm run test:replay",
-        "npm run test:routing",
-        "npm run test:long",
-        "npm run test:caching",
+        "npm run suite -- profiles",
+        "npm run suite -- replay",
+        "npm run suite -- routing",
+        "npm run suite -- long",
+        "npm run suite -- caching",
         "all",
       ]);
 

@@ -7,7 +7,7 @@ import { runPage } from "./run-page.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** The commands of pages take minutes: `npm run test:docs` runs them. */
+/** The commands of pages take minutes: `npm run suite -- docs` runs them. */
 const IS_WANTED = process.env["GATEWAY_TEST_DOCS"] === "true";
 /** The longest time for a page. Milliseconds. */
 const PAGE_MS = 300_000;

@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { findChangelogProblems, parseChangelog } from "../../scripts/release-notes.ts";
+import { findChangelogProblems, parseChangelog } from "../../scripts/release/release-notes.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const TEXT =
   "# Changelog\n\n## Unreleased\n\n## 0.2.0\n\nAdded:\n\n- One.\n  More of it.\n- Two.\n\n## 0.1.0\n\n- First.\n";
 
 function runScript(...args: readonly string[]) {
-  const command = [process.execPath, join(ROOT, "scripts/release-notes.ts"), ...args];
+  const command = [process.execPath, join(ROOT, "scripts/release/release-notes.ts"), ...args];
   const { exitCode, stdout, stderr } = Bun.spawnSync(command);
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }

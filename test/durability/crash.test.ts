@@ -159,7 +159,7 @@ function createDice(seed: number): (limit: number) => number {
   };
 }
 
-/** `npm run test:chaos` kills far more often. */
+/** `npm run suite -- chaos` kills far more often. */
 const KILLS = shareOf(12, 1 / 6);
 /** The number of clients that send one request after the other, and of those whose stream does not end before the kill. */
 const BUSY = 4;

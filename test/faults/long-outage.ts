@@ -1,5 +1,5 @@
 /**
- * One long outage of PostgreSQL under load, and what clients, memory and journal see of it: `npm run test:outage`.
+ * One long outage of PostgreSQL under load, and what clients, memory and journal see of it: `npm run suite -- outage`.
  *
  * --kind=<kind>      killed, paused, cut, stalled, or slow
  * --minutes=<n>      how long it lasts

@@ -26,7 +26,7 @@ describe.each(FEATURES.map((feature) => [feature.name, feature] as const))(
       expect(lost).toEqual([]);
     });
 
-    test("has the stored result (npm run fidelity-table)", () => {
+    test("has the stored result (npm run generate)", () => {
       const golden = goldenAnswer(feature, runs);
       expect(golden.text).toBe(readGolden(golden) ?? "");
     });

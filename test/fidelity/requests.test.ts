@@ -19,7 +19,7 @@ describe.each(REQUEST_CASES)("a request of the group '%s'", (_title, cases) => {
   );
 
   test.each(cases.map((one) => [one.name, one] as const))(
-    "has the stored result for the feature '%s' (npm run fidelity-table)",
+    "has the stored result for the feature '%s' (npm run generate)",
     (_name, one) => {
       const golden = goldenRequest(one, runRequest(one));
       expect(golden.text).toBe(readGolden(golden) ?? "");

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeTable } from "./table.ts";
 
-test("docs/fidelity.md is up to date (npm run fidelity-table)", () => {
+test("docs/fidelity.md is up to date (npm run generate)", () => {
   const written = readFileSync(join(import.meta.dir, "../../docs/fidelity.md"), "utf8");
   expect(writeTable()).toBe(written);
 });

@@ -14,7 +14,7 @@ export function writeTable(): string {
 
 const INTRODUCTION = `# What translation preserves
 
-This page is generated from the tests of \`test/fidelity\` by \`npm run fidelity-table\`. Each row is a request or an answer that was sent
+This page is generated from the tests of \`test/fidelity\` by \`npm run generate\`. Each row is a request or an answer that was sent
 through the codecs, and a probe for the feature in the result; the whole bodies are in \`test/fidelity/golden\`.
 
 - **kept**: the feature is in the result, in the other format's form.

@@ -1,5 +1,5 @@
 /**
- * `npm run test:growth`: fills a SQLite database with generations and keys, starts a gateway on it, and makes the calls of the console's
+ * `npm run suite -- growth`: fills a SQLite database with generations and keys, starts a gateway on it, and makes the calls of the console's
  * screens, and those of the gateway itself: retention and roll-up delete half of the days. Prints for each how long it takes, how long the
  * event loop works for it, and how long another request waits at most, in all and while the event loop works. Fails if that is more than
  * 50 ms of work: it is processor time, which other programs of the machine do not change. `--generations`, `--keys`, `--days` choose the size;

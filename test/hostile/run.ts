@@ -1,11 +1,12 @@
 /**
  * Sends the gateway what attackers send, and answers it as broken vendors answer, and measures how long its event loop
- * stalled, how much memory it used and what it answered: `npm run test:hostile`.
+ * stalled, how much memory it used and what it answered: `npm run suite -- hostile`.
  *
  * --only=<words>  cases whose name contains these words
  */
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
+import { reportCounts } from "../support/suite-program.ts";
 import { healthy } from "../support/vendor.ts";
 import type { HostileCase } from "./hostile-case.ts";
 import { measureSlowness } from "./machine-speed.ts";
@@ -109,5 +110,4 @@ try {
   await bed.stop();
 }
 const failed = rows.filter(({ problem }) => problem !== null).length;
-console.log(`${rows.length - failed} passed, ${failed} failed`);
-process.exitCode = failed > 0 || rows.length === 0 ? 1 : 0;
+reportCounts(rows.length - failed, failed);

@@ -34,7 +34,7 @@ providers:
     models: [{ id: mine/chat, prices: { prompt: "0.000001", completion: "0.00001" } }]
 `;
 
-/** `npm test` leaves it to `npm run test:postgres`. */
+/** `npm test` leaves it to `npm run suite -- postgres`. */
 const RUNS_ON_POSTGRES = RUNS_SLOW_TESTS && POSTGRES_BIN !== null;
 
 const databases = [

@@ -1,5 +1,5 @@
 /**
- * Has the newest client libraries of several languages parse the answers of a gateway with simulated vendors: `npm run test:libraries`.
+ * Has the newest client libraries of several languages parse the answers of a gateway with simulated vendors: `npm run suite -- libraries`.
  * Libraries are installed with the package manager of each language on first use, and kept. A language that the machine does not have is
  * skipped with a line.
  *
@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { endChildren, runChild } from "../agents/run-child.ts";
 import { type StrictVendors, startStrictVendors } from "../clients/strict-vendors.ts";
+import { reportCounts } from "../support/suite-program.ts";
 import { expectedNumber, type LibraryCase, listCases, pathOf } from "./cases.ts";
 import { type LibraryProgram, PROGRAMS } from "./languages.ts";
 
@@ -160,5 +161,5 @@ for (const program of chosen) {
   tally.failed += failed;
 }
 await vendors.stop();
-console.log(`${tally.passed} passed, ${tally.failed} failed`);
-process.exit(tally.failed === 0 ? 0 : 1);
+reportCounts(tally.passed, tally.failed);
+process.exit();

@@ -1,5 +1,5 @@
 /**
- * Changes the code a little and looks whether the tests nearby notice: `npm run test:mutants`. The project itself is not touched;
+ * Changes the code a little and looks whether the tests nearby notice: `npm run suite -- mutants`. The project itself is not touched;
  * copies of it are. Prints which changes survive, and the share that was noticed. What was measured and found is kept in `dist`: a
  * run that is ended goes on with the next one, and survivors are only tried with test files that are new or changed.
  *

@@ -1,10 +1,11 @@
 /**
  * Runs the suites that go through the front door of a gateway on PostgreSQL and Redis instead of SQLite and memory: each gateway of a
  * test gets a database of its own on servers that this program starts; and the suites of the stores on PostgreSQL and Redis, and of
- * several gateways. Run by `npm run test:postgres`; further arguments choose files or folders.
+ * several gateways: `npm run suite -- postgres`. Arguments choose files or folders instead.
  */
 import { join, relative } from "node:path";
 import { Glob } from "bun";
+import { ON_SERVERS } from "../suites.ts";
 import { startTestPostgres } from "../support/postgres.ts";
 import { startTestRedis } from "../support/redis.ts";
 
@@ -23,9 +24,6 @@ const FOLDERS = [
   "operations",
   "provider-keys",
 ];
-
-/** The folders of the stores on servers and of several gateways, which `npm test` leaves to this run. They start their own servers. */
-const ON_SERVERS = ["gateways", "storage/postgres", "storage/redis"];
 
 /** Why files are excluded that would test the same on any database. */
 const [BODIES, PROVIDERS, PROCESS] = [

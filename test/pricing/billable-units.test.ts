@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type BillableUnit, placeUnits, VENDORS } from "../../scripts/billable-units.ts";
+import { type BillableUnit, placeUnits, VENDORS } from "../../scripts/generate/billable-units.ts";
 import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
 import { resolveProfile } from "../../src/core/catalog/prices/resolve-charges.ts";
 import { fitToProfile } from "../../src/wire/client-apis/fit/apply-profile.ts";
@@ -53,7 +53,7 @@ describe.each(VENDORS)("the units that $vendor charges for", ({ provider, source
   });
 });
 
-test("docs/pricing.md has the units as scripts/billable-units.ts writes them", () => {
+test("docs/pricing.md has the units as `npm run generate` writes them", () => {
   const page = readFileSync(join(import.meta.dir, "../../docs/pricing.md"), "utf8");
   expect(placeUnits(page)).toBe(page);
 });

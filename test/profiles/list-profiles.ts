@@ -71,5 +71,3 @@ function listFamily({ models, except = [], providers = [], parameters, source: _
 function listTaken(taken: TakenParameters = {}): readonly string[] {
   return Object.entries(taken).map(([name, rule]) => `${name}: ${JSON.stringify(rule)}`);
 }
-
-if (import.meta.main) await Bun.write(PROFILES_FILE, listProfiles());

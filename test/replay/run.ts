@@ -1,6 +1,6 @@
 /**
  * Replays recorded answers and exchanges through a gateway, from every client API to every upstream format, and reports
- * what was lost: `npm run test:replay`.
+ * what was lost: `npm run suite -- replay`.
  *
  * --only=<text>    recordings whose name contains the text
  * --client=<name>  one client API: chat, responses, messages
@@ -9,6 +9,7 @@
  * --all            prints every loss, not only the first of each kind
  */
 import { parseArgs } from "node:util";
+import { reportCounts } from "../support/suite-program.ts";
 import { checkEmbeddings, checkFailures } from "./other-exchanges.ts";
 import { EXCHANGES, hasExchanges, readRecordings } from "./recordings.ts";
 import { listDirections, type Outcome, replay } from "./replay.ts";
@@ -47,8 +48,7 @@ try {
   const others = [...(await checkEmbeddings(site, embeddings)), ...(await checkFailures(site, failures))];
   const report = writeReport(tally(outcomes), others, { isWhole, printsAll: options.all });
   console.log(report.text);
-  console.log(`${report.passed} passed, ${report.failed} failed`);
-  process.exitCode = report.failed > 0 ? 1 : 0;
+  reportCounts(report.passed, report.failed);
 } finally {
   await site.stop();
 }

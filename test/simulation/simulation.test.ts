@@ -3,7 +3,7 @@ import { IS_LONG_RUN, shareOf } from "../support/long-run.ts";
 import { simulate } from "./simulate.ts";
 
 const STEPS = 150;
-/** The seeds that every run tries. `npm run test:simulation` runs more seeds with more steps. */
+/** The seeds that every run tries. `npm run suite -- simulation` runs more seeds with more steps. */
 const FIRST_SEEDS = shareOf(24, 1 / 2);
 /** How often each situation occurs at least in them. */
 const OFTEN = shareOf(10, 1 / 3);
@@ -20,7 +20,7 @@ async function simulateSeeds(first: number, last: number): Promise<Readonly<Reco
     const { broken, seen } = await simulate(seed, STEPS);
     if (broken !== null)
       throw new Error(
-        `${broken}\nRepeat with: npm run test:simulation -- --seed=${seed} --steps=${STEPS} --trace`,
+        `${broken}\nRepeat with: npm run suite -- simulation --seed=${seed} --steps=${STEPS} --trace`,
       );
     for (const [what, times] of Object.entries(seen)) all[what] = (all[what] ?? 0) + times;
   }

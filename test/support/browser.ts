@@ -6,7 +6,7 @@ const DEBIAN = "/usr/bin/chromium";
 const HOW_TO_INSTALL =
   "Chromium is not installed (Debian: apt-get install --no-install-recommends chromium fonts-dejavu-core), or CHROMIUM_PATH does not name it";
 
-/** Whether tests with a browser run: in `npm run test:console`, because they take a minute. */
+/** Whether tests with a browser run: in `npm run suite -- console`, because they take a minute. */
 const IS_BROWSER_RUN = process.env["GATEWAY_TEST_BROWSER"] === "true";
 
 /** The program of Chromium; null if it is not installed, or if tests with a browser do not run. */

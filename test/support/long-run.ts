@@ -1,11 +1,11 @@
 import { ON_POSTGRES } from "./test-databases.ts";
 
-/** Whether all cells and seeds are run: `npm run test:long`. `npm test` runs a fixed share of them. */
+/** Whether all cells and seeds are run: `npm run suite -- long`. `npm test` runs a fixed share of them. */
 export const IS_LONG_RUN = process.env["GATEWAY_TEST_LONG"] === "true";
 
 /**
- * Whether tests run that start several processes and take seconds: in `npm run test:long`, and where gateways run on PostgreSQL
- * (`npm run test:postgres`).
+ * Whether tests run that start several processes and take seconds: in `npm run suite -- long`, and where gateways run on PostgreSQL
+ * (`npm run suite -- postgres`).
  */
 export const RUNS_SLOW_TESTS = IS_LONG_RUN || ON_POSTGRES;
 

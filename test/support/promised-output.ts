@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { COMMAND_OUTPUT } from "../../scripts/surface/areas.ts";
 import { pathOf } from "../../scripts/surface/entry.ts";
 import { listForms, type Printed } from "../../scripts/surface/list-forms.ts";
-import { renderSurface, surfaceFile } from "../../scripts/surface/run.ts";
+import { renderSurface, surfaceFile } from "../../scripts/surface/list-surface.ts";
 
 /**
  * Expects commands to have printed JSON in the form that docs/surface/command-output.txt promises for them. With UPDATE_SURFACE=true it

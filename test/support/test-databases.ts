@@ -3,7 +3,7 @@ import { RedisClient, SQL } from "bun";
 
 /**
  * The URL of a migrated PostgreSQL database, of which each data directory gets a copy. Absent: gateways of the tests run on SQLite.
- * `npm run test:postgres` sets it.
+ * `npm run suite -- postgres` sets it.
  */
 const TEMPLATE = process.env["GATEWAY_TEST_POSTGRES"] || undefined;
 

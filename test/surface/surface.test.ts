@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { compareSurface, findUnnamed } from "../../scripts/surface/compare-surface.ts";
 import { flattenSchema } from "../../scripts/surface/flatten-schema.ts";
 import { listForms } from "../../scripts/surface/list-forms.ts";
-import { renderSurface } from "../../scripts/surface/run.ts";
+import { renderSurface } from "../../scripts/surface/list-surface.ts";
 
 const BEFORE = [
   "GET /api/keys > 200 > application/json: KeyList",

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { METRICS_FILE, renderMetricsDocument } from "../../scripts/write-metrics.ts";
+import { METRICS_FILE, renderMetricsDocument } from "../../scripts/generate/metrics-table.ts";
 import { METRICS } from "../../src/core/telemetry/metric-declarations.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { readDashboard } from "../support/grafana-board.ts";
@@ -13,7 +13,7 @@ const RULES_FILE = join(root, "deploy", "prometheus", "alerts.yaml");
 const RULE_TEST_FILES = ["alerts.test.yaml", "alerts.day.test.yaml"].map((name) =>
   join(root, "deploy", "prometheus", name),
 );
-/** Set by `npm run test:telemetry`. */
+/** Set by `npm run suite -- telemetry`. */
 const IS_WANTED = process.env["GATEWAY_TEST_TELEMETRY"] === "true";
 const PROMTOOL = Bun.which("promtool");
 if (PROMTOOL === null) console.log("promtool is missing: rules and metrics are not checked with it");
@@ -44,7 +44,7 @@ async function promtool(args: readonly string[], input = ""): Promise<{ code: nu
 }
 
 describe("docs/metrics.md", () => {
-  test("has the table that `npm run metrics-table` writes", () => {
+  test("has the table that `npm run generate` writes", () => {
     const document = readFileSync(METRICS_FILE, "utf8");
     expect(document).toBe(renderMetricsDocument(document));
   });

@@ -9,7 +9,7 @@ import { readDashboard } from "../support/grafana-board.ts";
 import { startTestCollector, type TestCollector } from "../support/otlp-collector.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
-/** Set by `npm run test:telemetry`, because the programs take seconds to start. */
+/** Set by `npm run suite -- telemetry`, because the programs take seconds to start. */
 const IS_WANTED = process.env["GATEWAY_TEST_TELEMETRY"] === "true";
 const PROMETHEUS = Bun.which("prometheus");
 /** A build of the OpenTelemetry collector with the receiver `otlp` and the exporter `debug`. */

@@ -1,5 +1,5 @@
 /**
- * Simulates traffic through the gateway to twenty vendors: `npm run test:routing`.
+ * Simulates traffic through the gateway to twenty vendors: `npm run suite -- routing`.
  *
  * --seed=<number>   only this seed
  * --from=<number>   first seed
@@ -7,6 +7,7 @@
  * --days=<number>   simulated days for each
  */
 import { parseArgs } from "node:util";
+import { listSeeds, reportCounts, SEED_OPTIONS } from "../support/suite-program.ts";
 import { DEAD_KINDS } from "./outage.ts";
 import {
   type Simulated,
@@ -17,15 +18,13 @@ import {
 
 const { values: options } = parseArgs({
   options: {
-    seed: { type: "string" },
-    from: { type: "string", default: "1" },
+    ...SEED_OPTIONS,
     seeds: { type: "string", default: "2" },
     days: { type: "string", default: "1" },
   },
 });
 const days = Number(options.days);
-const first = Number(options.seed ?? options.from);
-const seeds = options.seed === undefined ? Number(options.seeds) : 1;
+const seeds = listSeeds(options);
 
 /** Requests per second, on an ordinary day and during an outage. */
 const [CALM, DENSE] = [1, 40];
@@ -38,13 +37,12 @@ function print(seed: number, { report, broken }: Simulated<unknown>): void {
   else failed += 1;
   console.log(`seed ${seed}: ${JSON.stringify(report)}`);
   for (const what of broken) console.log(`seed ${seed}: BROKEN: ${what}`);
-  if (broken.length > 0) console.log(`Repeat with: npm run test:routing -- --seed=${seed} --days=${days}`);
+  if (broken.length > 0) console.log(`Repeat with: npm run suite -- routing --seed=${seed} --days=${days}`);
 }
 
-for (let seed = first; seed < first + seeds; seed++) {
+for (const seed of seeds) {
   for (const kind of DEAD_KINDS) print(seed, await simulateOutage(seed, kind, DENSE));
   print(seed, await simulateConversations(seed, CONVERSATIONS));
   print(seed, await simulateRandomOutages(seed, { days, perSecond: CALM }));
 }
-console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = failed > 0 ? 1 : 0;
+reportCounts(passed, failed);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { IS_LONG_RUN } from "../support/long-run.ts";
 import { simulateConversations, simulateOutage, simulateRandomOutages } from "./simulate-traffic.ts";
 
-/** `npm run test:routing` simulates days, all kinds of outage, and more conversations. */
+/** `npm run suite -- routing` simulates days, all kinds of outage, and more conversations. */
 describe.skipIf(!IS_LONG_RUN)("twenty simulated vendors", () => {
   test("every request is answered while one of its vendors is healthy, and retries stay within their budget", async () => {
     const { report, broken } = await simulateRandomOutages(1, { days: 1 / 48, perSecond: 1 });

@@ -1,5 +1,5 @@
 /**
- * Upgrades installations of every earlier version to this one, and goes back: `npm run test:upgrades`.
+ * Upgrades installations of every earlier version to this one, and goes back: `npm run suite -- upgrades`.
  *
  * --only=<text>    only the parts whose names contain the text
  * --seed=<number>  seed of the load; a run prints its own
@@ -99,5 +99,5 @@ try {
   await Promise.all([servers?.postgres.remove(), servers?.redis.remove()]);
   removeTempFolders();
 }
-printChecks(checks, `npm run test:upgrades -- --seed=${seed}`);
+printChecks(checks, `npm run suite -- upgrades --seed=${seed}`);
 process.exit();

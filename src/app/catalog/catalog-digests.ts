@@ -5,7 +5,7 @@ import { sha256 } from "../../base/secrets/hash.ts";
 /** A part of a catalog directory: the file of the providers, that of the families, or all files of the models. */
 export type CatalogPart = "providers.json" | "profiles.json" | "models";
 
-/** The file with the digest of each part that has been validated. `npm run catalog:digests` writes it. */
+/** The file with the digest of each part that has been validated. `npm run generate` writes it. */
 export const DIGESTS_FILE = "digests.json";
 
 /** A file of a catalog directory. */

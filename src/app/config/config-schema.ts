@@ -745,7 +745,7 @@ export const configSchema = z.strictObject({
         .min(1)
         .optional()
         .describe(
-          "Folder with a build of the console (`npm run console:build FOLDER`). If absent, the npm package and the single executable use the build that they contain; an installation from the sources builds it at the first request for /console and stores it in data_dir. GATEWAY_CONSOLE_DIR.",
+          "Folder with a build of the console (`npm run build -- console FOLDER`). If absent, the npm package and the single executable use the build that they contain; an installation from the sources builds it at the first request for /console and stores it in data_dir. GATEWAY_CONSOLE_DIR.",
         ),
       url: z
         .url({ protocol: /^https?$/, error: "must be an http or https address" })

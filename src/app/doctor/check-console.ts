@@ -17,7 +17,7 @@ export async function checkConsole({ config: { console } }: DoctorScene): Promis
     return [ok("is built from its sources when it is first opened")];
   } catch {
     const remedy =
-      "Set console.built_dir to a build (`npm run console:build FOLDER`), or console.enabled: false.";
+      "Set console.built_dir to a build (`npm run build -- console FOLDER`), or console.enabled: false.";
     return [failure("has neither sources nor a build", remedy)];
   }
 }

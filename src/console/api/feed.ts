@@ -1,6 +1,6 @@
 import { atBase } from "./base.ts";
 import { ApiError, callPath, printQuery } from "./client.ts";
-import type { GenerationLine } from "./generation.ts";
+import type { GenerationLine } from "./schema.ts";
 
 /** How a feed gets its rows: from the stream, by polling if the stream is not available, or not at present. */
 export type FeedState = "live" | "polling" | "waiting";

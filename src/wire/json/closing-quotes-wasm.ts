@@ -1,4 +1,4 @@
-/** The code of assembly/closing-quotes.ts in base64. Written by `npm run build:assembly`. */
+/** The code of assembly/closing-quotes.ts in base64. Written by `npm run generate -- assembly`. */
 export const CLOSING_QUOTES_WASM =
   "AGFzbQEAAAABCgJgAn9/AX9gAAADAwIAAQUEAQEBAQYYBH8AQYAIC38AQYCIAQt+AUIAC38BQQALByoFBWlucHV0AwAGb3V0cHV0" +
   "AwEFYmVnaW4AAQRmaW5kAAAGbWVtb3J5AgAK2QMCywMDA34EfwR7IwMhBUGAiAEhBgNAIAAgB0oEQCAHQYAIaiII/QAEACIJ/Qwi" +

@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of the console in docs/console/, from a gateway with seeded requests: `npm run console:pictures`. An argument chooses
+ * Takes the pictures of the console in docs/console/, from a gateway with seeded requests: `npm run suite -- pictures`. An argument chooses
  * the pictures whose names contain it.
  */
 import { mkdirSync } from "node:fs";

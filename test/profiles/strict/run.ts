@@ -1,5 +1,5 @@
 /**
- * Sends requests of the three client APIs to hosts that refuse what their vendors' documents do not name: `npm run test:profiles`. All
+ * Sends requests of the three client APIs to hosts that refuse what their vendors' documents do not name: `npm run suite -- profiles`. All
  * profiles are tried without HTTP, one of each host also through the front door, and each entry of a profile is deleted once.
  *
  * --seed=<number>   other rows
@@ -7,6 +7,7 @@
  */
 import { parseArgs } from "node:util";
 import { loadShippedCatalog } from "../../../src/app/catalog/load-catalog.ts";
+import { reportCounts } from "../../support/suite-program.ts";
 import { deleteEachEntry } from "./delete-entries.ts";
 import { type DistinctProfile, listDistinctProfiles, pickServed } from "./distinct-profiles.ts";
 import { runProfiles } from "./run-profiles.ts";
@@ -47,5 +48,5 @@ console.log(
   `deleted entries: ${noticed.length} noticed, ${missed.length} only by the golden file: ${missed.join("; ")}`,
 );
 console.log(`seed ${seed}, ${Math.round((Date.now() - startedAt) / 1000)} s`);
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed > 0 ? 1 : 0);
+reportCounts(passed, failed);
+process.exit();

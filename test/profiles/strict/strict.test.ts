@@ -48,7 +48,7 @@ describe("requests with all pairs of parameters", () => {
   afterAll(() => site.stop());
 
   test.each([...hosts])(
-    "are not refused by %s, and what it does not take is named (npm run test:profiles tries all hosts)",
+    "are not refused by %s, and what it does not take is named (npm run suite -- profiles tries all hosts)",
     async (host) => {
       expect(DOCUMENTED_HOSTS).toContain(host);
       const profiles = pickServed(listDistinctProfiles(new Set([host])));

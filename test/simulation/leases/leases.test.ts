@@ -7,7 +7,7 @@ import { simulateLeases } from "./simulate-leases.ts";
 const STEPS = 100;
 const GATEWAYS = 3;
 const SEEDS_PER_TEST = 4;
-/** `npm run test:leases` runs more seeds with more steps. */
+/** `npm run suite -- leases` runs more seeds with more steps. */
 const TESTS = shareOf(25, 1 / 10);
 
 async function run(seed: number, gateways: number, steps: number) {

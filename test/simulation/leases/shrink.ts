@@ -34,6 +34,6 @@ export async function describeFailure(run: LeaseRun, outcome: LeaseOutcome): Pro
     `seed ${seed}, ${gateways} gateways, ${steps.length} steps: ${outcome.broken}`,
     `With ${shrunk.run.steps.length} of the steps: ${shrunk.outcome.broken}`,
     ...shrunk.outcome.trace,
-    `Repeat with: npm run test:leases -- --seed=${seed} --gateways=${gateways} --steps=${steps.length}`,
+    `Repeat with: npm run suite -- leases --seed=${seed} --gateways=${gateways} --steps=${steps.length}`,
   ].join("\n");
 }

@@ -1,8 +1,5 @@
-import type { Schemas } from "../../api/schema.ts";
+import type { TakenParameter } from "../../api/schema.ts";
 import { text } from "../../text/text.ts";
-
-/** The values of a parameter that an endpoint accepts, and the source of the rule. */
-export type TakenParameter = Schemas["TakenParameter"];
 
 const words = text.takes;
 

@@ -1,5 +1,6 @@
+import type { TakenParameter } from "../../api/schema.ts";
 import { text } from "../../text/text.ts";
-import { printTaken, type TakenParameter } from "./print-taken.ts";
+import { printTaken } from "./print-taken.ts";
 import { type Column, Table } from "./table.tsx";
 
 const words = text.takes;

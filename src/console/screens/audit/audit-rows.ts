@@ -1,8 +1,5 @@
 /** What the audit screen shows of an entry. Pure functions. */
-import type { Schemas } from "../../api/schema.ts";
-
-/** An entry of the audit log. */
-export type AuditEntry = Schemas["AuditEntry"];
+import type { AuditEntry } from "../../api/schema.ts";
 
 /** Returns the entries that contain all words of a text in action, resource, account, key, user or fields. */
 export function filterEntries(all: readonly AuditEntry[], typed: string): readonly AuditEntry[] {

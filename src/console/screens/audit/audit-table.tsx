@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
+import type { AuditEntry } from "../../api/schema.ts";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { shortenId } from "../../parts/values/format.ts";
 import { Time } from "../../parts/values/values.tsx";
 import { findName } from "../../state/names.ts";
 import { text } from "../../text/text.ts";
-import { type AuditEntry, pageOf, printChanges, shortenAction } from "./audit-rows.ts";
+import { pageOf, printChanges, shortenAction } from "./audit-rows.ts";
 
 const { columns } = text.audit;
 

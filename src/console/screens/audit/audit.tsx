@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { AuditEntry } from "../../api/schema.ts";
 import { AccountPicker } from "../../parts/controls/account-picker.tsx";
 import { SearchInput } from "../../parts/controls/search-input.tsx";
 import { Page } from "../../parts/layout/page.tsx";
@@ -12,7 +13,7 @@ import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { AllHolds } from "./all-holds.tsx";
 import { AuditCheck } from "./audit-check.tsx";
-import { type AuditEntry, filterEntries } from "./audit-rows.ts";
+import { filterEntries } from "./audit-rows.ts";
 import { AuditTable } from "./audit-table.tsx";
 import { EntryDialog } from "./entry-dialog.tsx";
 

@@ -1,7 +1,7 @@
+import type { AuditEntry } from "../../api/schema.ts";
 import { Dialog } from "../../parts/layout/dialog.tsx";
 import { Code, Id, Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
-import type { AuditEntry } from "./audit-rows.ts";
 import { Resource, Who } from "./audit-table.tsx";
 
 const { facts } = text.audit;

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
+import type { Budget } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Field, Select } from "../../parts/controls/field.tsx";
@@ -18,7 +19,6 @@ import { toApiError } from "../../state/load.ts";
 import { loadOptions, optionsOf } from "../../state/names.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import type { Budget } from "./budget-table.tsx";
 
 const words = text.budgets;
 

@@ -1,4 +1,4 @@
-import type { Schemas } from "../../api/schema.ts";
+import type { Budget } from "../../api/schema.ts";
 import { ShareBar } from "../../parts/charts/share-bar.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
@@ -12,8 +12,6 @@ import { text } from "../../text/text.ts";
 
 const words = text.budgets;
 const NANODOLLARS = 1e9;
-
-export type Budget = Schemas["Budget"];
 
 type OnAction = (action: { readonly kind: "change" | "remove"; readonly budget: Budget }) => void;
 

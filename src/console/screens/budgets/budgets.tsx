@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { Budget } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { Page } from "../../parts/layout/page.tsx";
@@ -9,7 +10,7 @@ import { loadOptions } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { BudgetForm } from "./budget-form.tsx";
-import { type Budget, BudgetTable } from "./budget-table.tsx";
+import { BudgetTable } from "./budget-table.tsx";
 
 const words = text.budgets;
 

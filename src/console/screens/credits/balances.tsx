@@ -1,5 +1,5 @@
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { AccountBalance } from "../../api/schema.ts";
 import { Segments } from "../../parts/controls/segments.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
@@ -13,8 +13,7 @@ import { usePages } from "../../state/pages.ts";
 import { text } from "../../text/text.ts";
 import { LedgerCheck } from "./ledger-check.tsx";
 
-type Line = Schemas["AccountBalance"];
-type Kind = Line["account"]["kind"];
+type Kind = AccountBalance["account"]["kind"];
 
 const ROWS = 100;
 
@@ -71,9 +70,11 @@ function NoAccounts({ kind }: { kind: Kind }) {
   );
 }
 
-function listColumns(spentBy: ((accountId: string) => number | null) | null): readonly Column<Line>[] {
+function listColumns(
+  spentBy: ((accountId: string) => number | null) | null,
+): readonly Column<AccountBalance>[] {
   const { columns } = text.credits;
-  const spentOf = ({ account }: Line) => spentBy?.(account.id) ?? null;
+  const spentOf = ({ account }: AccountBalance) => spentBy?.(account.id) ?? null;
   return [
     {
       id: "name",
@@ -103,7 +104,11 @@ function listColumns(spentBy: ((accountId: string) => number | null) | null): re
   ];
 }
 
-function moneyColumn(id: string, title: string, sortBy: (line: Line) => number | null): Column<Line> {
+function moneyColumn(
+  id: string,
+  title: string,
+  sortBy: (line: AccountBalance) => number | null,
+): Column<AccountBalance> {
   return {
     id,
     title,

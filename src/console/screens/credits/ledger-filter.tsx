@@ -1,11 +1,11 @@
-import type { Schemas } from "../../api/schema.ts";
+import type { LedgerEntry } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Field, Select } from "../../parts/controls/field.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
 import { query, setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
 
-type Kind = Schemas["LedgerEntry"]["kind"];
+type Kind = LedgerEntry["kind"];
 
 /** Which transfers are listed: of a kind, and of days in UTC. Null does not filter. */
 export interface LedgerFilters {

@@ -1,17 +1,14 @@
 /** Ledger entries with the balance after each. Pure functions. */
-import type { Schemas } from "../../api/schema.ts";
+import type { LedgerEntry } from "../../api/schema.ts";
 
 /** An entry of the ledger, and the account's balance after it in nanodollars; null if it is not known. */
-export type LedgerRow = Schemas["LedgerEntry"] & { readonly balance: number | null };
+export type LedgerRow = LedgerEntry & { readonly balance: number | null };
 
 /**
  * Adds the balance after each entry. `entries` are the newest ones without a gap, newest first; `balance` is the present balance in
  * nanodollars, which already contains all of them. With null no row has a balance.
  */
-export function addBalances(
-  entries: readonly Schemas["LedgerEntry"][],
-  balance: number | null,
-): readonly LedgerRow[] {
+export function addBalances(entries: readonly LedgerEntry[], balance: number | null): readonly LedgerRow[] {
   let after = balance;
   return entries.map((entry) => {
     const row = { ...entry, balance: after };
@@ -21,7 +18,7 @@ export function addBalances(
 }
 
 /** Returns the sum of entries in nanodollars. */
-export function sumEntries(entries: readonly Schemas["LedgerEntry"][]): number {
+export function sumEntries(entries: readonly LedgerEntry[]): number {
   return entries.reduce((sum, { amount_nanodollars }) => sum + amount_nanodollars, 0);
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { LedgerEntry } from "../../api/schema.ts";
 import { PagedRows } from "../../parts/lists/paged-rows.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { formatCount, shortenId } from "../../parts/values/format.ts";
@@ -9,8 +9,6 @@ import { type PageOf, usePages } from "../../state/pages.ts";
 import { text } from "../../text/text.ts";
 import { LedgerFilterBar, type LedgerFilters, NoTransfers, readLedgerFilters } from "./ledger-filter.tsx";
 import { addBalances, type LedgerRow, sumEntries } from "./ledger-rows.ts";
-
-type Entry = Schemas["LedgerEntry"];
 
 const ROWS = 50;
 /** How often the first page is read until the balance has not changed meanwhile. */
@@ -22,7 +20,7 @@ export function Ledger({ id, round }: { id: string; round: number }) {
   const [balance, setBalance] = useState<number | null>(null);
   // The balance after a transfer follows from the present one if the newest transfers are listed without a gap.
   const hasBalances = filters.kind === null && filters.to === null;
-  const pages = usePages<Entry>(JSON.stringify([id, filters]), async (after, signal) => {
+  const pages = usePages<LedgerEntry>(JSON.stringify([id, filters]), async (after, signal) => {
     const query = { id, ...filters, after };
     if (after !== null || !hasBalances) return loadPage(query, signal);
     const first = await loadWithBalance(query, signal);
@@ -59,7 +57,7 @@ interface PageQuery extends LedgerFilters {
   readonly after: string | null;
 }
 
-function loadPage({ id, ...filters }: PageQuery, signal: AbortSignal): Promise<PageOf<Entry>> {
+function loadPage({ id, ...filters }: PageQuery, signal: AbortSignal): Promise<PageOf<LedgerEntry>> {
   const query = { ...filters, limit: ROWS };
   return call("GET /api/admin/accounts/{id}/ledger", { params: { id }, query, signal });
 }
@@ -84,7 +82,7 @@ async function loadWithBalance(query: PageQuery, signal: AbortSignal) {
   }
 }
 
-function listColumns(rows: readonly Entry[], hasBalances: boolean): readonly Column<LedgerRow>[] {
+function listColumns(rows: readonly LedgerEntry[], hasBalances: boolean): readonly Column<LedgerRow>[] {
   const { ledgerColumns, kinds } = text.credits;
   const columns: readonly Column<LedgerRow>[] = [
     { id: "time", title: ledgerColumns.time, width: 150, cell: ({ created_at }) => <Time at={created_at} /> },

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
+import type { ProviderHealth } from "../../api/schema.ts";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { formatCount } from "../../parts/values/format.ts";
 import { toApiError } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
-import type { ProviderHealth } from "./health-rows.ts";
 
 /** Makes the gateway forget the health of a provider, after a question. */
 export function ClearHealth(props: { row: ProviderHealth; onClose: () => void; onCleared: () => void }) {

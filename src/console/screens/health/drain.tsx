@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
+import type { ProviderHealth } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Field, Select } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
@@ -8,7 +9,7 @@ import { showToast } from "../../parts/layout/toast.tsx";
 import { Time } from "../../parts/values/values.tsx";
 import { toApiError } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
-import { type Drained, listDrains, type ProviderHealth } from "./health-rows.ts";
+import { type Drained, listDrains } from "./health-rows.ts";
 
 const words = text.health.drain;
 

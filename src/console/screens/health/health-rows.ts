@@ -1,8 +1,6 @@
 /** What the health screen shows of a provider. Pure functions. */
-import type { Schemas } from "../../api/schema.ts";
+import type { ProviderHealth } from "../../api/schema.ts";
 
-/** The health of a provider. */
-export type ProviderHealth = Schemas["ProviderHealth"];
 export type State = ProviderHealth["state"];
 
 /** What needs attention comes first. */

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { ProviderHealth } from "../../api/schema.ts";
 import { Check } from "../../parts/controls/field.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
@@ -11,7 +12,7 @@ import { useRefresh } from "../../state/refresh.ts";
 import { text } from "../../text/text.ts";
 import { ClearHealth } from "./clear-health.tsx";
 import { DrainProvider } from "./drain.tsx";
-import { countStates, isUsed, listProviders, type ProviderHealth } from "./health-rows.ts";
+import { countStates, isUsed, listProviders } from "./health-rows.ts";
 import { ProviderTable } from "./provider-table.tsx";
 import { StateBadge } from "./state-badge.tsx";
 import type { Trial } from "./trial.tsx";

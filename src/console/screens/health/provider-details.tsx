@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
+import type { ProviderHealth } from "../../api/schema.ts";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { formatCount, formatDuration, formatShare } from "../../parts/values/format.ts";
 import { Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 import { Drains } from "./drain.tsx";
-import { listDrains, type ProviderHealth } from "./health-rows.ts";
+import { listDrains } from "./health-rows.ts";
 import { CircuitText, DrainedBadge, StateBadge } from "./state-badge.tsx";
 import { type Trial, TrialLine } from "./trial.tsx";
 

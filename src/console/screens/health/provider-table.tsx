@@ -1,10 +1,11 @@
 import { Fragment } from "preact";
+import type { ProviderHealth } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { formatCount, formatDuration, formatShare } from "../../parts/values/format.ts";
 import { Icon } from "../../parts/values/icon.tsx";
 import { Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
-import { countUsable, errorShare, type ProviderHealth } from "./health-rows.ts";
+import { countUsable, errorShare } from "./health-rows.ts";
 import { ProviderDetails } from "./provider-details.tsx";
 import { CircuitText, DrainedBadge, StateBadge } from "./state-badge.tsx";
 import type { Trial } from "./trial.tsx";

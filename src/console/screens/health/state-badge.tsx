@@ -1,6 +1,7 @@
+import type { ProviderHealth } from "../../api/schema.ts";
 import { Badge, type Tone } from "../../parts/values/badge.tsx";
 import { text } from "../../text/text.ts";
-import type { ProviderHealth, State } from "./health-rows.ts";
+import type { State } from "./health-rows.ts";
 
 const TONES: Readonly<Record<State, Tone>> = {
   ok: "good",

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { Key } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Field, Select } from "../../parts/controls/field.tsx";
@@ -17,7 +17,6 @@ import { text } from "../../text/text.ts";
 const words = text.keys;
 /** A model that every gateway with a provider has: the tier that chooses one. */
 const EXAMPLE_MODEL = "gateway-auto/balanced";
-type Key = Schemas["Key"];
 
 /** The names of the API's fields by the form's. */
 const API_FIELDS: Readonly<Partial<Record<keyof KeyInput, string>>> = {

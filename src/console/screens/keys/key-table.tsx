@@ -1,4 +1,4 @@
-import type { Schemas } from "../../api/schema.ts";
+import type { Key } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
@@ -11,8 +11,6 @@ import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.keys;
-
-export type Key = Schemas["Key"];
 
 /** What a key was used for in the last 30 days. */
 export interface Use {

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { Key } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Check } from "../../parts/controls/field.tsx";
 import { Page } from "../../parts/layout/page.tsx";
@@ -10,7 +11,7 @@ import { forgetOptions, loadOptions } from "../../state/names.ts";
 import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { KeyForm, NewSecret } from "./key-form.tsx";
-import { type Key, KeyTable, toRow, type Use } from "./key-table.tsx";
+import { KeyTable, toRow, type Use } from "./key-table.tsx";
 import { RevokeKey } from "./revoke-key.tsx";
 
 const words = text.keys;

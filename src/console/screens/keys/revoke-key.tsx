@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { Key } from "../../api/schema.ts";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
 import { forgetOptions } from "../../state/names.ts";
 import { text } from "../../text/text.ts";
-import type { Key } from "./key-table.tsx";
 
 const words = text.keys;
 

@@ -1,4 +1,4 @@
-import type { CatalogModel } from "./model-types.ts";
+import type { CatalogModel } from "../../api/schema.ts";
 
 /** Columns that a list of models can be sorted by. */
 export const SORTS = [

@@ -1,7 +1,7 @@
+import type { CatalogModel } from "../../api/schema.ts";
 import { formatShortCount } from "../../parts/values/format.ts";
 import { text } from "../../text/text.ts";
 import { hasReasoning, hasTools } from "./model-filters.ts";
-import type { CatalogModel } from "./model-types.ts";
 
 /** Returns dollars per million tokens with as many decimals as tell prices apart: `2.50`, `0.075`. */
 export function formatPerMillion(dollars: number): string {

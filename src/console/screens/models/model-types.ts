@@ -1,7 +1,4 @@
-import type { Schemas } from "../../api/schema.ts";
-
-/** A model of the catalog, as `GET /api/admin/models` lists it. */
-export type CatalogModel = Schemas["CatalogModel"];
+import type { CatalogModel, CatalogModelDetails } from "../../api/schema.ts";
 
 /** A tier with the models of each case. */
 export interface Tier {
@@ -24,4 +21,4 @@ export interface CatalogList {
 }
 
 /** A model with its endpoints. */
-export type ModelDetails = Schemas["CatalogModelDetails"];
+export type ModelDetails = CatalogModelDetails;

@@ -1,8 +1,8 @@
+import type { CatalogModel } from "../../api/schema.ts";
 import { Badge, type Tone } from "../../parts/values/badge.tsx";
 import { text } from "../../text/text.ts";
 import { perMillion } from "./model-filters.ts";
 import { formatPerMillion } from "./model-format.ts";
-import type { CatalogModel } from "./model-types.ts";
 
 /** A price per token as dollars per million tokens; a dash if it is unknown. */
 export function Price({ value, isFree = false }: { value: string | undefined; isFree?: boolean }) {

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { CatalogModel } from "../../api/schema.ts";
 import { ScrollBox } from "../../parts/lists/scroll-box.tsx";
 import { Icon } from "../../parts/values/icon.tsx";
 import { text } from "../../text/text.ts";
 import { MOST_COMPARED, type ModelFilters, modelPath, nextSort, SORTS, type Sort } from "./model-filters.ts";
 import { printAbilities, printTokens } from "./model-format.ts";
-import type { CatalogModel } from "./model-types.ts";
 import { Price, ServedText } from "./model-values.tsx";
 
 const words = text.models;

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { CatalogModel } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty, ErrorBox, RowsSkeleton } from "../../parts/layout/states.tsx";
@@ -14,7 +15,7 @@ import {
   printFilters,
   readFilters,
 } from "./model-filters.ts";
-import type { CatalogList, CatalogModel } from "./model-types.ts";
+import type { CatalogList } from "./model-types.ts";
 import { ModelsTable } from "./models-table.tsx";
 
 const words = text.models;

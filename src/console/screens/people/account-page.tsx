@@ -1,5 +1,5 @@
 import { call } from "../../api/client.ts";
-import type { Operations, Schemas } from "../../api/schema.ts";
+import type { Operations, Organization } from "../../api/schema.ts";
 import { Page } from "../../parts/layout/page.tsx";
 import { ErrorBox, NameSkeleton, Skeleton } from "../../parts/layout/states.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
@@ -14,7 +14,7 @@ import { Memberships } from "./memberships.tsx";
 import { PolicyEditor } from "./policy-editor.tsx";
 
 /** An organization, or a user with their memberships. */
-type Account = Schemas["Organization"] | Operations["GET /api/admin/users/{id}"]["response"]["data"];
+type Account = Organization | Operations["GET /api/admin/users/{id}"]["response"]["data"];
 
 /** One organization or user: members, limits, policy, and whether it is open. */
 export function AccountPage({ id }: { id: string }) {

@@ -1,8 +1,8 @@
 import { call } from "../../api/client.ts";
-import type { Operations, Schemas } from "../../api/schema.ts";
+import type { Operations, User } from "../../api/schema.ts";
 
 /** The fields of a user or an organization that the screen shows. Only users have an e-mail, only organizations a monthly limit. */
-export type AccountFields = Omit<Schemas["User"], "email"> & {
+export type AccountFields = Omit<User, "email"> & {
   readonly email?: string | null;
   readonly monthly_limit?: number | null;
 };

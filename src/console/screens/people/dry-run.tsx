@@ -1,5 +1,5 @@
 import { callPath } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { GenerationLine, Policy } from "../../api/schema.ts";
 import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { formatCount } from "../../parts/values/format.ts";
@@ -7,10 +7,9 @@ import { Icon } from "../../parts/values/icon.tsx";
 import { Named, Time } from "../../parts/values/values.tsx";
 import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
-import type { Policy } from "./policy-form.ts";
 
 /** A recorded request that the policy would have refused. */
-type Refused = Schemas["GenerationLine"] & { readonly rule: string; readonly reason: string };
+type Refused = GenerationLine & { readonly rule: string; readonly reason: string };
 
 interface Result {
   readonly checked: number;

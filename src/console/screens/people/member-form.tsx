@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { Member } from "../../api/schema.ts";
 import { AccountPicker } from "../../parts/controls/account-picker.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { Field, Select } from "../../parts/controls/field.tsx";
@@ -12,8 +12,8 @@ import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { readNumber } from "./policy-form.ts";
 
-type Role = Schemas["Member"]["role"];
-type Member = Schemas["Member"] & { readonly user_name: string | null };
+type Role = Member["role"];
+type NamedMember = Member & { readonly user_name: string | null };
 
 const ROLES: readonly Role[] = ["owner", "admin", "billing", "member"];
 
@@ -26,7 +26,7 @@ interface Values {
 interface FormProps {
   readonly organization: string;
   /** The member to change; null to add one. */
-  readonly member: Member | null;
+  readonly member: NamedMember | null;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }

@@ -1,11 +1,11 @@
-import type { Schemas } from "../../api/schema.ts";
+import type { Member } from "../../api/schema.ts";
 import { Id } from "../../parts/values/values.tsx";
 import { accounts, loadAccounts } from "../../state/accounts.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
 /** The organizations that a user is a member of. */
-export function Memberships({ memberships }: { memberships: readonly Schemas["Member"][] }) {
+export function Memberships({ memberships }: { memberships: readonly Member[] }) {
   if (isOperator.value) loadAccounts();
   const names = new Map(accounts.value.map(({ id, name }) => [id, name]));
   return (

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { Policy } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Check, TextArea } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
@@ -15,7 +16,6 @@ import {
   fromDraft,
   LISTS,
   type ListName,
-  type Policy,
   type PolicyDraft,
   switchForm,
   toDraft,

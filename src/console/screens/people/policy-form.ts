@@ -1,9 +1,6 @@
 /** A policy as texts of a form. Pure functions. */
-import type { Schemas } from "../../api/schema.ts";
+import type { Policy } from "../../api/schema.ts";
 import { text } from "../../text/text.ts";
-
-/** The policy of an account. */
-export type Policy = Schemas["Policy"];
 
 /** The lists of a policy. Those that are null without entries allow everything. */
 export const LISTS = ["allowed_models", "denied_models", "allowed_providers", "denied_providers"] as const;

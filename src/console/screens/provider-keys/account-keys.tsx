@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { ProviderKey } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Empty } from "../../parts/layout/states.tsx";
 import { PagedRows } from "../../parts/lists/paged-rows.tsx";
@@ -12,13 +12,13 @@ import type { KeyAction } from "./key-action.ts";
 import { KeyActions } from "./key-actions.tsx";
 import { KeyState } from "./key-state.tsx";
 
-type Key = Schemas["ProviderKey"];
-
 const ROWS = 100;
 
 /** The provider keys of an account (BYOK). `round` reloads them. */
 export function AccountKeys({ account, round }: { account: string; round: number }) {
-  const [chosen, setChosen] = useState<{ readonly action: KeyAction; readonly key: Key } | null>(null);
+  const [chosen, setChosen] = useState<{ readonly action: KeyAction; readonly key: ProviderKey } | null>(
+    null,
+  );
   const pages = usePages(account, (after, signal) =>
     call("GET /api/admin/accounts/{id}/provider-keys", {
       params: { id: account },
@@ -68,7 +68,7 @@ export function AccountKeys({ account, round }: { account: string; round: number
 
 const { columns } = text.providerKeys;
 
-const COLUMNS: readonly Column<Key>[] = [
+const COLUMNS: readonly Column<ProviderKey>[] = [
   {
     id: "provider",
     title: columns.provider,
@@ -107,8 +107,8 @@ const COLUMNS: readonly Column<Key>[] = [
   },
 ];
 
-function actionColumn(onAction: (action: KeyAction, key: Key) => void): Column<Key> {
-  const labels = (key: Key): readonly (readonly [KeyAction, string])[] => [
+function actionColumn(onAction: (action: KeyAction, key: ProviderKey) => void): Column<ProviderKey> {
+  const labels = (key: ProviderKey): readonly (readonly [KeyAction, string])[] => [
     ["test", text.providerKeys.test],
     ["change", text.providerKeys.change],
     ["toggle", key.enabled ? text.providerKeys.disable : text.providerKeys.enable],

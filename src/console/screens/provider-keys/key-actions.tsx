@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { ProviderKey } from "../../api/schema.ts";
 import { FormError } from "../../parts/forms/form-error.tsx";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
@@ -11,7 +11,7 @@ import { KeyForm } from "./key-form.tsx";
 import { TestDialog } from "./test-dialog.tsx";
 
 interface ActionProps {
-  readonly provider: Schemas["ProviderKey"];
+  readonly provider: ProviderKey;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
@@ -34,7 +34,7 @@ export function KeyActions({ action, ...props }: ActionProps & { action: KeyActi
   );
 }
 
-function paramsOf({ account_id, id }: Schemas["ProviderKey"]) {
+function paramsOf({ account_id, id }: ProviderKey) {
   return { params: { id: account_id, key_id: id } };
 }
 

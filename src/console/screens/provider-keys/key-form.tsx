@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Operations, Schemas } from "../../api/schema.ts";
+import type { Operations, ProviderKey } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Field, TextArea } from "../../parts/controls/field.tsx";
@@ -12,7 +12,6 @@ import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 import { loadProviders } from "./load-providers.ts";
 
-type Key = Schemas["ProviderKey"];
 type Change = Operations["PATCH /api/admin/accounts/{id}/provider-keys/{key_id}"]["body"];
 
 interface Values {
@@ -28,13 +27,13 @@ interface Values {
 export function KeyForm(props: {
   account: string;
   /** The key to change; null to add one. */
-  changed: Key | null;
+  changed: ProviderKey | null;
   onClose: () => void;
   onDone: () => void;
 }) {
   const { account, changed, onClose } = props;
   const [problem, setProblem] = useState<"provider" | "order" | null>(null);
-  const form = useForm<Values, { readonly data: Key }>({
+  const form = useForm<Values, { readonly data: ProviderKey }>({
     draft: `provider key ${changed?.id ?? account}`,
     initial: toValues(changed),
     fields: ["provider", "key", "name", "models", "members", "order"],
@@ -150,7 +149,7 @@ function Fields({ form, isWrongOrder }: { form: Form<Values>; isWrongOrder: bool
   );
 }
 
-function toValues(key: Key | null): Values {
+function toValues(key: ProviderKey | null): Values {
   return {
     provider: key?.provider ?? null,
     key: "",
@@ -161,7 +160,11 @@ function toValues(key: Key | null): Values {
   };
 }
 
-function send(account: string, changed: Key | null, values: Values): Promise<{ readonly data: Key }> {
+function send(
+  account: string,
+  changed: ProviderKey | null,
+  values: Values,
+): Promise<{ readonly data: ProviderKey }> {
   const settings = toSettings(values);
   const secret = values.key.trim();
   if (changed === null) {

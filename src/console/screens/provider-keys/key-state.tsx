@@ -1,9 +1,9 @@
-import type { Schemas } from "../../api/schema.ts";
+import type { ProviderKey } from "../../api/schema.ts";
 import { Badge } from "../../parts/values/badge.tsx";
 import { text } from "../../text/text.ts";
 
 /** How a provider key does: it cannot be read, is disabled, failed at its last use, or is in use. */
-export function KeyState({ readable, enabled, last_error }: Schemas["ProviderKey"]) {
+export function KeyState({ readable, enabled, last_error }: ProviderKey) {
   const { states, unreadableAbout } = text.providerKeys;
   if (!readable)
     return (

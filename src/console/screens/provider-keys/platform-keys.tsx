@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { Setting } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
@@ -114,7 +114,7 @@ function testColumn(onTest: (key: PlatformKey) => void): Column<PlatformKey> {
   };
 }
 
-function Source({ setting }: { setting: Schemas["Setting"] | null }) {
+function Source({ setting }: { setting: Setting | null }) {
   if (setting?.variable) return <code>{setting.variable}</code>;
   if (setting?.file) return <span>{text.providerKeys.file(setting.file, setting.line)}</span>;
   return <span class="faint">{text.providerKeys.sourceDefault}</span>;

@@ -1,8 +1,8 @@
 /** The rows of the platform's keys. Pure functions. */
-import type { Schemas } from "../../api/schema.ts";
+import type { Provider, ProviderHealth, Setting } from "../../api/schema.ts";
 
 /** A provider that can be called or for which keys can be stored. */
-export type ProviderName = Pick<Schemas["Provider"], "slug" | "name" | "models" | "byokEnabled">;
+export type ProviderName = Pick<Provider, "slug" | "name" | "models" | "byokEnabled">;
 
 /** A platform key: what it is called, where it comes from, and how it does. */
 export interface PlatformKey {
@@ -11,18 +11,18 @@ export interface PlatformKey {
   readonly providerName: string;
   /** The place of the key among those of its provider, from 1. */
   readonly number: number;
-  readonly state: Schemas["ProviderHealth"]["keys"][number]["state"];
+  readonly state: ProviderHealth["keys"][number]["state"];
   readonly until: string | null;
   /** The setting that has the key; null if it has none, such as that of the sandbox. */
-  readonly setting: Schemas["Setting"] | null;
+  readonly setting: Setting | null;
   /** The number of models that the provider serves here; null if it is not known. */
   readonly models: number | null;
 }
 
 /** Lists the platform keys of all providers, in the order of the providers' health. */
 export function listPlatformKeys(
-  health: readonly Pick<Schemas["ProviderHealth"], "provider" | "name" | "keys">[],
-  settings: readonly Schemas["Setting"][],
+  health: readonly Pick<ProviderHealth, "provider" | "name" | "keys">[],
+  settings: readonly Setting[],
   providers: readonly ProviderName[],
 ): readonly PlatformKey[] {
   return health.flatMap(({ provider, name, keys }) => {
@@ -42,10 +42,7 @@ export function listPlatformKeys(
 }
 
 /** Returns the setting that has a provider's keys: its list of keys, or what stands for it. */
-function findKeySetting(
-  settings: readonly Schemas["Setting"][],
-  provider: string,
-): Schemas["Setting"] | null {
+function findKeySetting(settings: readonly Setting[], provider: string): Setting | null {
   const prefix = `providers.${provider}.`;
   const own = settings.filter(({ name, source }) => name.startsWith(prefix) && source !== "default");
   return own.find(({ name }) => name === `${prefix}api_keys`) ?? own[0] ?? null;

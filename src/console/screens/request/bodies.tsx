@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Section } from "../../parts/layout/section.tsx";
 import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";

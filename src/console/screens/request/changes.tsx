@@ -1,4 +1,4 @@
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { Section } from "../../parts/layout/section.tsx";
 import { text } from "../../text/text.ts";
 

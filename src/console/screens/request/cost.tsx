@@ -1,4 +1,4 @@
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { Section } from "../../parts/layout/section.tsx";
 import { formatCount, formatExactMoney, formatPricePerMillion } from "../../parts/values/format.ts";
 import { Copy, Money, Time } from "../../parts/values/values.tsx";

@@ -1,5 +1,5 @@
 import { call } from "../../api/client.ts";
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Field } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";

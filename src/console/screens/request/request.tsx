@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { atBase } from "../../api/base.ts";
 import { type ApiError, call } from "../../api/client.ts";
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Figure } from "../../parts/layout/section.tsx";

@@ -1,4 +1,4 @@
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { type Phase, Timeline } from "../../parts/charts/timeline.tsx";
 import { Section } from "../../parts/layout/section.tsx";
 import { formatDuration } from "../../parts/values/format.ts";

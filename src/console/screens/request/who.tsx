@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { Section } from "../../parts/layout/section.tsx";
 import { formatExactTime } from "../../parts/values/format.ts";
 import { Id } from "../../parts/values/values.tsx";

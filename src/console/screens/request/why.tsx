@@ -1,4 +1,4 @@
-import type { GenerationDetails } from "../../api/generation.ts";
+import type { GenerationDetails } from "../../api/schema.ts";
 import { Section } from "../../parts/layout/section.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Badge, type Tone } from "../../parts/values/badge.tsx";

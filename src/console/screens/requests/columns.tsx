@@ -1,4 +1,4 @@
-import type { GenerationLine } from "../../api/generation.ts";
+import type { GenerationLine } from "../../api/schema.ts";
 import type { Column } from "../../parts/lists/table.tsx";
 import { OutcomeText } from "../../parts/values/badge.tsx";
 import {

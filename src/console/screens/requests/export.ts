@@ -1,5 +1,5 @@
 import { call } from "../../api/client.ts";
-import type { GenerationLine } from "../../api/generation.ts";
+import type { GenerationLine } from "../../api/schema.ts";
 import { saveFile } from "../../parts/values/save-file.ts";
 import { printCsv } from "../../state/csv.ts";
 import { type Filters, toApiQuery } from "../../state/filters.ts";

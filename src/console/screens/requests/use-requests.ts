@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, call } from "../../api/client.ts";
 import { type FeedState, followGenerations } from "../../api/feed.ts";
-import type { GenerationLine } from "../../api/generation.ts";
+import type { GenerationLine } from "../../api/schema.ts";
 import { type Filters, isLive, toApiQuery } from "../../state/filters.ts";
 import { toApiError } from "../../state/load.ts";
 import { mergeRows, splitKnown } from "../../state/merge-rows.ts";
@@ -9,7 +9,7 @@ import { mergeRows, splitKnown } from "../../state/merge-rows.ts";
 /** The rows of a page, and of a list that only the feed adds to. */
 export const PAGE_ROWS = 100;
 
-/** The most new rows of the feed that are shown by themselves. More at once cannot be read, and drawing them would take the page more than 5 ms (`npm run bench:console`). */
+/** The most new rows of the feed that are shown by themselves. More at once cannot be read, and drawing them would take the page more than 5 ms (`npm run bench -- console`). */
 const MOST_AT_ONCE = 15;
 
 /** The state of the request list. */

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { RouteExplanation } from "../../api/schema.ts";
 import { AccountPicker } from "../../parts/controls/account-picker.tsx";
 import { Combobox } from "../../parts/controls/combobox.tsx";
 import { Field, Select } from "../../parts/controls/field.tsx";
@@ -8,7 +9,7 @@ import { type Loaded, useLoad } from "../../state/load.ts";
 import { loadOptions, optionsOf } from "../../state/names.ts";
 import { isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-import { Explanation, type RouteExplanation } from "./explanation.tsx";
+import { Explanation } from "./explanation.tsx";
 import type { TriedRoute } from "./route-form.ts";
 import type { TierInput } from "./tier-form.ts";
 

@@ -1,4 +1,4 @@
-import type { Schemas } from "../../api/schema.ts";
+import type { RouteExplanation } from "../../api/schema.ts";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { TakesTable } from "../../parts/lists/takes-table.tsx";
 import { formatDuration } from "../../parts/values/format.ts";
@@ -6,8 +6,6 @@ import { Icon } from "../../parts/values/icon.tsx";
 import { Money } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 
-/** How a request would be routed. */
-export type RouteExplanation = Schemas["RouteExplanation"];
 type Candidate = RouteExplanation["candidates"][number] & { readonly position: number };
 type LeftOut = RouteExplanation["left_out"][number];
 

@@ -1,5 +1,5 @@
+import type { Tier } from "../../api/schema.ts";
 import { text } from "../../text/text.ts";
-import type { Tier } from "./tier-form.ts";
 
 /** The served models of each case of a stored tier. */
 export function ResolvesTo({ tier: { resolves_to, unknown_models } }: { tier: Tier }) {

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { NamedRoute } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Field, TextArea } from "../../parts/controls/field.tsx";
 import { Segments } from "../../parts/controls/segments.tsx";
@@ -14,7 +15,6 @@ import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
 import {
   findMissingOfRoute,
-  type NamedRoute,
   NEW_ROUTES,
   type RouteDraft,
   type RouteKind,

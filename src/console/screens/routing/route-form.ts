@@ -1,9 +1,7 @@
 /** Converts named routes to and from the texts of their form. Pure functions. */
-import type { Schemas } from "../../api/schema.ts";
+import type { NamedRoute } from "../../api/schema.ts";
 import { text } from "../../text/text.ts";
 
-/** A named route that the gateway uses, as the API returns it. */
-export type NamedRoute = Schemas["NamedRoute"];
 export type RouteDefinition = NamedRoute["definition"];
 export type RouteKind = RouteDefinition["kind"];
 

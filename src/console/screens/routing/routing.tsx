@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { NamedRoute, Tier } from "../../api/schema.ts";
 import { AccountPicker } from "../../parts/controls/account-picker.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { Page } from "../../parts/layout/page.tsx";
@@ -11,9 +12,8 @@ import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 import { Explain } from "./explain.tsx";
 import { RouteEditor } from "./route-editor.tsx";
-import type { NamedRoute } from "./route-form.ts";
 import { TierEditor } from "./tier-editor.tsx";
-import { printSource, type Tier } from "./tier-form.ts";
+import { printSource } from "./tier-form.ts";
 
 const NEW = "new";
 

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import type { Tier } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { TextArea } from "../../parts/controls/field.tsx";
 import { FormError } from "../../parts/forms/form-error.tsx";
@@ -19,7 +20,6 @@ import {
   PREFIX,
   printSource,
   switchForm,
-  type Tier,
   type TierDraft,
   toDraft,
 } from "./tier-form.ts";

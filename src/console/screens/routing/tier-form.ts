@@ -1,9 +1,7 @@
 /** Converts tiers to and from the fields of their form. Pure functions. */
-import type { Schemas } from "../../api/schema.ts";
+import type { Tier } from "../../api/schema.ts";
 import { text } from "../../text/text.ts";
 
-/** A tier that the gateway uses, as the API returns it. */
-export type Tier = Schemas["Tier"];
 /** The fields of a tier that are stored. */
 export type TierInput = Pick<Tier, "name" | "description" | "released" | "rule">;
 type Rule = Tier["rule"];

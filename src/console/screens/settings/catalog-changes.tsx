@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { CatalogChange } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
@@ -9,7 +9,6 @@ import { Time } from "../../parts/values/values.tsx";
 import { text } from "../../text/text.ts";
 import { printJumps } from "./setting-rows.ts";
 
-type Change = Schemas["CatalogChange"];
 type Verdict = "approve" | "reject";
 
 const OPERATIONS = {
@@ -22,7 +21,7 @@ export function CatalogChanges({
   changes,
   onDecided,
 }: {
-  changes: readonly Change[];
+  changes: readonly CatalogChange[];
   onDecided: () => void;
 }) {
   const [asking, setAsking] = useState<Verdict | null>(null);
@@ -74,7 +73,7 @@ export function CatalogChanges({
 function changeColumns(
   isBusy: boolean,
   decide: (id: string, verdict: Verdict) => void,
-): readonly Column<Change>[] {
+): readonly Column<CatalogChange>[] {
   const { changeColumns: titles } = text.settings;
   return [
     {

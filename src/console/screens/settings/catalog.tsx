@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { CatalogStatus } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Figure } from "../../parts/layout/section.tsx";
 import { ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
@@ -51,7 +51,7 @@ export function Catalog() {
   );
 }
 
-function Status({ status }: { status: Schemas["CatalogStatus"] }) {
+function Status({ status }: { status: CatalogStatus }) {
   const { figures } = text.settings;
   const { source, problem, refreshed_at, missing } = status;
   return (

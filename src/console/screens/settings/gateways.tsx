@@ -1,5 +1,5 @@
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { Gateway } from "../../api/schema.ts";
 import { LoadedRows } from "../../parts/lists/paged-rows.tsx";
 import { type Column, Table } from "../../parts/lists/table.tsx";
 import { Badge } from "../../parts/values/badge.tsx";
@@ -28,7 +28,7 @@ export function Gateways() {
   );
 }
 
-const COLUMNS: readonly Column<Schemas["Gateway"]>[] = [
+const COLUMNS: readonly Column<Gateway>[] = [
   { id: "id", title: titles.id, width: 200, cell: ({ id }) => <Id id={id} /> },
   {
     id: "state",

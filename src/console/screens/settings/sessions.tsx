@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import type { Schemas } from "../../api/schema.ts";
+import type { ConsoleSession } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Confirm } from "../../parts/layout/dialog.tsx";
 import { showFailure, showToast } from "../../parts/layout/toast.tsx";
@@ -11,8 +11,6 @@ import { Time } from "../../parts/values/values.tsx";
 import { usePages } from "../../state/pages.ts";
 import { session, signOut } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
-
-type ConsoleSession = Schemas["ConsoleSession"];
 
 const ROWS = 50;
 

@@ -1,8 +1,5 @@
 /** What the settings screen shows of a setting. Pure functions. */
-import type { Schemas } from "../../api/schema.ts";
-
-/** A setting with its source. */
-export type Setting = Schemas["Setting"];
+import type { CatalogChange, Setting } from "../../api/schema.ts";
 
 /** Returns the settings that contain all words of a text in name, value or description, and with `changedOnly` those that are not defaults. */
 export function filterSettings(
@@ -36,7 +33,7 @@ export function printPlace({ file, line, variable, references }: Setting): strin
 }
 
 /** Returns the jumps of a price as texts: the kind of price, before and after, in dollars. */
-export function printJumps(jumps: Schemas["CatalogChange"]["jumps"], unknown: string): readonly string[] {
+export function printJumps(jumps: CatalogChange["jumps"], unknown: string): readonly string[] {
   return jumps.map(({ kind, before, after, min_prompt_tokens, from }) => {
     const about = [
       min_prompt_tokens === null ? "" : ` from ${min_prompt_tokens} tokens`,

@@ -1,4 +1,5 @@
 import { call } from "../../api/client.ts";
+import type { Setting } from "../../api/schema.ts";
 import { Check } from "../../parts/controls/field.tsx";
 import { SearchInput } from "../../parts/controls/search-input.tsx";
 import { Page } from "../../parts/layout/page.tsx";
@@ -13,7 +14,7 @@ import { text } from "../../text/text.ts";
 import { Catalog } from "./catalog.tsx";
 import { Gateways } from "./gateways.tsx";
 import { Sessions } from "./sessions.tsx";
-import { filterSettings, printPlace, printValue, type Setting } from "./setting-rows.ts";
+import { filterSettings, printPlace, printValue } from "./setting-rows.ts";
 
 /** The configuration in force, the catalog, the gateways, and the console sessions. */
 export default function Settings() {

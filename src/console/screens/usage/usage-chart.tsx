@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import type { UsageLine } from "../../api/schema.ts";
 import { formatAxisMoney } from "../../parts/charts/axis-money.ts";
 import { Chart } from "../../parts/charts/chart.tsx";
 import type { ChartSeries } from "../../parts/charts/chart-data.ts";
@@ -7,7 +8,7 @@ import { Segments } from "../../parts/controls/segments.tsx";
 import { formatDuration, formatShare, formatShortCount } from "../../parts/values/format.ts";
 import { setQuery } from "../../state/location.ts";
 import { text } from "../../text/text.ts";
-import { PERCENTILES, timeOf, type UsageLine, valuesBy, valuesByGroup, valuesByStep } from "./usage-lines.ts";
+import { PERCENTILES, timeOf, valuesBy, valuesByGroup, valuesByStep } from "./usage-lines.ts";
 import {
   isTime,
   listSteps,

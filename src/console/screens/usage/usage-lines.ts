@@ -1,9 +1,6 @@
 /** Sums and comparisons of usage. Pure functions. */
-import type { Schemas } from "../../api/schema.ts";
+import type { UsageLine } from "../../api/schema.ts";
 import { type Dimension, isTime, type Metric, type TimeMetric } from "./usage-view.ts";
-
-/** A line of a usage report. Names are absent where the report has none. */
-export type UsageLine = Schemas["UsageLine"];
 
 /** The percentiles of a time in milliseconds. */
 export const PERCENTILES = ["p50", "p90", "p99"] as const;

@@ -1,3 +1,4 @@
+import type { UsageLine } from "../../api/schema.ts";
 import { ShareBar, Sparkline } from "../../parts/charts/share-bar.tsx";
 import { Button } from "../../parts/controls/button.tsx";
 import { Segments } from "../../parts/controls/segments.tsx";
@@ -16,7 +17,6 @@ import {
   sumMargins,
   timeOf,
   trendsOf,
-  type UsageLine,
   type UsageTotal,
 } from "./usage-lines.ts";
 import { DIMENSIONS, FILTERS, listSteps, requestsLink, type UsageView } from "./usage-view.ts";

@@ -1,3 +1,4 @@
+import type { UsageLine } from "../../api/schema.ts";
 import {
   formatCount,
   formatExactMoney,
@@ -14,7 +15,6 @@ import {
   metricOf,
   sumLines,
   sumMargins,
-  type UsageLine,
   type UsageTotal,
 } from "./usage-lines.ts";
 

@@ -1,4 +1,5 @@
 import { ApiError, callPath, printQuery } from "../../api/client.ts";
+import type { UsageLine } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Empty, ErrorBox, Skeleton } from "../../parts/layout/states.tsx";
@@ -9,7 +10,6 @@ import { now } from "../../state/now.ts";
 import { text } from "../../text/text.ts";
 import { UsageChart } from "./usage-chart.tsx";
 import { UsageControls } from "./usage-controls.tsx";
-import type { UsageLine } from "./usage-lines.ts";
 import { sumLines } from "./usage-lines.ts";
 import { UsageTable } from "./usage-table.tsx";
 import { UsageTotals } from "./usage-totals.tsx";

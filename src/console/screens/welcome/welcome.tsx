@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../../api/client.ts";
 import { call } from "../../api/client.ts";
 import { followGenerations } from "../../api/feed.ts";
-import type { GenerationLine } from "../../api/generation.ts";
+import type { GenerationLine } from "../../api/schema.ts";
 import { Button } from "../../parts/controls/button.tsx";
 import { Page } from "../../parts/layout/page.tsx";
 import { Snippets } from "../../parts/layout/snippets.tsx";

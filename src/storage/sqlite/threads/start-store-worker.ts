@@ -26,7 +26,7 @@ function createWorker(): Worker {
 }
 
 /**
- * Returns the worker that was built with the program that runs (`scripts/build-program.ts`), whose code is parsed already: it starts in
+ * Returns the worker that was built with the program that runs (`scripts/build/build-program.ts`), whose code is parsed already: it starts in
  * half the time. Null if the program runs from its sources or is a single executable.
  */
 function findBuiltWorker(): string | null {
