@@ -66,7 +66,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["server"],
   ],
   providers: [["address", "content-encoding"], ["*"]],
-  storage: [["files", "usage-sql"], ["*"]],
+  storage: [["files", "sql"], ["*"]],
 };
 
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s*"(\.[^"]+)"|import\(\s*"(\.[^"]+)"\s*\)/g;

@@ -3,7 +3,7 @@ import { LOCAL_CHANGES } from "../core/gateways/change-source.ts";
 import { createSoleRegistry } from "../core/gateways/sole-gateway.ts";
 import type { UsageStore } from "../core/usage/usage-store.ts";
 import { createFileCatalogStore } from "../storage/files/catalog-store.ts";
-import { guardStore } from "../storage/guard-store.ts";
+import { guardStore, guardStores } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { isDataDirLocked } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
@@ -22,9 +22,7 @@ export function openSqliteStores(
   const { clock, random } = platform;
   const { stores, close } = open(dataDir, platform);
   const repeat = repeatWhileBusy(clock);
-  const guarded = Object.fromEntries(
-    Object.entries(stores).map(([name, store]) => [name, guardStore(store, repeat)]),
-  ) as unknown as SqliteStores;
+  const guarded = guardStores(stores, repeat);
   return {
     ...guarded,
     ...soleGateway(guarded.usage),

@@ -1,7 +1,7 @@
 import type { Transfer } from "../../core/ledger/records.ts";
+import { readInteger } from "../sql/values.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 import { dayOfId } from "./partitions.ts";
-import { readInteger } from "./values.ts";
 
 /**
  * Writes the transfers of generations whose ids are new, and lowers the balances of those who pay. The transfers are in the order of

@@ -1,7 +1,7 @@
 import type { UnmatchedUsage } from "../../core/ledger/ledger-store.ts";
 import { PLATFORM_ACCOUNT } from "../../core/ledger/records.ts";
+import { readInteger } from "../sql/values.ts";
 import type { Postgres, SqlRunner } from "./client.ts";
-import { readInteger } from "./values.ts";
 
 /** Returns the accounts whose balance is not the sum of their transfers. Those that retention has deleted count with their sums. */
 export async function findDifferences(sql: SqlRunner) {

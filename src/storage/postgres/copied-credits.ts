@@ -1,8 +1,8 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import { PLATFORM_ACCOUNT } from "../../core/ledger/records.ts";
 import type { DumpRow } from "../../core/storage-copy/tables.ts";
+import { readInteger } from "../sql/values.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
-import { readInteger } from "./values.ts";
 
 /** Accounts whose sums are remembered. Of the others all charges are added up again. */
 const MAX_KNOWN = 100_000;

@@ -1,6 +1,6 @@
 import type { CreditChanges } from "../../core/ledger/ledger-store.ts";
+import { readInteger } from "../sql/values.ts";
 import type { SqlRunner } from "./client.ts";
-import { readInteger } from "./values.ts";
 
 /** Where the next page begins: after this account in the order of (transaction, account). */
 interface Position {

@@ -7,10 +7,10 @@ import {
   type RegisteredGateway,
   type ReleasedLease,
 } from "../../core/gateways/gateway-registry.ts";
+import { readInteger } from "../sql/values.ts";
 import type { Postgres } from "./client.ts";
 import { releaseLeases } from "./release-leases.ts";
 import { requireEpoch } from "./require-epoch.ts";
-import { readInteger } from "./values.ts";
 
 const NEXT_END = `clock_timestamp() + ${GATEWAY_LEASE_MS} * interval '1 millisecond'`;
 const millisecondsOf = (column: string): string =>

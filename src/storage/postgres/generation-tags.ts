@@ -1,6 +1,6 @@
 import type { UsageRecord } from "../../core/usage/records.ts";
+import { cleanText } from "../sql/values.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
-import { cleanText } from "./values.ts";
 
 /** A record that is saved, and the day of its partition. */
 interface SavedRecord {

@@ -6,9 +6,9 @@ import {
   movementOf,
 } from "../../core/ledger/grants.ts";
 import type { EndedGrant } from "../../core/ledger/ledger-store.ts";
+import { readInteger } from "../sql/values.ts";
 import type { SqlRunner } from "./client.ts";
 import { CREDIT_COLUMNS, lockBalances, readTransfer, type TransferRow, writeTransfer } from "./transfers.ts";
-import { readInteger } from "./values.ts";
 
 interface GrantRow {
   readonly id: string;

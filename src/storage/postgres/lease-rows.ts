@@ -5,9 +5,9 @@ import {
   readMeterLease,
 } from "../../core/ledger/money-leases.ts";
 import { meterOfKey } from "../../core/ledger/spend-limits.ts";
+import { readInteger } from "../sql/values.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 import { sumSpending } from "./sum-spending.ts";
-import { readInteger } from "./values.ts";
 
 /** What an account has, or what was spent under a limit, and what gateways have leased of it. Nanodollars. */
 interface Leased {

@@ -1,6 +1,6 @@
 import type { Lease, LeaseRequest, Leases } from "../../base/lease.ts";
+import { readInteger } from "../sql/values.ts";
 import type { Postgres } from "./client.ts";
-import { readInteger } from "./values.ts";
 
 /** A row of `task_leases`; the time is milliseconds since the epoch. */
 interface LeaseRow {

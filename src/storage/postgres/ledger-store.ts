@@ -8,6 +8,7 @@ import type {
   SumsByKind,
 } from "../../core/ledger/ledger-store.ts";
 import { PLATFORM_ACCOUNT, type Transfer, type TransferKind } from "../../core/ledger/records.ts";
+import { readInteger } from "../sql/values.ts";
 import { findDifferences, findUnmatchedUsage } from "./check-ledger.ts";
 import type { Postgres } from "./client.ts";
 import { readCreditChanges } from "./credit-changes.ts";
@@ -23,7 +24,6 @@ import {
   type TransferRow,
   writeTransfer,
 } from "./transfers.ts";
-import { readInteger } from "./values.ts";
 
 /** The connections of a ledger. */
 export interface LedgerConnections {

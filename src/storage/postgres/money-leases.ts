@@ -10,10 +10,10 @@ import {
   type ReturnOrder,
   readMeterLease,
 } from "../../core/ledger/money-leases.ts";
+import { readInteger } from "../sql/values.ts";
 import type { Postgres, SqlValue } from "./client.ts";
 import { beginLimits } from "./lease-rows.ts";
 import { requireEpoch } from "./require-epoch.ts";
-import { readInteger } from "./values.ts";
 
 /** How long an account that was wanted counts as wanted, unless it is wanted again. Milliseconds. */
 const WANTED_MS = 2_000;

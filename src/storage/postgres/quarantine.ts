@@ -1,8 +1,8 @@
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 import type { QuarantinedRecord } from "../../core/usage/usage-store.ts";
+import { cleanText } from "../sql/values.ts";
 import type { SqlRunner } from "./client.ts";
 import { dayOfId } from "./partitions.ts";
-import { cleanText } from "./values.ts";
 
 /** Adds a record to the quarantine and removes its open version, in the transaction of the caller. */
 export async function addQuarantined(

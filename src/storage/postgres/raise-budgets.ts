@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../base/time.ts";
 import { meterOfBudget, periodsOf, sumByBudget } from "../../core/ledger/budget-limits.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
-import { type BudgetRow, readBudget } from "../usage-sql/budget-rows.ts";
+import { type BudgetRow, readBudget } from "../sql/budget-rows.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 
 /**

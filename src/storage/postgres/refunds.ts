@@ -1,6 +1,7 @@
 import type { RefundEntry, RefundVerdict, StoredTransfer } from "../../core/ledger/ledger-store.ts";
 import { refundIdOf } from "../../core/ledger/records.ts";
 import { decideRefund } from "../../core/ledger/refunds.ts";
+import { readInteger } from "../sql/values.ts";
 import type { SqlRunner } from "./client.ts";
 import { dayOfId } from "./partitions.ts";
 import {
@@ -11,7 +12,6 @@ import {
   type TransferRow,
   writeTransfer,
 } from "./transfers.ts";
-import { readInteger } from "./values.ts";
 
 /** Decides on a refund and writes it, in the transaction of the caller. */
 export async function makeRefund(sql: SqlRunner, refund: RefundEntry): Promise<RefundVerdict> {

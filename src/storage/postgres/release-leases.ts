@@ -1,6 +1,6 @@
 import type { ReleasedLease } from "../../core/gateways/gateway-registry.ts";
+import { readInteger } from "../sql/values.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
-import { readInteger } from "./values.ts";
 
 /** The accounts whose leases are released in one transaction. */
 const ACCOUNTS = 500;

@@ -1,6 +1,6 @@
 import type { StepReport, UsageRollUp } from "../../core/usage/retention.ts";
-import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../usage-sql/columns.ts";
-import { describeHoursSearch, describeMerge } from "../usage-sql/roll-up.ts";
+import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../sql/usage/columns.ts";
+import { describeHoursSearch, describeMerge } from "../sql/usage/roll-up.ts";
 import type { Postgres } from "./client.ts";
 
 /** Rows that one step merges. */

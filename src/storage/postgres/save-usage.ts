@@ -3,6 +3,7 @@ import { transferOfUsage } from "../../core/ledger/records.ts";
 import type { RecordEntry } from "../../core/usage/records.ts";
 import type { TagNames } from "../../core/usage/tag-names.ts";
 import { sumByHour } from "../../core/usage/usage-sums.ts";
+import { cleanText } from "../sql/values.ts";
 import { writeCharges } from "./charges.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 import { addGenerationTags } from "./generation-tags.ts";
@@ -12,7 +13,6 @@ import { raiseBudgets } from "./raise-budgets.ts";
 import { raiseSpending } from "./raise-spending.ts";
 import { requireEpoch } from "./require-epoch.ts";
 import { raiseSums, raiseTags } from "./usage-sums.ts";
-import { cleanText } from "./values.ts";
 
 /** A record and the day of its partition. */
 export interface DatedEntry extends RecordEntry {

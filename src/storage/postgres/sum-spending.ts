@@ -1,7 +1,7 @@
 import type { DayRange } from "../../base/time.ts";
 import type { SpendQuery } from "../../core/ledger/ledger-store.ts";
+import { readInteger } from "../sql/values.ts";
 import type { SqlRunner, SqlValue } from "./client.ts";
-import { readInteger } from "./values.ts";
 
 const COLUMNS = { accountId: "account_id", userId: "user_id", keyId: "key_id" } as const;
 

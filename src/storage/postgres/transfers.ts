@@ -1,9 +1,9 @@
 import type { StoredTransfer } from "../../core/ledger/ledger-store.ts";
 import { PLATFORM_ACCOUNT, type Transfer, type TransferKind } from "../../core/ledger/records.ts";
+import { readInteger, readNullableInteger } from "../sql/values.ts";
 import { writeCharges } from "./charges.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
 import { dayOfId } from "./partitions.ts";
-import { readInteger, readNullableInteger } from "./values.ts";
 
 /** A transfer as the statements of this folder return it. */
 export interface TransferRow {

@@ -7,6 +7,7 @@ import type { UsageQuery } from "../../core/usage/report.ts";
 import { TagNames } from "../../core/usage/tag-names.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/usage-store.ts";
 import type { HourTimes } from "../../core/usage/usage-times.ts";
+import { readInteger } from "../sql/values.ts";
 import { type Postgres, sqlStateOf } from "./client.ts";
 import { countGenerations } from "./generation-counts.ts";
 import { findByRequest, findGenerations, listGenerations, listStates } from "./generation-list.ts";
@@ -15,7 +16,6 @@ import { addQuarantined, listQuarantined } from "./quarantine.ts";
 import { requireEpoch } from "./require-epoch.ts";
 import { type DatedEntry, foldVersions, writeUsage } from "./save-usage.ts";
 import { raiseTimes, reportTimes, reportUsage } from "./usage-sums.ts";
-import { readInteger } from "./values.ts";
 
 interface RecordRow {
   readonly record: string;

@@ -5,10 +5,10 @@ import { sumByTag } from "../../core/usage/tag-sums.ts";
 import type { UsageSumKey } from "../../core/usage/usage-sum-key.ts";
 import type { HourSum } from "../../core/usage/usage-sums.ts";
 import type { HourTimes, TimesLine } from "../../core/usage/usage-times.ts";
-import { describeRaise, type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../usage-sql/columns.ts";
-import { describeReport, describeTimes, readSum, readTimes } from "../usage-sql/report.ts";
+import { describeRaise, type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../sql/usage/columns.ts";
+import { describeReport, describeTimes, readSum, readTimes } from "../sql/usage/report.ts";
+import { cleanText, readInteger } from "../sql/values.ts";
 import { encodeList, type SqlRunner } from "./client.ts";
-import { cleanText, readInteger } from "./values.ts";
 
 /** Adds sums to the stored sums of their hours, in the transaction of the caller. */
 export function raiseSums(sql: SqlRunner, sums: readonly HourSum[]): Promise<void> {

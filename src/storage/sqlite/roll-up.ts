@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { StepReport, UsageRollUp } from "../../core/usage/retention.ts";
-import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../usage-sql/columns.ts";
-import { describeHoursSearch, describeMerge } from "../usage-sql/roll-up.ts";
+import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../sql/usage/columns.ts";
+import { describeHoursSearch, describeMerge } from "../sql/usage/roll-up.ts";
 
 /** Rows that one step merges: few, because saved groups wait for it. */
 const STEP = 250;

@@ -6,8 +6,8 @@ import { sumByTag } from "../../core/usage/tag-sums.ts";
 import type { UsageSumKey } from "../../core/usage/usage-sum-key.ts";
 import type { HourSum } from "../../core/usage/usage-sums.ts";
 import type { HourTimes, TimesLine } from "../../core/usage/usage-times.ts";
-import { describeRaise, type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../usage-sql/columns.ts";
-import { describeReport, describeTimes, readSum, readTimes } from "../usage-sql/report.ts";
+import { describeRaise, type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../sql/usage/columns.ts";
+import { describeReport, describeTimes, readSum, readTimes } from "../sql/usage/report.ts";
 
 /** The tables `usage_sums`, `usage_tags` and `usage_times`. The caller begins and commits transactions. */
 export class UsageSums {

@@ -1,6 +1,5 @@
 import { describe } from "bun:test";
 import type { Transfer } from "../../../src/core/ledger/records.ts";
-import { PostgresBudgetStore } from "../../../src/storage/postgres/budget-store.ts";
 import type { Postgres } from "../../../src/storage/postgres/client.ts";
 import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger-store.ts";
 import { PostgresRetention } from "../../../src/storage/postgres/retention.ts";
@@ -16,7 +15,7 @@ import { testHourlyUsage } from "../contracts/hourly-usage.ts";
 import { testLedgerStore } from "../contracts/ledger-store.ts";
 import { testRetention } from "../contracts/retention.ts";
 import { testUsageStore } from "../contracts/usage-store.ts";
-import { usePostgres } from "./databases.ts";
+import { openSqlStores, usePostgres } from "./databases.ts";
 
 describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   const connect = usePostgres();
@@ -54,7 +53,10 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   });
   testBudgetStore(() => {
     const database = connect();
-    return { budgets: new PostgresBudgetStore(database), usage: new PostgresUsageStore({ database }) };
+    return {
+      budgets: openSqlStores(database).budgets,
+      usage: new PostgresUsageStore({ database }),
+    };
   });
   testCreditChanges(() => {
     const database = connect();
