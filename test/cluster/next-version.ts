@@ -2,10 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../src/storage/postgres/migrations.ts";
-import {
-  MIGRATIONS as SQLITE_MIGRATIONS,
-  type SqliteMigration,
-} from "../../src/storage/sqlite/migrations.ts";
+import type { SqliteMigration } from "../../src/storage/sqlite/migrations/migration.ts";
+import { MIGRATIONS as SQLITE_MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 
 /** A copy of this program with a newer schema. */
 export interface NextVersion {

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { OLDEST_SCHEMA_SETTING } from "../../core/storage-copy/tables.ts";
-import { MIGRATIONS, type SqliteMigration } from "./migrations.ts";
+import type { SqliteMigration } from "./migrations/migration.ts";
+import { MIGRATIONS } from "./migrations.ts";
 
 /** The version of the tables of a database file. */
 export interface SqliteSchema {
