@@ -2,8 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
 import { createFileCatalogStore } from "../storage/files/catalog-store.ts";
 import { PostgresCatalogStore } from "../storage/postgres/catalog-store.ts";
-import { connectPostgres } from "../storage/postgres/client.ts";
-import { createPostgresDatabase } from "../storage/postgres/sql-database.ts";
+import { connectPostgres } from "../storage/postgres/connection/client.ts";
+import { createPostgresDatabase } from "../storage/postgres/connection/sql-database.ts";
 import type { Config } from "./config-schema.ts";
 
 /** The configuration that decides where data is stored: plain data, so that it can be passed to another thread. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { StoreError } from "../base/store-error.ts";
-import { sqlStateOf } from "../storage/postgres/client.ts";
+import { sqlStateOf } from "../storage/postgres/connection/client.ts";
 
 /** The pause between two attempts to open the stores. Milliseconds. */
 const RETRY_MS = 2_000;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
 import { PostgresCatalogStore } from "../../src/storage/postgres/catalog-store.ts";
-import { createPostgresDatabase } from "../../src/storage/postgres/sql-database.ts";
+import { createPostgresDatabase } from "../../src/storage/postgres/connection/sql-database.ts";
 import { startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { shippedRules, sourceModel, sourceText } from "../catalog/source-fixture.ts";
 import { eventually } from "../support/eventually.ts";

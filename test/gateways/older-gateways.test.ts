@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { PostgresCatalogStore } from "../../src/storage/postgres/catalog-store.ts";
-import { createPostgresDatabase } from "../../src/storage/postgres/sql-database.ts";
+import { createPostgresDatabase } from "../../src/storage/postgres/connection/sql-database.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
 import { openTestPostgres } from "../support/open-postgres.ts";

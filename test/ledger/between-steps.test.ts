@@ -5,8 +5,8 @@ import type { HoldRequest, SpendLimit } from "../../src/core/ledger/hold-book.ts
 import { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { LedgerStore } from "../../src/core/ledger/ledger-store.ts";
 import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
-import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
-import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger/ledger-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
 import { grantOf, usageOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
 import { turnEventLoop } from "../support/event-loop.ts";

@@ -14,7 +14,7 @@ import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-tran
 import { createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { guardStore } from "../../src/storage/guard-store.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
-import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
+import { MIGRATIONS } from "../../src/storage/sqlite/migrations/list.ts";
 import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import {

@@ -1,10 +1,10 @@
 import { describe } from "bun:test";
 import { RECORD_BOUNDS } from "../../src/core/usage/generation-list.ts";
-import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
-import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
-import { SqliteRollUp } from "../../src/storage/sqlite/roll-up.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger/ledger-store.ts";
 import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
-import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { SqliteRetention } from "../../src/storage/sqlite/usage/retention.ts";
+import { SqliteRollUp } from "../../src/storage/sqlite/usage/roll-up.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
 import { testBudgetStore } from "./contracts/budget-store.ts";

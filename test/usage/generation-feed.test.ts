@@ -5,7 +5,7 @@ import { FEED_PLACES, type FeedOwner } from "../../src/core/usage/feed-places.ts
 import { type FeedBatch, GenerationFeed } from "../../src/core/usage/generation-feed.ts";
 import { ANY_GENERATION, type GenerationFilter } from "../../src/core/usage/generation-list.ts";
 import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
-import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
 import { keyOf, openUsageOf, usageOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
 import { createTestClock } from "../support/test-clock.ts";

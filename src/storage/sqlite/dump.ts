@@ -11,9 +11,9 @@ import {
 } from "../../core/storage-copy/tables.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
 import { SqlSettingsStore } from "../sql/settings-store.ts";
-import { GenerationTags } from "./generation-tags.ts";
-import { createSqliteDatabase } from "./sql-database.ts";
-import { columnsOf, GENERATION_COLUMNS } from "./usage-store.ts";
+import { createSqliteDatabase } from "./connection/sql-database.ts";
+import { GenerationTags } from "./usage/generation-tags.ts";
+import { columnsOf, GENERATION_COLUMNS } from "./usage/usage-store.ts";
 
 /** How SQLite keeps a table of a dump, as far as it differs. */
 interface Mapping {

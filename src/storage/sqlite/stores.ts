@@ -18,12 +18,12 @@ import type { UsageRetention, UsageRollUp } from "../../core/usage/retention.ts"
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/usage-store.ts";
 import { createSqlStores } from "../sql/stores.ts";
 import { SqliteBudgetStore } from "./budget-store.ts";
+import { createSqliteDatabase } from "./connection/sql-database.ts";
 import { SqliteKeyStore } from "./key-store.ts";
-import { SqliteLedgerStore } from "./ledger-store.ts";
-import { SqliteRetention } from "./retention.ts";
-import { SqliteRollUp } from "./roll-up.ts";
-import { createSqliteDatabase } from "./sql-database.ts";
-import { SqliteUsageStore } from "./usage-store.ts";
+import { SqliteLedgerStore } from "./ledger/ledger-store.ts";
+import { SqliteRetention } from "./usage/retention.ts";
+import { SqliteRollUp } from "./usage/roll-up.ts";
+import { SqliteUsageStore } from "./usage/usage-store.ts";
 
 /** The stores that are in the database of a data directory. */
 export interface SqliteStores {

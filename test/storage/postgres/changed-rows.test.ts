@@ -4,7 +4,7 @@ import { StoreHealth } from "../../../src/base/store-health.ts";
 import { createAccountCache } from "../../../src/core/accounts/account-cache.ts";
 import { createKeyCache } from "../../../src/core/accounts/key-cache.ts";
 import { createAccountRoutes } from "../../../src/core/named-routes/account-routes.ts";
-import type { Postgres } from "../../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
 import { POSTGRES_BIN } from "../../support/postgres.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 import { accountOf, keyOf, memberOf, providerKeyOf } from "../contracts/samples.ts";

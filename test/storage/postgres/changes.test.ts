@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { PostgresChanges } from "../../../src/storage/postgres/changes.ts";
-import type { Postgres } from "../../../src/storage/postgres/client.ts";
-import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";
+import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
+import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/gateway-registry.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openTestPostgres } from "../../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";

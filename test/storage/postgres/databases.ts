@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "bun:test";
-import { connectPostgres, type Postgres } from "../../../src/storage/postgres/client.ts";
-import { createPostgresDatabase } from "../../../src/storage/postgres/sql-database.ts";
+import { connectPostgres, type Postgres } from "../../../src/storage/postgres/connection/client.ts";
+import { createPostgresDatabase } from "../../../src/storage/postgres/connection/sql-database.ts";
 import type { KnownRevisions } from "../../../src/storage/sql/database.ts";
 import { createSqlStores } from "../../../src/storage/sql/stores.ts";
 import { startTestPostgres, type TestPostgres } from "../../support/postgres.ts";

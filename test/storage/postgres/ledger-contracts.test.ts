@@ -1,11 +1,11 @@
 import { describe } from "bun:test";
 import type { Transfer } from "../../../src/core/ledger/records.ts";
-import type { Postgres } from "../../../src/storage/postgres/client.ts";
-import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger-store.ts";
-import { PostgresRetention } from "../../../src/storage/postgres/retention.ts";
-import { PostgresRollUp } from "../../../src/storage/postgres/roll-up.ts";
-import { writeTransfer } from "../../../src/storage/postgres/transfers.ts";
-import { PostgresUsageStore } from "../../../src/storage/postgres/usage-store.ts";
+import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
+import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger/ledger-store.ts";
+import { writeTransfer } from "../../../src/storage/postgres/ledger/transfers.ts";
+import { PostgresRetention } from "../../../src/storage/postgres/usage/retention.ts";
+import { PostgresRollUp } from "../../../src/storage/postgres/usage/roll-up.ts";
+import { PostgresUsageStore } from "../../../src/storage/postgres/usage/usage-store.ts";
 import { ON_POSTGRES } from "../../support/test-databases.ts";
 import { testBudgetStore } from "../contracts/budget-store.ts";
 import { testConcurrentWriters } from "../contracts/concurrent-writers.ts";
