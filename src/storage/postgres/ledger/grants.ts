@@ -6,9 +6,10 @@ import {
   movementOf,
 } from "../../../core/ledger/grants.ts";
 import type { EndedGrant } from "../../../core/ledger/ledger-store.ts";
+import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
 import { readInteger } from "../../sql/values.ts";
 import type { SqlRunner } from "../connection/client.ts";
-import { CREDIT_COLUMNS, lockBalances, readTransfer, type TransferRow, writeTransfer } from "./transfers.ts";
+import { CREDIT_COLUMNS, lockBalances, writeTransfer } from "./transfers.ts";
 
 interface GrantRow {
   readonly id: string;

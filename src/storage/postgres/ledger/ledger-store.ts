@@ -8,6 +8,7 @@ import type {
   SumsByKind,
 } from "../../../core/ledger/ledger-store.ts";
 import { PLATFORM_ACCOUNT, type Transfer, type TransferKind } from "../../../core/ledger/records.ts";
+import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
 import { readInteger } from "../../sql/values.ts";
 import type { Postgres } from "../connection/client.ts";
 import { findDifferences, findUnmatchedUsage } from "./check-ledger.ts";
@@ -16,14 +17,7 @@ import { endGrant, listEndedGrants, readGrantsLeft } from "./grants.ts";
 import { dayOfId, Partitions } from "./partitions.ts";
 import { listRefunds, makeRefund } from "./refunds.ts";
 import { sumSpending } from "./sum-spending.ts";
-import {
-  CHARGE_COLUMNS,
-  CREDIT_COLUMNS,
-  findTransfer,
-  readTransfer,
-  type TransferRow,
-  writeTransfer,
-} from "./transfers.ts";
+import { CHARGE_COLUMNS, CREDIT_COLUMNS, findTransfer, writeTransfer } from "./transfers.ts";
 
 /** The connections of a ledger. */
 export interface LedgerConnections {

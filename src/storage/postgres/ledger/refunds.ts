@@ -1,17 +1,11 @@
 import type { RefundEntry, RefundVerdict, StoredTransfer } from "../../../core/ledger/ledger-store.ts";
 import { refundIdOf } from "../../../core/ledger/records.ts";
 import { decideRefund } from "../../../core/ledger/refunds.ts";
+import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
 import { readInteger } from "../../sql/values.ts";
 import type { SqlRunner } from "../connection/client.ts";
 import { dayOfId } from "./partitions.ts";
-import {
-  CREDIT_COLUMNS,
-  findTransfer,
-  lockBalances,
-  readTransfer,
-  type TransferRow,
-  writeTransfer,
-} from "./transfers.ts";
+import { CREDIT_COLUMNS, findTransfer, lockBalances, writeTransfer } from "./transfers.ts";
 
 /** Decides on a refund and writes it, in the transaction of the caller. */
 export async function makeRefund(sql: SqlRunner, refund: RefundEntry): Promise<RefundVerdict> {

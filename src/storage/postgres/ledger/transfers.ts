@@ -1,36 +1,10 @@
 import type { StoredTransfer } from "../../../core/ledger/ledger-store.ts";
-import { PLATFORM_ACCOUNT, type Transfer, type TransferKind } from "../../../core/ledger/records.ts";
-import { readInteger, readNullableInteger } from "../../sql/values.ts";
+import { PLATFORM_ACCOUNT, type Transfer } from "../../../core/ledger/records.ts";
+import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
+import { readInteger } from "../../sql/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 import { writeCharges } from "./charges.ts";
 import { dayOfId } from "./partitions.ts";
-
-/** A transfer as the statements of this folder return it. */
-export interface TransferRow {
-  readonly place: string;
-  readonly id: string;
-  readonly kind: TransferKind;
-  readonly from_account: string;
-  readonly to_account: string;
-  readonly amount: string;
-  readonly created_at: string;
-  readonly note: string | null;
-  readonly expires_at: string | null;
-}
-
-export function readTransfer(row: TransferRow): StoredTransfer {
-  return {
-    place: readInteger(row.place),
-    id: row.id,
-    kind: row.kind,
-    from: row.from_account,
-    to: row.to_account,
-    amount: readInteger(row.amount),
-    createdAt: readInteger(row.created_at),
-    note: row.note,
-    expiresAt: readNullableInteger(row.expires_at),
-  };
-}
 
 /** The columns of a `TransferRow` in the table `credits`. */
 export const CREDIT_COLUMNS =

@@ -1,5 +1,4 @@
-import type { RecordEntry, UsageRecord } from "../../../core/usage/records.ts";
-import type { QuarantinedRecord } from "../../../core/usage/usage-store.ts";
+import type { RecordEntry } from "../../../core/usage/records.ts";
 import { cleanText } from "../../sql/values.ts";
 import type { SqlRunner } from "../connection/client.ts";
 import { dayOfId } from "../ledger/partitions.ts";
@@ -17,18 +16,4 @@ export async function addQuarantined(
     [id, cleanText(reason), at, cleanText(json)],
   );
   await sql.run("DELETE FROM generations WHERE day = $1 AND id = $2 AND outcome = 'open'", [dayOfId(id), id]);
-}
-
-/** Returns the oldest records in quarantine. */
-export async function listQuarantined(sql: SqlRunner, limit: number): Promise<readonly QuarantinedRecord[]> {
-  const rows = await sql.run<{ id: string; reason: string; record: string }>(
-    "SELECT id, reason, record FROM quarantined_records ORDER BY quarantined_at, id LIMIT $1",
-    [limit],
-  );
-  return rows.map(({ id, reason, record }) => ({ id, reason, costNanodollars: readCost(record) }));
-}
-
-function readCost(json: string): number {
-  const { costNanodollars } = JSON.parse(json) as Partial<UsageRecord>;
-  return Number.isSafeInteger(costNanodollars) ? (costNanodollars as number) : 0;
 }

@@ -7,13 +7,15 @@ import type { UsageQuery } from "../../../core/usage/report.ts";
 import { TagNames } from "../../../core/usage/tag-names.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../../core/usage/usage-store.ts";
 import type { HourTimes } from "../../../core/usage/usage-times.ts";
+import { listQuarantined } from "../../sql/quarantined.ts";
 import { readInteger } from "../../sql/values.ts";
 import { type Postgres, sqlStateOf } from "../connection/client.ts";
+import { createPostgresDatabase } from "../connection/sql-database.ts";
 import { requireEpoch } from "../gateways/require-epoch.ts";
 import { dayOfId, Partitions, UNDATED } from "../ledger/partitions.ts";
 import { countGenerations } from "./generation-counts.ts";
 import { findByRequest, findGenerations, listGenerations, listStates } from "./generation-list.ts";
-import { addQuarantined, listQuarantined } from "./quarantine.ts";
+import { addQuarantined } from "./quarantine.ts";
 import { type DatedEntry, foldVersions, writeUsage } from "./save-usage.ts";
 import { raiseTimes, reportTimes, reportUsage } from "./usage-sums.ts";
 
@@ -66,7 +68,7 @@ export class PostgresUsageStore implements UsageStore, UsageReports, UsageTimeSt
   }
 
   listQuarantined(limit: number) {
-    return listQuarantined(this.database, limit);
+    return listQuarantined(createPostgresDatabase(this.database), limit);
   }
 
   async findUsage(id: string) {

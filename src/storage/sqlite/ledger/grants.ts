@@ -7,7 +7,8 @@ import {
   movementOf,
 } from "../../../core/ledger/grants.ts";
 import type { EndedGrant } from "../../../core/ledger/ledger-store.ts";
-import { readTransfer, type TransferRow, type TransferWriter } from "./transfers.ts";
+import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
+import type { TransferWriter } from "./transfers.ts";
 
 interface GrantRow {
   id: string;
@@ -90,7 +91,7 @@ class Movements {
     this.balance = database.query<{ amount: number }, [string]>(
       "SELECT amount FROM balances WHERE account_id = ?",
     );
-    this.credits = database.query<TransferRow, [string, number]>(
+    this.credits = database.query<TransferRow<number>, [string, number]>(
       `SELECT * FROM (
          SELECT * FROM transfers WHERE from_account = ?1 AND kind <> 'usage' AND place >= ?2
          UNION ALL SELECT * FROM transfers WHERE to_account = ?1 AND kind <> 'usage' AND place >= ?2

@@ -18,11 +18,12 @@ import {
   type TransferKind,
 } from "../../../core/ledger/records.ts";
 import { decideRefund } from "../../../core/ledger/refunds.ts";
+import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
 import { DroppedGenerations } from "./dropped-generations.ts";
 import { Grants } from "./grants.ts";
-import { readTransfer, type TransferRow, TransferWriter } from "./transfers.ts";
+import { TransferWriter } from "./transfers.ts";
 
-type CreditRow = Pick<TransferRow, "place" | "from_account" | "to_account">;
+type CreditRow = Pick<TransferRow<number>, "place" | "from_account" | "to_account">;
 
 /** The ledger in SQLite. Every method reads and writes in one transaction. */
 export class SqliteLedgerStore implements LedgerStore {

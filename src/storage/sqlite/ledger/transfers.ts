@@ -1,33 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { StoredTransfer } from "../../../core/ledger/ledger-store.ts";
 import { PLATFORM_ACCOUNT, type Transfer } from "../../../core/ledger/records.ts";
-
-/** A row of the table `transfers`. */
-export interface TransferRow {
-  place: number;
-  id: string;
-  kind: Transfer["kind"];
-  from_account: string;
-  to_account: string;
-  amount: number;
-  created_at: number;
-  note: string | null;
-  expires_at: number | null;
-}
-
-export function readTransfer(row: TransferRow): StoredTransfer {
-  return {
-    place: row.place,
-    id: row.id,
-    kind: row.kind,
-    from: row.from_account,
-    to: row.to_account,
-    amount: row.amount,
-    createdAt: row.created_at,
-    note: row.note,
-    expiresAt: row.expires_at,
-  };
-}
 
 /** Writes transfers, in a transaction of the caller. */
 export class TransferWriter {

@@ -12,6 +12,8 @@ import type { UsageQuery } from "../../../core/usage/report.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../../core/usage/usage-store.ts";
 import { sumByHour } from "../../../core/usage/usage-sums.ts";
 import type { HourTimes } from "../../../core/usage/usage-times.ts";
+import { listQuarantined } from "../../sql/quarantined.ts";
+import { createSqliteDatabase } from "../connection/sql-database.ts";
 import { DroppedGenerations } from "../ledger/dropped-generations.ts";
 import { TransferWriter } from "../ledger/transfers.ts";
 import { BudgetSums } from "./budget-sums.ts";
@@ -75,7 +77,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
   }
 
   async listQuarantined(limit: number) {
-    return this.quarantine.list(limit);
+    return listQuarantined(createSqliteDatabase(this.database), limit);
   }
 
   async findUsage(id: string) {
