@@ -1,6 +1,6 @@
 import { DAY_MS } from "../../src/base/time/time.ts";
-import type { Postgres } from "../../src/storage/postgres/client.ts";
-import { PARTITIONED, partitionOf } from "../../src/storage/postgres/partitions.ts";
+import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
+import { PARTITIONED, partitionOf } from "../../src/storage/postgres/ledger/partitions.ts";
 
 /** What to fill a database with. */
 export interface Filling {

@@ -6,9 +6,9 @@ import {
   type GenerationQuery,
 } from "../../src/core/usage/generations/generation-list.ts";
 import { chooseBuckets } from "../../src/core/usage/reports/time-buckets.ts";
-import type { Postgres } from "../../src/storage/postgres/client.ts";
-import { describePage } from "../../src/storage/postgres/generation-list.ts";
-import { PostgresUsageStore } from "../../src/storage/postgres/usage-store.ts";
+import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
+import { describePage } from "../../src/storage/postgres/usage/generation-list.ts";
+import { PostgresUsageStore } from "../../src/storage/postgres/usage/usage-store.ts";
 import type { Filling } from "./fill.ts";
 import { type CallFigure, measureCalls } from "./measure-calls.ts";
 import { readServerUs } from "./server-time.ts";

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { Postgres } from "../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
 
 /** A clock tick of `/proc/<pid>/stat`. Microseconds. */
 const TICK_US = 10_000;

@@ -12,10 +12,14 @@ import { ANY_GENERATION, type GenerationFilter } from "../../src/core/usage/gene
 import type { Outcome, RecordEntry } from "../../src/core/usage/records/records.ts";
 import { chooseBuckets } from "../../src/core/usage/reports/time-buckets.ts";
 import { sumByHour } from "../../src/core/usage/reports/usage-sums.ts";
-import { openDatabase } from "../../src/storage/sqlite/database.ts";
-import { GenerationTags } from "../../src/storage/sqlite/generation-tags.ts";
-import { columnsOf, GENERATION_COLUMNS, SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
-import { UsageSums } from "../../src/storage/sqlite/usage-sums.ts";
+import { openDatabase } from "../../src/storage/sqlite/connection/database.ts";
+import { GenerationTags } from "../../src/storage/sqlite/usage/generation-tags.ts";
+import {
+  columnsOf,
+  GENERATION_COLUMNS,
+  SqliteUsageStore,
+} from "../../src/storage/sqlite/usage/usage-store.ts";
+import { UsageSums } from "../../src/storage/sqlite/usage/usage-sums.ts";
 import { exampleRecord } from "./example-record.ts";
 import { measureCalls, printFigures } from "./measure-calls.ts";
 import { listTags, measureSave } from "./measure-save.ts";

@@ -70,7 +70,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["server"],
   ],
   providers: [["address", "content-encoding"], ["*"]],
-  storage: [["files", "usage-sql"], ["*"]],
+  storage: [["files", "sql"], ["*"]],
 };
 
 /** Where names of formats may stand besides the folder of the format, and why. A path that ends with a slash stands for all files below. */

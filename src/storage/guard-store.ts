@@ -23,3 +23,12 @@ export function guardStore<Store extends object>(store: Store, repeat: Repeat = 
     }
   });
 }
+
+/** Returns stores by their names, each guarded as by `guardStore`. */
+export function guardStores<Stores extends Readonly<Record<keyof Stores, object>>>(
+  stores: Stores,
+  repeat: Repeat = NEVER,
+): Stores {
+  const guarded = Object.entries<object>(stores).map(([name, store]) => [name, guardStore(store, repeat)]);
+  return Object.fromEntries(guarded) as Stores;
+}

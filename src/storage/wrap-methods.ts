@@ -6,11 +6,18 @@ export function wrapMethods<Store extends object>(
   wrap: (method: AsyncMethod, name: string) => AsyncMethod,
 ): Store {
   const wrapped: Record<string, AsyncMethod> = {};
-  const names = [...Object.keys(store), ...Object.getOwnPropertyNames(Object.getPrototypeOf(store))];
-  for (const name of names) {
+  for (const name of listNames(store)) {
     const method = (store as Record<string, unknown>)[name];
     if (typeof method === "function" && name !== "constructor")
       wrapped[name] = wrap(method.bind(store) as AsyncMethod, name);
   }
   return wrapped as Store;
+}
+
+/** Returns the names of the members of an object, and of its classes. */
+function listNames(store: object): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (let part = store; part !== Object.prototype; part = Object.getPrototypeOf(part))
+    for (const name of Object.getOwnPropertyNames(part)) names.add(name);
+  return names;
 }

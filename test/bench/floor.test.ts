@@ -6,7 +6,7 @@ import { makeBody } from "../../bench/load/bodies.ts";
 import { FLOOR_LEVELS, type FloorLevel } from "../../bench/targets/floor/levels.ts";
 import { type FloorServer, serveFloor } from "../../bench/targets/floor/serve-floor.ts";
 import { decodeJournalEntry } from "../../src/core/usage/journal/journal-entry.ts";
-import { openDatabase } from "../../src/storage/sqlite/database.ts";
+import { openDatabase } from "../../src/storage/sqlite/connection/database.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";

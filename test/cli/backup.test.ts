@@ -13,8 +13,8 @@ import {
 import { join } from "node:path";
 import { hashFile } from "../../src/app/backup/hash-files.ts";
 import { type BackupManifest, readManifest } from "../../src/app/backup/manifest.ts";
-import { lockFile } from "../../src/storage/sqlite/data-lock.ts";
-import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
+import { lockFile } from "../../src/storage/sqlite/connection/data-lock.ts";
+import { MIGRATIONS } from "../../src/storage/sqlite/migrations/list.ts";
 import { CAN_FILL_DISK, WITH_FULL_DISK } from "../support/full-disk.ts";
 import { openGatewayDatabase } from "../support/gateway-database.ts";
 import { AS_SHIPPED } from "../support/gateway-process.ts";

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Postgres } from "../../src/storage/postgres/client.ts";
-import { PostgresGatewayRegistry } from "../../src/storage/postgres/gateway-registry.ts";
+import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
+import { PostgresGatewayRegistry } from "../../src/storage/postgres/gateways/gateway-registry.ts";
 import { openTestPostgres } from "../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";

@@ -1,11 +1,9 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MIGRATIONS } from "../../src/storage/postgres/migrations.ts";
-import {
-  MIGRATIONS as SQLITE_MIGRATIONS,
-  type SqliteMigration,
-} from "../../src/storage/sqlite/migrations.ts";
+import { MIGRATIONS } from "../../src/storage/postgres/migrations/list.ts";
+import { MIGRATIONS as SQLITE_MIGRATIONS } from "../../src/storage/sqlite/migrations/list.ts";
+import type { SqliteMigration } from "../../src/storage/sqlite/migrations/migration.ts";
 
 /** A copy of this program with a newer schema. */
 export interface NextVersion {
@@ -27,8 +25,8 @@ export function makeNextVersion(): NextVersion {
   const dir = mkdtempSync(join(tmpdir(), "gateway-next-version-"));
   for (const name of COPIED) cpSync(join(ROOT, name), join(dir, name), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(dir, "node_modules"));
-  addStep(join(dir, "src/storage/postgres/migrations.ts"), NEXT_STEP);
-  addStep(join(dir, "src/storage/sqlite/migrations.ts"), NEXT_SQLITE_STEP);
+  addStep(join(dir, "src/storage/postgres/migrations/list.ts"), NEXT_STEP);
+  addStep(join(dir, "src/storage/sqlite/migrations/list.ts"), NEXT_SQLITE_STEP);
   return {
     command: [join(dir, "bin/gateway")],
     steps: [...MIGRATIONS, NEXT_STEP].map(({ name }) => name),

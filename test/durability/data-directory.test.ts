@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { prepareDataDir } from "../../src/app/stores/data-dir.ts";
 import { writeFileAtomically } from "../../src/storage/files/write-file-atomically.ts";
-import { lockDataDir, lockFile } from "../../src/storage/sqlite/data-lock.ts";
+import { lockDataDir, lockFile } from "../../src/storage/sqlite/connection/data-lock.ts";
 import { ADMIN_KEY, createMemoryLog } from "../support/gateway.ts";
 import { AS_SHIPPED, makeSite, type Site } from "../support/gateway-process.ts";
 import { listOpenEntries } from "../support/list-open-entries.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { recoverUsage } from "../../src/core/usage/journal/recover-usage.ts";
-import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
 import { openUsageOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
 import { createMemoryJournal } from "../support/memory-journal.ts";

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { importModelsDev } from "../../src/core/catalog/refresh/import-models-dev.ts";
 import { PostgresCatalogStore } from "../../src/storage/postgres/catalog-store.ts";
+import { createPostgresDatabase } from "../../src/storage/postgres/connection/sql-database.ts";
 import { startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { shippedRules, sourceModel, sourceText } from "../catalog/source-fixture.ts";
 import { eventually } from "../support/eventually.ts";
@@ -151,7 +152,10 @@ describe.skipIf(POSTGRES_BIN === null || !IS_LONG_RUN)("two gateways on one data
     const imported = importModelsDev(sourceText({ openai: LISTED.map((id) => model(id)) }), shippedRules);
     if ("rejected" in imported) throw new Error(imported.rejected);
     const database = openTestPostgres(url);
-    await new PostgresCatalogStore(database).writeCatalog({ source: "a test", models: imported.models });
+    await new PostgresCatalogStore(createPostgresDatabase(database)).writeCatalog({
+      source: "a test",
+      models: imported.models,
+    });
     await database.close();
   }
 });

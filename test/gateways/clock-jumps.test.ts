@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Clock, systemClock } from "../../src/base/time/clock.ts";
 import { createSteadyTime } from "../../src/base/time/steady-time.ts";
 import { HOUR_MS } from "../../src/base/time/time.ts";
-import type { Postgres } from "../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { postChat, type TestGateway } from "../support/gateway.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";

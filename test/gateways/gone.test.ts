@@ -10,7 +10,7 @@ import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { systemClock } from "../../src/base/time/clock.ts";
 import type { RegisteredGateway } from "../../src/core/gateways/gateway-registry.ts";
 import { checksum } from "../../src/storage/journal/checksum.ts";
-import type { Postgres } from "../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { createMemoryLog } from "../support/gateway.ts";
 import {

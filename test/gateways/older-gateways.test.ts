@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { PostgresCatalogStore } from "../../src/storage/postgres/catalog-store.ts";
+import { createPostgresDatabase } from "../../src/storage/postgres/connection/sql-database.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
 import { openTestPostgres } from "../support/open-postgres.ts";
@@ -84,7 +85,7 @@ describe.skipIf(POSTGRES_BIN === null)("beside a gateway of an older version", (
 
   test("the imported catalog, whose models have fields that it rejects, is not written", async () => {
     const database = openTestPostgres(url);
-    const store = new PostgresCatalogStore(database);
+    const store = new PostgresCatalogStore(createPostgresDatabase(database));
     const catalog = { source: { url: "https://models.example", fetchedAt: 1 }, models: [] } as never;
     await expect(store.writeCatalog(catalog)).rejects.toThrow("the imported catalog needs 0.2.0");
     expect(await store.readCatalog()).toBeNull();

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { PostgresGatewayRegistry } from "../../src/storage/postgres/gateway-registry.ts";
+import { PostgresGatewayRegistry } from "../../src/storage/postgres/gateways/gateway-registry.ts";
 import { eventually } from "../support/eventually.ts";
 import { makeSite, type Site } from "../support/gateway-process.ts";
 import { IS_LONG_RUN } from "../support/long-run.ts";

@@ -3,8 +3,8 @@ import { lowestIdAt } from "../../src/base/secrets/ids.ts";
 import { DAY_MS, dayOf, HOUR_MS } from "../../src/base/time/time.ts";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
 import type { UsageRecord } from "../../src/core/usage/records/records.ts";
-import { openDatabase } from "../../src/storage/sqlite/database.ts";
-import { COUNTER_COLUMNS, DURATION_COLUMNS, LATENCY_COLUMNS } from "../../src/storage/usage-sql/columns.ts";
+import { COUNTER_COLUMNS, DURATION_COLUMNS, LATENCY_COLUMNS } from "../../src/storage/sql/usage/columns.ts";
+import { openDatabase } from "../../src/storage/sqlite/connection/database.ts";
 import { seedGenerations } from "../support/seed-generations.ts";
 
 /** The size of a large database. */

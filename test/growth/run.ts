@@ -9,7 +9,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { migrateDataDir } from "../../src/storage/sqlite/database.ts";
+import { migrateDataDir } from "../../src/storage/sqlite/connection/database.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { fillDatabase } from "./fill-database.ts";
 import { listManagementCalls } from "./management-calls.ts";

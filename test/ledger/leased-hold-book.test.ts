@@ -1,8 +1,8 @@
 import { describe } from "bun:test";
 import { systemClock } from "../../src/base/time/clock.ts";
 import { LeasedHoldBook } from "../../src/core/ledger/leases/leased-hold-book.ts";
-import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
-import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger/ledger-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
 import { testHoldBook } from "./contracts/hold-book.ts";
 import { testMoneyLeases } from "./contracts/money-leases.ts";

@@ -8,8 +8,7 @@ import type { BudgetRecord } from "../../src/core/accounts/records/budget-record
 import { BUDGET_SUMS_AT_ONCE, type BudgetStore } from "../../src/core/accounts/stores/budget-store.ts";
 import type { GatewayEvent } from "../../src/core/events/event.ts";
 import { BudgetWatch } from "../../src/core/extensions/budgets/budget-watch.ts";
-import { SqliteBudgetStore } from "../../src/storage/sqlite/budget-store.ts";
-import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
+import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
 import { keyOf, usageOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
@@ -59,7 +58,7 @@ describe("a budget for each tag with many tags in SQLite", () => {
 
   async function createBudget(fields: Partial<BudgetRecord> = {}) {
     const database = connect();
-    const store = new SqliteBudgetStore(database);
+    const store = createSqliteStores(database).budgets;
     const budget = { ...BUDGET, ...fields };
     await store.insertBudget(budget);
     return { database, store, budget };
@@ -182,7 +181,7 @@ describe("the watch of budgets", () => {
   test.each(["sumBudgets", "claimMarks"] as const)(
     "reports a state with the next check if the store has failed: %s",
     async (name) => {
-      const budgets = new SqliteBudgetStore(connect());
+      const budgets = createSqliteStores(connect()).budgets;
       await budgets.insertBudget({ ...BUDGET, subject: "account" });
       let failures = 1;
       const store: BudgetStore = Object.assign(Object.create(budgets), {
@@ -216,7 +215,7 @@ const connectKeys = useSqlite();
 
 async function createKeys() {
   const database = connectKeys();
-  const keys = new SqliteKeyStore(database);
+  const keys = createSqliteStores(database).keys;
   const rows = 10_000;
   const key = keyOf("key_00001", { expiresAt: NOW + 1 });
   await keys.insertKey(key);

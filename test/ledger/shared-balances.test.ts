@@ -6,7 +6,7 @@ import type { Stores } from "../../src/app/stores/stores.ts";
 import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { systemClock } from "../../src/base/time/clock.ts";
 import { createKey } from "../../src/core/accounts/manage/manage-keys.ts";
-import type { Postgres } from "../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
 import { accountOf } from "../storage/contracts/samples.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";

@@ -79,12 +79,6 @@ export const EXPLAINED: readonly Explained[] = [
     why: "A body that just fits is the same after it was cut off at its end.",
   },
   {
-    file: "src/storage/sqlite/key-store.ts",
-    kind: "shifted bound",
-    line: "if (found.length > limit) found = sortByExpiry(found)",
-    why: "Sorting as many keys as are wanted drops none, and they are sorted again at the end.",
-  },
-  {
     file: "src/core/generation/admit/take-limits.ts",
     kind: "changed constant",
     line: "let expectedTokens = 0;",
@@ -166,7 +160,7 @@ export const EXPLAINED: readonly Explained[] = [
     why: "Two rules with the same role give the same role.",
   },
   {
-    file: "src/storage/sqlite/skip-days.ts",
+    file: "src/storage/sqlite/usage/skip-days.ts",
     kind: "shifted bound",
     line: "return after < next ? after : next",
     why: "Both are the same id then.",

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { hashSecret, hintOf } from "../../src/core/accounts/records/secrets.ts";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records/records.ts";
-import { migratePostgres } from "../../src/storage/postgres/migrate.ts";
-import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../../src/storage/postgres/migrations.ts";
-import { MIGRATIONS as SQLITE_MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
+import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../../src/storage/postgres/migrations/list.ts";
+import { migratePostgres } from "../../src/storage/postgres/migrations/migrate.ts";
+import { MIGRATIONS as SQLITE_MIGRATIONS } from "../../src/storage/sqlite/migrations/list.ts";
 import { openTestPostgres } from "../support/open-postgres.ts";
 
 /** Version 0.1 had the tables of these migrations of SQLite. */

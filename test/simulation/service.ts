@@ -13,25 +13,9 @@ import { recoverUsage } from "../../src/core/usage/journal/recover-usage.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
 import { createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { guardStore } from "../../src/storage/guard-store.ts";
-import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
-import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
-import { SqliteBudgetStore } from "../../src/storage/sqlite/budget-store.ts";
-import { SqliteConsoleSessionStore } from "../../src/storage/sqlite/console-session-store.ts";
-import { SqliteDrainStore } from "../../src/storage/sqlite/drain-store.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
-import { createSqliteIdentityStore } from "../../src/storage/sqlite/identity-store.ts";
-import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
-import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
-import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
-import { SqliteNamedRouteStore } from "../../src/storage/sqlite/named-route-store.ts";
-import { SqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
-import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
-import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
-import { SqliteRollUp } from "../../src/storage/sqlite/roll-up.ts";
-import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
-import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
-import { SqliteTierStore } from "../../src/storage/sqlite/tier-store.ts";
-import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { MIGRATIONS } from "../../src/storage/sqlite/migrations/list.ts";
+import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import {
   clockOfRun,
@@ -75,29 +59,13 @@ export function openPlainStores({
   clock,
   random,
 }: Pick<Place, "database" | "clock" | "random">): Stores {
-  const usage = new SqliteUsageStore(database);
+  const stores = createSqliteStores(database);
   return {
-    ...soleGateway(usage),
-    keys: new SqliteKeyStore(database),
-    accounts: new SqliteAccountStore(database),
-    answers: createSqliteStoredResponseStore(database),
-    audit: new SqliteAuditStore(database),
+    ...stores,
+    ...soleGateway(stores.usage),
     // The simulation has its own catalog.
     catalog: createFileCatalogStore("/nonexistent"),
-    identities: createSqliteIdentityStore(database),
-    consoleSessions: new SqliteConsoleSessionStore(database),
     leases: new FileLeases("/nonexistent", clock),
-    providerKeys: new SqliteProviderKeyStore(database),
-    ledger: new SqliteLedgerStore(database),
-    budgets: new SqliteBudgetStore(database),
-    namedRoutes: new SqliteNamedRouteStore(database),
-    promptLog: new SqlitePromptLogStore(database),
-    retention: new SqliteRetention(database),
-    rollUp: new SqliteRollUp(database),
-    usage,
-    settings: createSqliteSettingsStore(database),
-    drains: new SqliteDrainStore(database),
-    tiers: new SqliteTierStore(database),
     clock,
     random,
     ids: createIdSource(clock, random),

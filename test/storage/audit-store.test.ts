@@ -1,8 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { verifyAudit } from "../../src/core/audit/verify-audit.ts";
-import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
-import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
+import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
 import { auditDraftOf } from "./contracts/samples.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 
@@ -14,7 +13,7 @@ beforeEach(() => {
 
 describe("the audit log in SQLite", () => {
   async function fill(entries: number) {
-    const store = new SqliteAuditStore(database);
+    const store = createSqliteStores(database).audit;
     for (let i = 1; i <= entries; i++) await store.appendAudit(auditDraftOf(`user_${i}`));
     return store;
   }
@@ -26,7 +25,7 @@ describe("the audit log in SQLite", () => {
   }
 
   test("verifies without entries, and over more entries than one page", async () => {
-    expect((await verifyAudit(new SqliteAuditStore(database))).flaw).toBeNull();
+    expect((await verifyAudit(createSqliteStores(database).audit)).flaw).toBeNull();
     const store = await fill(1_001);
     expect(await verifyAudit(store)).toMatchObject({ entries: 1_001, flaw: null });
   });
@@ -57,7 +56,7 @@ describe("the audit log in SQLite", () => {
 });
 
 test("expired idempotency keys are deleted from SQLite when the next one is claimed", async () => {
-  const store = createSqliteStoredResponseStore(database);
+  const store = createSqliteStores(database).answers;
   const claim = { fingerprint: "f", at: 1_000, expiredAt: 0, maxNames: 3 };
   for (const name of ["a", "b", "c"]) await store.claimKey({ scope: "key_a", name }, claim);
   await store.claimKey({ scope: "key_a", name: "a" }, { ...claim, at: 2_000, expiredAt: 1_001 });

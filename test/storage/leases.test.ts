@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { LeaseLostError, LeaseTakenError, withLease } from "../../src/base/time/lease.ts";
-import { lockDataDir, lockLeftDataDir } from "../../src/storage/sqlite/data-lock.ts";
+import { lockDataDir, lockLeftDataDir } from "../../src/storage/sqlite/connection/data-lock.ts";
 import { FileLeases } from "../../src/storage/sqlite/file-leases.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 import { createTestClock } from "../support/test-clock.ts";

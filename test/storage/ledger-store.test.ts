@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SpendQuery } from "../../src/core/ledger/records/ledger-store.ts";
-import { describeSpending, SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { describeSpending, SqliteLedgerStore } from "../../src/storage/sqlite/ledger/ledger-store.ts";
 import { grantOf } from "./contracts/samples.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 

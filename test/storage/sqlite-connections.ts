@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach } from "bun:test";
 import { rmSync } from "node:fs";
-import { openDatabase } from "../../src/storage/sqlite/database.ts";
+import { openDatabase } from "../../src/storage/sqlite/connection/database.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
 /**

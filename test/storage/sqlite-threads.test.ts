@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../../src/base/failures/store-error.ts";
 import { systemClock } from "../../src/base/time/clock.ts";
-import { openDatabase } from "../../src/storage/sqlite/database.ts";
+import { openDatabase } from "../../src/storage/sqlite/connection/database.ts";
 import type { SqliteStores } from "../../src/storage/sqlite/stores.ts";
 import type { ThreadMessage } from "../../src/storage/sqlite/threads/messages.ts";
 import { startStoreWorker } from "../../src/storage/sqlite/threads/start-store-worker.ts";

@@ -1,22 +1,10 @@
 import { describe } from "bun:test";
 import { RECORD_BOUNDS } from "../../src/core/usage/generations/generation-list.ts";
-import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
-import { SqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
-import { SqliteBudgetStore } from "../../src/storage/sqlite/budget-store.ts";
-import { SqliteConsoleSessionStore } from "../../src/storage/sqlite/console-session-store.ts";
-import { SqliteDrainStore } from "../../src/storage/sqlite/drain-store.ts";
-import { createSqliteIdentityStore } from "../../src/storage/sqlite/identity-store.ts";
-import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
-import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
-import { SqliteNamedRouteStore } from "../../src/storage/sqlite/named-route-store.ts";
-import { SqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
-import { SqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
-import { SqliteRetention } from "../../src/storage/sqlite/retention.ts";
-import { SqliteRollUp } from "../../src/storage/sqlite/roll-up.ts";
-import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
-import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
-import { SqliteTierStore } from "../../src/storage/sqlite/tier-store.ts";
-import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger/ledger-store.ts";
+import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
+import { SqliteRetention } from "../../src/storage/sqlite/usage/retention.ts";
+import { SqliteRollUp } from "../../src/storage/sqlite/usage/roll-up.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
 import { testBudgetStore } from "./contracts/budget-store.ts";
@@ -41,16 +29,16 @@ import { useSqlite } from "./sqlite-connections.ts";
 
 describe("SQLite", () => {
   const connect = useSqlite();
-  testAccountStore(() => new SqliteAccountStore(connect()));
-  testKeyStore(() => new SqliteKeyStore(connect()));
-  testProviderKeyStore(() => new SqliteProviderKeyStore(connect()));
-  testPromptLogStore(() => new SqlitePromptLogStore(connect()));
-  testSettingsStore(() => createSqliteSettingsStore(connect()));
-  testDrainStore(() => new SqliteDrainStore(connect()));
-  testNamedRouteStore(() => new SqliteNamedRouteStore(connect()));
+  testAccountStore(() => createSqliteStores(connect()).accounts);
+  testKeyStore(() => createSqliteStores(connect()).keys);
+  testProviderKeyStore(() => createSqliteStores(connect()).providerKeys);
+  testPromptLogStore(() => createSqliteStores(connect()).promptLog);
+  testSettingsStore(() => createSqliteStores(connect()).settings);
+  testDrainStore(() => createSqliteStores(connect()).drains);
+  testNamedRouteStore(() => createSqliteStores(connect()).namedRoutes);
   testTierStore(() => {
     const database = connect();
-    return { tiers: new SqliteTierStore(database), settings: createSqliteSettingsStore(database) };
+    return { tiers: createSqliteStores(database).tiers, settings: createSqliteStores(database).settings };
   });
   testUsageStore(() => new SqliteUsageStore(connect()));
   testGenerationList(() => new SqliteUsageStore(connect(), RECORD_BOUNDS));
@@ -86,17 +74,20 @@ describe("SQLite", () => {
   });
   testBudgetStore(() => {
     const database = connect();
-    return { budgets: new SqliteBudgetStore(database), usage: new SqliteUsageStore(database) };
+    return { budgets: createSqliteStores(database).budgets, usage: new SqliteUsageStore(database) };
   });
   testCreditChanges(() => {
     const ledger = new SqliteLedgerStore(connect());
     return { ledger, begin: async (transfer) => async () => void (await ledger.addTransfer(transfer)) };
   });
-  testAuditStore(() => new SqliteAuditStore(connect()));
+  testAuditStore(() => createSqliteStores(connect()).audit);
   testConsoleSessionStore(() => {
     const database = connect();
-    return { sessions: new SqliteConsoleSessionStore(database), keys: new SqliteKeyStore(database) };
+    return {
+      sessions: createSqliteStores(database).consoleSessions,
+      keys: createSqliteStores(database).keys,
+    };
   });
-  testIdentityStore(() => createSqliteIdentityStore(connect()));
-  testStoredResponseStore(() => createSqliteStoredResponseStore(connect()));
+  testIdentityStore(() => createSqliteStores(connect()).identities);
+  testStoredResponseStore(() => createSqliteStores(connect()).answers);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { formatCsv } from "../../src/core/usage/reports/format-csv.ts";
 import { hoursOfDays, type UsageQuery } from "../../src/core/usage/reports/report.ts";
-import { describeReport, describeTimes } from "../../src/storage/usage-sql/report.ts";
+import { describeReport, describeTimes } from "../../src/storage/sql/usage/report.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 
 const connect = useSqlite();

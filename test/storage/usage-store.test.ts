@@ -2,8 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { lowestIdAt } from "../../src/base/secrets/ids.ts";
 import { DAY_MS, HOUR_MS } from "../../src/base/time/time.ts";
 import { ANY_GENERATION } from "../../src/core/usage/generations/generation-list.ts";
-import { describePage, listGenerations, type Values } from "../../src/storage/sqlite/generation-list.ts";
-import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import {
+  describePage,
+  listGenerations,
+  type Values,
+} from "../../src/storage/sqlite/usage/generation-list.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
 import { openUsageOf, usageOf } from "./contracts/samples.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 

@@ -1,4 +1,4 @@
-import type { Postgres } from "../../src/storage/postgres/client.ts";
+import type { Postgres } from "../../src/storage/postgres/connection/client.ts";
 import { openTestPostgres } from "./open-postgres.ts";
 
 /** The clock of a test database. It stands still, and advances only when a test says so. */

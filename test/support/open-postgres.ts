@@ -1,5 +1,5 @@
 import { systemClock } from "../../src/base/time/clock.ts";
-import { connectPostgres, type Postgres } from "../../src/storage/postgres/client.ts";
+import { connectPostgres, type Postgres } from "../../src/storage/postgres/connection/client.ts";
 
 /** Longer than a machine that other work has stopped needs for a statement. Milliseconds. */
 const STATEMENT_MS = 60_000;

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
 import { systemClock } from "../../src/base/time/clock.ts";
-import { migrateDatabase } from "../../src/storage/postgres/migrate.ts";
+import { migrateDatabase } from "../../src/storage/postgres/migrations/migrate.ts";
 import { findFreePort } from "./free-port.ts";
 import { killAll, resumeFamily, stopFamily } from "./process-family.ts";
 import { findTempRoot } from "./temp-root.ts";

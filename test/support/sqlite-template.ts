@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { migrateDataDir } from "../../src/storage/sqlite/database.ts";
+import { migrateDataDir } from "../../src/storage/sqlite/connection/database.ts";
 import { makeTempFolder } from "./temp-folder.ts";
 
 const FILE = "gateway.db";

@@ -4,9 +4,8 @@ import { nextTurn } from "../../src/base/time/next-turn.ts";
 import { FEED_PLACES, type FeedOwner } from "../../src/core/usage/generations/feed-places.ts";
 import { type FeedBatch, GenerationFeed } from "../../src/core/usage/generations/generation-feed.ts";
 import { ANY_GENERATION, type GenerationFilter } from "../../src/core/usage/generations/generation-list.ts";
-import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
-import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
-import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { createSqliteStores } from "../../src/storage/sqlite/stores.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage/usage-store.ts";
 import { keyOf, openUsageOf, usageOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
 import { createTestClock } from "../support/test-clock.ts";
@@ -18,13 +17,13 @@ function createSite() {
   const database = connect();
   const clock = createTestClock();
   const usage = new SqliteUsageStore(database);
-  const keys = new SqliteKeyStore(database);
+  const keys = createSqliteStores(database).keys;
   const failures: unknown[] = [];
   let successes = 0;
   const feed = new GenerationFeed({
     clock,
     usage,
-    names: { keys, accounts: new SqliteAccountStore(database) },
+    names: { keys, accounts: createSqliteStores(database).accounts },
     onSuccess: () => {
       successes += 1;
     },

@@ -5,8 +5,8 @@ import { USAGE_FRAME } from "../../../src/core/usage/journal/journal-entry.ts";
 import { Recorder } from "../../../src/core/usage/journal/recorder.ts";
 import type { UsageRecord } from "../../../src/core/usage/records/records.ts";
 import { openFileJournal } from "../../../src/storage/journal/file-journal.ts";
-import { openDatabase } from "../../../src/storage/sqlite/database.ts";
-import { SqliteUsageStore } from "../../../src/storage/sqlite/usage-store.ts";
+import { openDatabase } from "../../../src/storage/sqlite/connection/database.ts";
+import { SqliteUsageStore } from "../../../src/storage/sqlite/usage/usage-store.ts";
 
 /** How often the journal drops what it has, as a recorder does after each group that it saves. Milliseconds. */
 const RELEASE_MS = 100;

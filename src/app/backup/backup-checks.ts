@@ -4,7 +4,7 @@ import { verifyAudit } from "../../core/audit/verify-audit.ts";
 import { checkLedger } from "../../core/ledger/credits/check-ledger.ts";
 import { findUnreadableKeys } from "../../core/provider-keys/find-unreadable.ts";
 import { createVault, type MasterKey, type MasterKeySource } from "../../core/provider-keys/vault.ts";
-import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
+import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
 import { type Finding, failure, ok, sharedSchema, warning } from "../doctor/finding.ts";
 import type { Stores } from "../stores/stores.ts";
 import { countRows } from "./count-rows.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { lockFile } from "../../storage/sqlite/data-lock.ts";
+import { lockFile } from "../../storage/sqlite/connection/data-lock.ts";
 
 const SUFFIX = ".partial";
 

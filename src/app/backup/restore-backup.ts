@@ -1,8 +1,8 @@
 import { constants, copyFileSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { makePrivateFolder } from "../../storage/files/private-files.ts";
-import { compareSchema } from "../../storage/sqlite/migrate.ts";
-import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
+import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
+import { compareSchema } from "../../storage/sqlite/migrations/migrate.ts";
 import { hashFile, syncPath } from "./hash-files.ts";
 import { type BackupManifest, DATABASE_FILE, JOURNAL_FOLDER, readManifest } from "./manifest.ts";
 

@@ -2,7 +2,8 @@ import type { Clock } from "../../base/time/clock.ts";
 import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
 import { createFileCatalogStore } from "../../storage/files/catalog-store.ts";
 import { PostgresCatalogStore } from "../../storage/postgres/catalog-store.ts";
-import { connectPostgres } from "../../storage/postgres/client.ts";
+import { connectPostgres } from "../../storage/postgres/connection/client.ts";
+import { createPostgresDatabase } from "../../storage/postgres/connection/sql-database.ts";
 import type { Config } from "../config/config-schema.ts";
 
 /** The configuration that decides where data is stored: plain data, so that it can be passed to another thread. */
@@ -17,7 +18,7 @@ export async function withCatalogStore<Result>(
   if (url === undefined) return work(createFileCatalogStore(data_dir));
   const database = connectPostgres({ url, isPooled, maxConnections: 1, clock });
   try {
-    return await work(new PostgresCatalogStore(database));
+    return await work(new PostgresCatalogStore(createPostgresDatabase(database)));
   } finally {
     await database.close();
   }

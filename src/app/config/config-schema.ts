@@ -10,7 +10,7 @@ import { tiersSchema } from "../../core/catalog/tiers/tier-schema.ts";
 import { EVENT_TYPES } from "../../core/events/event.ts";
 import { namedRoutesSchema } from "../../core/named-routes/route-schema.ts";
 import { readMasterKey } from "../../core/provider-keys/vault.ts";
-import { DatabaseUrlError, parseDatabaseUrl } from "../../storage/postgres/database-url.ts";
+import { DatabaseUrlError, parseDatabaseUrl } from "../../storage/postgres/connection/database-url.ts";
 import { parseRedisAddress, RedisAddressError } from "../../storage/redis/address.ts";
 import { WEBHOOK_FORMATS } from "../../telemetry/webhooks/render-event.ts";
 import { PROMPT_CACHING } from "../../wire/conversation/preferences.ts";

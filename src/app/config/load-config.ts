@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import type { z } from "zod";
-import { parseDatabaseUrl, withPassword } from "../../storage/postgres/database-url.ts";
+import { parseDatabaseUrl, withPassword } from "../../storage/postgres/connection/database-url.ts";
 import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
 import { type Config, configSchema } from "./config-schema.ts";
 import {

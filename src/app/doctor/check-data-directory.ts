@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, lstatSync, statfsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { isDataDirLocked } from "../../storage/sqlite/data-lock.ts";
-import { readDataDirSchema } from "../../storage/sqlite/database.ts";
-import { compareSchema } from "../../storage/sqlite/migrate.ts";
-import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
+import { isDataDirLocked } from "../../storage/sqlite/connection/data-lock.ts";
+import { readDataDirSchema } from "../../storage/sqlite/connection/database.ts";
+import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
+import { compareSchema } from "../../storage/sqlite/migrations/migrate.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
 import { type DoctorScene, type Finding, failure, ok, sharedSchema, warning } from "./finding.ts";
 

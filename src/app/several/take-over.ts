@@ -4,7 +4,7 @@ import type { RegisteredGateway, ReleasedLease } from "../../core/gateways/gatew
 import type { Journal } from "../../core/usage/journal/journal.ts";
 import { type Recovery, recoverUsage } from "../../core/usage/journal/recover-usage.ts";
 import { openFileJournal } from "../../storage/journal/file-journal.ts";
-import { isDataDirLocked, lockLeftDataDir } from "../../storage/sqlite/data-lock.ts";
+import { isDataDirLocked, lockLeftDataDir } from "../../storage/sqlite/connection/data-lock.ts";
 import { journalDirOf, type Stores } from "../stores/stores.ts";
 
 /** The stores that a takeover uses. */

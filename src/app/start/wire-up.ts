@@ -50,7 +50,7 @@ import { createRequestEncoder } from "../../encoder/request-encoder.ts";
 import type { HttpDeps } from "../../http/context/context.ts";
 import { prepareModelLists } from "../../http/routes/models/models.ts";
 import { openFileJournal } from "../../storage/journal/file-journal.ts";
-import { lockDataDir } from "../../storage/sqlite/data-lock.ts";
+import { lockDataDir } from "../../storage/sqlite/connection/data-lock.ts";
 import { startStoreWorker } from "../../storage/sqlite/threads/start-store-worker.ts";
 import type { StartStoreThread } from "../../storage/sqlite/threads/store-thread.ts";
 import { TextWebhook, type TextWebhookConfig } from "../../telemetry/webhooks/text-webhook.ts";

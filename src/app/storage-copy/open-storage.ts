@@ -8,21 +8,22 @@ import type { StorageDump } from "../../core/storage-copy/storage-dump.ts";
 import type { UsageStore } from "../../core/usage/reports/usage-store.ts";
 import { createFileCatalogStore } from "../../storage/files/catalog-store.ts";
 import { makePrivateFolder } from "../../storage/files/private-files.ts";
-import { PostgresAuditStore } from "../../storage/postgres/audit-store.ts";
 import { PostgresCatalogStore } from "../../storage/postgres/catalog-store.ts";
-import { connectPostgres } from "../../storage/postgres/client.ts";
-import { nameDatabase } from "../../storage/postgres/database-url.ts";
+import { connectPostgres } from "../../storage/postgres/connection/client.ts";
+import { nameDatabase } from "../../storage/postgres/connection/database-url.ts";
+import { createPostgresDatabase } from "../../storage/postgres/connection/sql-database.ts";
 import { PostgresDump } from "../../storage/postgres/dump.ts";
-import { PostgresLedgerStore } from "../../storage/postgres/ledger-store.ts";
-import { migratePostgres } from "../../storage/postgres/migrate.ts";
-import { PostgresUsageStore } from "../../storage/postgres/usage-store.ts";
-import { SqliteAuditStore } from "../../storage/sqlite/audit-store.ts";
-import { isDataDirLocked, lockDataDir } from "../../storage/sqlite/data-lock.ts";
-import { openDatabase } from "../../storage/sqlite/database.ts";
+import { PostgresLedgerStore } from "../../storage/postgres/ledger/ledger-store.ts";
+import { migratePostgres } from "../../storage/postgres/migrations/migrate.ts";
+import { PostgresUsageStore } from "../../storage/postgres/usage/usage-store.ts";
+import { SqlAuditStore } from "../../storage/sql/audit-store.ts";
+import { isDataDirLocked, lockDataDir } from "../../storage/sqlite/connection/data-lock.ts";
+import { openDatabase } from "../../storage/sqlite/connection/database.ts";
+import { createSqliteDatabase } from "../../storage/sqlite/connection/sql-database.ts";
 import { SqliteDump } from "../../storage/sqlite/dump.ts";
-import { SqliteLedgerStore } from "../../storage/sqlite/ledger-store.ts";
-import { compareSchema, readSchema } from "../../storage/sqlite/migrate.ts";
-import { SqliteUsageStore } from "../../storage/sqlite/usage-store.ts";
+import { SqliteLedgerStore } from "../../storage/sqlite/ledger/ledger-store.ts";
+import { compareSchema, readSchema } from "../../storage/sqlite/migrations/migrate.ts";
+import { SqliteUsageStore } from "../../storage/sqlite/usage/usage-store.ts";
 import { journalDirOf } from "../stores/stores.ts";
 
 /** A store that is copied from or to. */
@@ -79,7 +80,7 @@ async function openSqlite({ place, mustExist }: StorageLocation): Promise<OpenSt
   return {
     kind: "sqlite",
     dump: new SqliteDump({ database, location: dataDir, findObstacle: () => findJournal(dataDir) }),
-    audit: new SqliteAuditStore(database),
+    audit: new SqlAuditStore(createSqliteDatabase(database)),
     catalog: createFileCatalogStore(dataDir),
     ledger: new SqliteLedgerStore(database),
     usage: new SqliteUsageStore(database),
@@ -116,11 +117,12 @@ async function openPostgres({ place: url, isPooled }: StorageLocation, clock: Cl
     await database.close();
     throw newerTables(location);
   }
+  const shared = createPostgresDatabase(database);
   return {
     kind: "postgres",
     dump: new PostgresDump({ database, location }),
-    audit: new PostgresAuditStore(database),
-    catalog: new PostgresCatalogStore(database),
+    audit: new SqlAuditStore(shared),
+    catalog: new PostgresCatalogStore(shared),
     ledger: new PostgresLedgerStore({ database, maintenance: database }),
     usage: new PostgresUsageStore({ database }),
     close: () => database.close(),

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { lockDataDir } from "../../storage/sqlite/data-lock.ts";
-import { type CompactedDatabase, compactDatabase } from "../../storage/sqlite/database.ts";
+import { lockDataDir } from "../../storage/sqlite/connection/data-lock.ts";
+import { type CompactedDatabase, compactDatabase } from "../../storage/sqlite/connection/database.ts";
 
 /**
  * Removes the free pages of the database of a data directory.

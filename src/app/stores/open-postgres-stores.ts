@@ -2,33 +2,22 @@ import { StoreError } from "../../base/failures/store-error.ts";
 import { createIdSource } from "../../base/secrets/ids.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { GatewayIdentity } from "../../core/gateways/gateway-identity.ts";
-import { guardStore } from "../../storage/guard-store.ts";
+import { guardStore, guardStores } from "../../storage/guard-store.ts";
 import { listDamagedLines } from "../../storage/journal/damaged-lines.ts";
-import { PostgresAccountStore } from "../../storage/postgres/account-store.ts";
-import { PostgresAuditStore } from "../../storage/postgres/audit-store.ts";
-import { PostgresBudgetStore } from "../../storage/postgres/budget-store.ts";
 import { PostgresCatalogStore } from "../../storage/postgres/catalog-store.ts";
 import { PostgresChanges } from "../../storage/postgres/changes.ts";
-import { connectPostgres, type Postgres, type SqlRunner } from "../../storage/postgres/client.ts";
-import { PostgresConsoleSessionStore } from "../../storage/postgres/console-session-store.ts";
-import { nameDatabase } from "../../storage/postgres/database-url.ts";
-import { PostgresDrainStore } from "../../storage/postgres/drain-store.ts";
-import { PostgresGatewayRegistry } from "../../storage/postgres/gateway-registry.ts";
-import { PostgresIdentityStore } from "../../storage/postgres/identity-store.ts";
-import { PostgresKeyStore } from "../../storage/postgres/key-store.ts";
-import { PostgresLeases } from "../../storage/postgres/leases.ts";
-import { PostgresLedgerStore } from "../../storage/postgres/ledger-store.ts";
-import { requireSchema } from "../../storage/postgres/migrate.ts";
-import { PostgresMoneyLeases } from "../../storage/postgres/money-leases.ts";
-import { PostgresNamedRouteStore } from "../../storage/postgres/named-route-store.ts";
-import { PostgresPromptLogStore } from "../../storage/postgres/prompt-log-store.ts";
-import { PostgresProviderKeyStore } from "../../storage/postgres/provider-key-store.ts";
-import { PostgresRetention } from "../../storage/postgres/retention.ts";
-import { PostgresRollUp } from "../../storage/postgres/roll-up.ts";
-import { PostgresSettingsStore } from "../../storage/postgres/settings-store.ts";
-import { PostgresStoredResponseStore } from "../../storage/postgres/stored-response-store.ts";
-import { PostgresTierStore } from "../../storage/postgres/tier-store.ts";
-import { PostgresUsageStore } from "../../storage/postgres/usage-store.ts";
+import { connectPostgres, type Postgres, type SqlRunner } from "../../storage/postgres/connection/client.ts";
+import { nameDatabase } from "../../storage/postgres/connection/database-url.ts";
+import { createPostgresDatabase } from "../../storage/postgres/connection/sql-database.ts";
+import { PostgresGatewayRegistry } from "../../storage/postgres/gateways/gateway-registry.ts";
+import { PostgresLeases } from "../../storage/postgres/gateways/leases.ts";
+import { PostgresMoneyLeases } from "../../storage/postgres/gateways/money-leases.ts";
+import { PostgresLedgerStore } from "../../storage/postgres/ledger/ledger-store.ts";
+import { requireSchema } from "../../storage/postgres/migrations/migrate.ts";
+import { PostgresRetention } from "../../storage/postgres/usage/retention.ts";
+import { PostgresRollUp } from "../../storage/postgres/usage/roll-up.ts";
+import { PostgresUsageStore } from "../../storage/postgres/usage/usage-store.ts";
+import { createSqlStores } from "../../storage/sql/stores.ts";
 import type { StoreConfig } from "../catalog/open-catalog-store.ts";
 import { journalDirOf, type StorePlatform, type Stores } from "./stores.ts";
 
@@ -82,6 +71,7 @@ export async function openPostgresStores(
   const dataDir = config.data_dir;
   const gateways = guardStore(new PostgresGatewayRegistry(database));
   const changes = new PostgresChanges(database, !config.database.pooled);
+  const shared = createPostgresDatabase(database, changes);
   let identity: GatewayIdentity | null = null;
   return {
     gateways,
@@ -92,25 +82,13 @@ export async function openPostgresStores(
     },
     moneyLeases: guardStore(new PostgresMoneyLeases(database, () => requireIdentity(identity))),
     usageOf: (other) => guardStore(new PostgresUsageStore({ database, identity: () => other })),
-    keys: guardStore(new PostgresKeyStore(database, changes)),
-    accounts: guardStore(new PostgresAccountStore(database, changes)),
-    answers: guardStore(new PostgresStoredResponseStore(database)),
-    audit: guardStore(new PostgresAuditStore(database)),
-    identities: guardStore(new PostgresIdentityStore(database)),
-    consoleSessions: guardStore(new PostgresConsoleSessionStore(database)),
-    catalog: new PostgresCatalogStore(database, changes),
+    ...guardStores(createSqlStores(shared)),
+    catalog: new PostgresCatalogStore(shared),
     leases: guardStore(new PostgresLeases(database)),
     ledger: guardStore(new PostgresLedgerStore({ database, maintenance })),
-    budgets: guardStore(new PostgresBudgetStore(database, changes)),
-    namedRoutes: guardStore(new PostgresNamedRouteStore(database, changes)),
-    promptLog: guardStore(new PostgresPromptLogStore(database)),
-    providerKeys: guardStore(new PostgresProviderKeyStore(database, changes)),
     retention: guardStore(new PostgresRetention(maintenance)),
     rollUp: guardStore(new PostgresRollUp(maintenance)),
     usage: guardStore(new PostgresUsageStore({ database, identity: () => identity })),
-    settings: guardStore(new PostgresSettingsStore(database)),
-    drains: guardStore(new PostgresDrainStore(database, changes)),
-    tiers: guardStore(new PostgresTierStore(database, changes)),
     clock,
     random,
     ids: createIdSource(clock, random),

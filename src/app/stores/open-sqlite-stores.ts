@@ -3,12 +3,12 @@ import { LOCAL_CHANGES } from "../../core/gateways/change-source.ts";
 import { createSoleRegistry } from "../../core/gateways/sole-gateway.ts";
 import type { UsageStore } from "../../core/usage/reports/usage-store.ts";
 import { createFileCatalogStore } from "../../storage/files/catalog-store.ts";
-import { guardStore } from "../../storage/guard-store.ts";
+import { guardStore, guardStores } from "../../storage/guard-store.ts";
 import { listDamagedLines } from "../../storage/journal/damaged-lines.ts";
-import { isDataDirLocked } from "../../storage/sqlite/data-lock.ts";
-import { openDatabase } from "../../storage/sqlite/database.ts";
+import { isDataDirLocked } from "../../storage/sqlite/connection/data-lock.ts";
+import { openDatabase } from "../../storage/sqlite/connection/database.ts";
+import { repeatWhileBusy } from "../../storage/sqlite/connection/repeat-busy.ts";
 import { FileLeases } from "../../storage/sqlite/file-leases.ts";
-import { repeatWhileBusy } from "../../storage/sqlite/repeat-busy.ts";
 import { createSqliteStores, type SqliteStores } from "../../storage/sqlite/stores.ts";
 import { createThreadedStores } from "../../storage/sqlite/threads/threaded-stores.ts";
 import type { StoreConfig } from "../catalog/open-catalog-store.ts";
@@ -22,9 +22,7 @@ export function openSqliteStores(
   const { clock, random } = platform;
   const { stores, close } = open(dataDir, platform);
   const repeat = repeatWhileBusy(clock);
-  const guarded = Object.fromEntries(
-    Object.entries(stores).map(([name, store]) => [name, guardStore(store, repeat)]),
-  ) as unknown as SqliteStores;
+  const guarded = guardStores(stores, repeat);
   return {
     ...guarded,
     ...soleGateway(guarded.usage),

@@ -1,7 +1,7 @@
 import { makePrivateFolder } from "../../storage/files/private-files.ts";
-import { nameDatabase } from "../../storage/postgres/database-url.ts";
-import { migrateDatabase } from "../../storage/postgres/migrate.ts";
-import { migrateDataDir } from "../../storage/sqlite/database.ts";
+import { nameDatabase } from "../../storage/postgres/connection/database-url.ts";
+import { migrateDatabase } from "../../storage/postgres/migrations/migrate.ts";
+import { migrateDataDir } from "../../storage/sqlite/connection/database.ts";
 import type { StoreConfig } from "../catalog/open-catalog-store.ts";
 import { explainDatabaseFailure, openPostgresStores } from "./open-postgres-stores.ts";
 import { openSqliteStores } from "./open-sqlite-stores.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/time/clock.ts";
-import { nameDatabase } from "../../storage/postgres/database-url.ts";
+import { nameDatabase } from "../../storage/postgres/connection/database-url.ts";
 import { type PostgresProbe, probePostgres } from "../../storage/postgres/probe.ts";
 import { formatRedisAddress, parseRedisAddress } from "../../storage/redis/address.ts";
 import { probeRedis, type RedisProbe } from "../../storage/redis/probe.ts";

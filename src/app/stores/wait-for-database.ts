@@ -1,7 +1,7 @@
 import type { Log } from "../../base/failures/log.ts";
 import { StoreError } from "../../base/failures/store-error.ts";
 import type { Clock } from "../../base/time/clock.ts";
-import { sqlStateOf } from "../../storage/postgres/client.ts";
+import { sqlStateOf } from "../../storage/postgres/connection/client.ts";
 
 /** The pause between two attempts to open the stores. Milliseconds. */
 const RETRY_MS = 2_000;

@@ -2,9 +2,10 @@ import { formatImportedCatalog } from "../../core/catalog/records/format-catalog
 import type { CatalogStore, RefreshState } from "../../core/catalog/refresh/catalog-store.ts";
 import { parseRefreshState } from "../../core/catalog/refresh/parse-refresh-state.ts";
 import { type ImportedCatalog, parseImportedCatalog } from "../../core/catalog/served/validate-catalog.ts";
-import type { Postgres, SqlRunner } from "./client.ts";
-import { requireKnown } from "./require-known.ts";
-import { type KnownRevisions, Revision } from "./revision.ts";
+import type { SqlDatabase } from "../sql/database.ts";
+import { requireKnown } from "../sql/require-known.ts";
+import { Revision } from "../sql/revision.ts";
+import { type Sql, sql } from "../sql/statement.ts";
 
 /** The imported catalog and the state of its refreshes in PostgreSQL. */
 export class PostgresCatalogStore implements CatalogStore {
@@ -13,11 +14,8 @@ export class PostgresCatalogStore implements CatalogStore {
   /** The version that was read last. */
   private version = "";
 
-  constructor(
-    private readonly database: Postgres,
-    revisions?: KnownRevisions,
-  ) {
-    this.revision = new Revision(database, "catalog", revisions);
+  constructor(private readonly database: SqlDatabase) {
+    this.revision = new Revision(database, "catalog");
   }
 
   /** While the database is unavailable, nothing can be said to have changed. */
@@ -44,9 +42,10 @@ export class PostgresCatalogStore implements CatalogStore {
 
   async writeCatalog({ source, models }: ImportedCatalog) {
     const text = formatImportedCatalog(source, models);
-    await this.revision.change(async (sql) => {
-      await requireKnown(sql, "catalog", null, models);
-      await writeDocument(sql, "catalog", text);
+    const { traits } = this.database;
+    await this.revision.change(function* () {
+      yield* requireKnown(traits, "catalog", null, models);
+      yield* writeDocument("catalog", text);
     });
   }
 
@@ -55,13 +54,12 @@ export class PostgresCatalogStore implements CatalogStore {
   }
 
   async writeRefreshState(state: RefreshState) {
-    await writeDocument(this.database, "refresh", JSON.stringify(state));
+    await this.database.run(writeDocument("refresh", JSON.stringify(state)));
   }
 
   private async readDocument(name: DocumentName): Promise<string | null> {
-    const [row] = await this.database.run<{ document: string }>(
-      "SELECT document FROM catalog_documents WHERE name = $1",
-      [name],
+    const [row] = await this.database.run(
+      sql<{ document: string }>`SELECT document FROM catalog_documents WHERE name = ${name}`,
     );
     return row?.document ?? null;
   }
@@ -69,10 +67,7 @@ export class PostgresCatalogStore implements CatalogStore {
 
 type DocumentName = "catalog" | "refresh";
 
-async function writeDocument(sql: SqlRunner, name: DocumentName, document: string): Promise<void> {
-  await sql.run(
-    `INSERT INTO catalog_documents (name, document) VALUES ($1, $2)
-     ON CONFLICT (name) DO UPDATE SET document = excluded.document`,
-    [name, document],
-  );
+function writeDocument(name: DocumentName, document: string): Sql {
+  return sql`INSERT INTO catalog_documents (name, document) VALUES (${name}, ${document})
+    ON CONFLICT (name) DO UPDATE SET document = excluded.document`;
 }

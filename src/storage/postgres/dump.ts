@@ -6,11 +6,11 @@ import {
   type DumpValue,
   OWN_SETTINGS,
 } from "../../core/storage-copy/tables.ts";
-import { encodeList, type Postgres, type SqlRunner, type SqlValue } from "./client.ts";
-import { CopiedCredits } from "./copied-credits.ts";
-import { dayOfId, Partitions } from "./partitions.ts";
-import { copyRecords } from "./save-usage.ts";
-import { cleanText, readInteger, readNullableInteger } from "./values.ts";
+import { cleanText, readInteger, readNullableInteger } from "../sql/values.ts";
+import { encodeList, type Postgres, type SqlRunner, type SqlValue } from "./connection/client.ts";
+import { CopiedCredits } from "./ledger/copied-credits.ts";
+import { dayOfId, Partitions } from "./ledger/partitions.ts";
+import { copyRecords } from "./usage/save-usage.ts";
 
 /** What a dump of PostgreSQL needs. Its statements may take minutes. */
 export interface PostgresDumpOptions {

@@ -1,8 +1,8 @@
 import type { VersionedGateway } from "../../core/gateways/newer-rows.ts";
-import { connectPostgres, type PostgresOptions } from "./client.ts";
-import { readSchema, type Schema } from "./migrate.ts";
+import { connectPostgres, type PostgresOptions } from "./connection/client.ts";
 import { gateways as gatewaysStep } from "./migrations/0003-gateways.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { MIGRATIONS } from "./migrations/list.ts";
+import { readSchema, type Schema } from "./migrations/migrate.ts";
 
 /** What a PostgreSQL server says about itself. */
 export interface PostgresProbe {

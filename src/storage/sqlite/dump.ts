@@ -10,9 +10,10 @@ import {
   type TableName,
 } from "../../core/storage-copy/tables.ts";
 import type { UsageRecord } from "../../core/usage/records/records.ts";
-import { GenerationTags } from "./generation-tags.ts";
-import { createSqliteSettingsStore } from "./settings-store.ts";
-import { columnsOf, GENERATION_COLUMNS } from "./usage-store.ts";
+import { SqlSettingsStore } from "../sql/settings-store.ts";
+import { createSqliteDatabase } from "./connection/sql-database.ts";
+import { GenerationTags } from "./usage/generation-tags.ts";
+import { columnsOf, GENERATION_COLUMNS } from "./usage/usage-store.ts";
 
 /** How SQLite keeps a table of a dump, as far as it differs. */
 interface Mapping {
@@ -68,7 +69,7 @@ export class SqliteDump implements StorageDump {
   constructor(private readonly options: SqliteDumpOptions) {
     this.location = options.location;
     this.database = options.database;
-    this.settings = createSqliteSettingsStore(options.database);
+    this.settings = new SqlSettingsStore(createSqliteDatabase(options.database));
     this.tags = new GenerationTags(options.database);
   }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Clock, Timer } from "../../base/time/clock.ts";
 import type { Lease, LeaseRequest, Leases } from "../../base/time/lease.ts";
-import { type FileLock, lockFile } from "./data-lock.ts";
+import { type FileLock, lockFile } from "./connection/data-lock.ts";
 
 /**
  * Leases of the processes that share a data directory, as locked files. The operating system ends the leases of a process that

@@ -16,23 +16,14 @@ import type { SettingsStore } from "../../core/settings/settings-store.ts";
 import type { GenerationList } from "../../core/usage/generations/generation-list.ts";
 import type { UsageRetention, UsageRollUp } from "../../core/usage/records/retention.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
-import { SqliteAccountStore } from "./account-store.ts";
-import { SqliteAuditStore } from "./audit-store.ts";
+import { createSqlStores } from "../sql/stores.ts";
 import { SqliteBudgetStore } from "./budget-store.ts";
-import { SqliteConsoleSessionStore } from "./console-session-store.ts";
-import { SqliteDrainStore } from "./drain-store.ts";
-import { createSqliteIdentityStore } from "./identity-store.ts";
+import { createSqliteDatabase } from "./connection/sql-database.ts";
 import { SqliteKeyStore } from "./key-store.ts";
-import { SqliteLedgerStore } from "./ledger-store.ts";
-import { SqliteNamedRouteStore } from "./named-route-store.ts";
-import { SqlitePromptLogStore } from "./prompt-log-store.ts";
-import { SqliteProviderKeyStore } from "./provider-key-store.ts";
-import { SqliteRetention } from "./retention.ts";
-import { SqliteRollUp } from "./roll-up.ts";
-import { createSqliteSettingsStore } from "./settings-store.ts";
-import { createSqliteStoredResponseStore } from "./stored-response-store.ts";
-import { SqliteTierStore } from "./tier-store.ts";
-import { SqliteUsageStore } from "./usage-store.ts";
+import { SqliteLedgerStore } from "./ledger/ledger-store.ts";
+import { SqliteRetention } from "./usage/retention.ts";
+import { SqliteRollUp } from "./usage/roll-up.ts";
+import { SqliteUsageStore } from "./usage/usage-store.ts";
 
 /** The stores that are in the database of a data directory. */
 export interface SqliteStores {
@@ -56,24 +47,15 @@ export interface SqliteStores {
 }
 
 /** Creates all stores over one connection. */
-export function createSqliteStores(database: Database): SqliteStores {
+export function createSqliteStores(connection: Database): SqliteStores {
+  const database = createSqliteDatabase(connection);
   return {
-    accounts: new SqliteAccountStore(database),
-    answers: createSqliteStoredResponseStore(database),
-    audit: new SqliteAuditStore(database),
+    ...createSqlStores(database),
     budgets: new SqliteBudgetStore(database),
-    consoleSessions: new SqliteConsoleSessionStore(database),
-    drains: new SqliteDrainStore(database),
-    identities: createSqliteIdentityStore(database),
     keys: new SqliteKeyStore(database),
-    ledger: new SqliteLedgerStore(database),
-    namedRoutes: new SqliteNamedRouteStore(database),
-    promptLog: new SqlitePromptLogStore(database),
-    providerKeys: new SqliteProviderKeyStore(database),
-    retention: new SqliteRetention(database),
-    rollUp: new SqliteRollUp(database),
-    settings: createSqliteSettingsStore(database),
-    tiers: new SqliteTierStore(database),
-    usage: new SqliteUsageStore(database),
+    ledger: new SqliteLedgerStore(connection),
+    retention: new SqliteRetention(connection),
+    rollUp: new SqliteRollUp(connection),
+    usage: new SqliteUsageStore(connection),
   };
 }

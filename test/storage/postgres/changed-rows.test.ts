@@ -4,16 +4,11 @@ import { StoreHealth } from "../../../src/base/failures/store-health.ts";
 import { createAccountCache } from "../../../src/core/accounts/memory/account-cache.ts";
 import { createKeyCache } from "../../../src/core/accounts/memory/key-cache.ts";
 import { createAccountRoutes } from "../../../src/core/named-routes/account-routes.ts";
-import { PostgresAccountStore } from "../../../src/storage/postgres/account-store.ts";
-import { PostgresBudgetStore } from "../../../src/storage/postgres/budget-store.ts";
-import type { Postgres } from "../../../src/storage/postgres/client.ts";
-import { PostgresKeyStore } from "../../../src/storage/postgres/key-store.ts";
-import { PostgresNamedRouteStore } from "../../../src/storage/postgres/named-route-store.ts";
-import { PostgresProviderKeyStore } from "../../../src/storage/postgres/provider-key-store.ts";
+import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
 import { POSTGRES_BIN } from "../../support/postgres.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 import { accountOf, keyOf, memberOf, providerKeyOf } from "../contracts/samples.ts";
-import { usePostgres } from "./databases.ts";
+import { openSqlStores, usePostgres } from "./databases.ts";
 
 /** Counts the statements that read a table by `pattern`, of one process. */
 function count(
@@ -44,11 +39,11 @@ describe.skipIf(POSTGRES_BIN === null)("a cache of a gateway on PostgreSQL", () 
   const names = Array.from({ length: 50 }, (_, at) => `${at}`.padStart(2, "0"));
 
   async function cacheKeys() {
-    const other = new PostgresKeyStore(connect());
+    const other = openSqlStores(connect()).keys;
     for (const name of names) await other.insertKey(keyOf(`key_${name}`, { hash: `hash_${name}` }));
     const counted = count(connect(), /FROM api_keys WHERE hash/);
     const cache = createKeyCache({
-      store: new PostgresKeyStore(counted.database),
+      store: openSqlStores(counted.database).keys,
       health: createHealth(),
       clock,
       adminSecret: null,
@@ -127,7 +122,7 @@ describe.skipIf(POSTGRES_BIN === null)("a cache of a gateway on PostgreSQL", () 
     await database.run(
       "INSERT INTO changed_rows (name, id) SELECT 'keys', 'old' FROM generate_series(1, 12000)",
     );
-    const keys = new PostgresKeyStore(database);
+    const keys = openSqlStores(database).keys;
     for (let at = 0; at < 100; at++) await keys.insertKey(keyOf(`key_${at}`, { hash: `hash_${at}` }));
     const [row] = await database.run<{ rows: string }>(
       "SELECT count(*) AS rows FROM changed_rows WHERE name = 'keys'",
@@ -136,14 +131,14 @@ describe.skipIf(POSTGRES_BIN === null)("a cache of a gateway on PostgreSQL", () 
   });
 
   test("reads one account again after a change of it, of its policy or of a budget of it, and one membership after a change of it", async () => {
-    const other = new PostgresAccountStore(connect());
+    const other = openSqlStores(connect()).accounts;
     for (const name of names) {
       await other.insertAccount(accountOf(`user_${name}`));
       await other.putMember(memberOf("org_a", `user_${name}`, { role: "member" }));
     }
     const counted = count(connect(), /FROM (accounts|members) WHERE (id|organization_id) = \$1/);
-    const accounts = new PostgresAccountStore(counted.database);
-    const cache = createAccountCache(accounts, createHealth(), new PostgresBudgetStore(connect()));
+    const accounts = openSqlStores(counted.database).accounts;
+    const cache = createAccountCache(accounts, createHealth(), openSqlStores(connect()).budgets);
     const readAll = async () => {
       for (const name of names) {
         await cache.account(`user_${name}`);
@@ -167,7 +162,7 @@ describe.skipIf(POSTGRES_BIN === null)("a cache of a gateway on PostgreSQL", () 
     await readAll();
     expect(counted.found).toBe(2);
     expect(await cache.member("org_a", "user_08")).toMatchObject({ role: "admin" });
-    await new PostgresBudgetStore(connect()).insertBudget({
+    await openSqlStores(connect()).budgets.insertBudget({
       id: "budget_1",
       accountId: "user_09",
       name: "monthly",
@@ -189,9 +184,9 @@ describe.skipIf(POSTGRES_BIN === null)("a cache of a gateway on PostgreSQL", () 
   });
 
   test("reads the BYOK keys and the routes of one account again", async () => {
-    const [routes, keys] = [new PostgresNamedRouteStore(connect()), new PostgresProviderKeyStore(connect())];
+    const [routes, keys] = [openSqlStores(connect()).namedRoutes, openSqlStores(connect()).providerKeys];
     const counted = count(connect(), /FROM named_routes/);
-    const cache = createAccountRoutes(new PostgresNamedRouteStore(counted.database), createHealth());
+    const cache = createAccountRoutes(openSqlStores(counted.database).namedRoutes, createHealth());
     await cache.refresh();
     for (const name of names) await cache.of(`user_${name}`);
     counted.found = 0;

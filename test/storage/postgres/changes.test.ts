@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { PostgresChanges } from "../../../src/storage/postgres/changes.ts";
-import type { Postgres } from "../../../src/storage/postgres/client.ts";
-import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";
-import { PostgresKeyStore } from "../../../src/storage/postgres/key-store.ts";
+import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
+import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/gateway-registry.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openTestPostgres } from "../../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
+import { openSqlStores } from "./databases.ts";
 
 describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", () => {
   let server: TestPostgres;
@@ -58,7 +58,7 @@ describe.skipIf(POSTGRES_BIN === null)("the changes of a PostgreSQL database", (
   test("a store answers with the revision of the last reading, and asks the database before the first", async () => {
     const database = connect();
     const { changes } = watch(false);
-    const store = new PostgresKeyStore(database, changes);
+    const store = openSqlStores(database, changes).keys;
     await raise(database, "keys");
     expect(await store.keyRevision()).toBe(1);
     await changes.read();

@@ -5,7 +5,7 @@ import {
   encodeList,
   type Postgres,
   sqlStateOf,
-} from "../../../src/storage/postgres/client.ts";
+} from "../../../src/storage/postgres/connection/client.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createTestClock, type TestClock } from "../../support/test-clock.ts";

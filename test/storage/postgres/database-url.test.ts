@@ -3,8 +3,12 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../src/base/time/clock.ts";
-import { connectPostgres } from "../../../src/storage/postgres/client.ts";
-import { nameDatabase, parseDatabaseUrl, withPassword } from "../../../src/storage/postgres/database-url.ts";
+import { connectPostgres } from "../../../src/storage/postgres/connection/client.ts";
+import {
+  nameDatabase,
+  parseDatabaseUrl,
+  withPassword,
+} from "../../../src/storage/postgres/connection/database-url.ts";
 import { type Certificates, makeCertificates } from "../../support/certificates.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
 import { makeTempFolder } from "../../support/temp-folder.ts";

@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "bun:test";
-import { connectPostgres, type Postgres } from "../../../src/storage/postgres/client.ts";
+import { connectPostgres, type Postgres } from "../../../src/storage/postgres/connection/client.ts";
+import { createPostgresDatabase } from "../../../src/storage/postgres/connection/sql-database.ts";
+import type { KnownRevisions } from "../../../src/storage/sql/database.ts";
+import { createSqlStores } from "../../../src/storage/sql/stores.ts";
 import { startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 
@@ -26,4 +29,9 @@ export function usePostgres(): () => Postgres {
     opened.push(connection);
     return connection;
   };
+}
+
+/** Returns the stores that are written once for all databases. */
+export function openSqlStores(database: Postgres, known?: KnownRevisions) {
+  return createSqlStores(createPostgresDatabase(database, known));
 }

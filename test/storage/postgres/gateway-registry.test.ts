@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { GatewayReplacedError } from "../../../src/core/gateways/gateway-identity.ts";
 import { GATEWAY_LEASE_MS, RENEWAL_MS } from "../../../src/core/gateways/gateway-registry.ts";
-import type { Postgres } from "../../../src/storage/postgres/client.ts";
-import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";
-import { requireEpoch } from "../../../src/storage/postgres/require-epoch.ts";
+import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
+import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/gateway-registry.ts";
+import { requireEpoch } from "../../../src/storage/postgres/gateways/require-epoch.ts";
 import { type DatabaseClock, stopDatabaseClock } from "../../support/database-clock.ts";
 import { openTestPostgres } from "../../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";

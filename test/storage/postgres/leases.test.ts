@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from "bun:test";
 import type { Lease, Leases } from "../../../src/base/time/lease.ts";
-import type { Postgres } from "../../../src/storage/postgres/client.ts";
-import { PostgresLeases } from "../../../src/storage/postgres/leases.ts";
+import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
+import { PostgresLeases } from "../../../src/storage/postgres/gateways/leases.ts";
 import { type DatabaseClock, stopDatabaseClock } from "../../support/database-clock.ts";
 import { openTestPostgres } from "../../support/open-postgres.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";

@@ -1,12 +1,11 @@
 import { describe } from "bun:test";
 import type { Transfer } from "../../../src/core/ledger/records/records.ts";
-import { PostgresBudgetStore } from "../../../src/storage/postgres/budget-store.ts";
-import type { Postgres } from "../../../src/storage/postgres/client.ts";
-import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger-store.ts";
-import { PostgresRetention } from "../../../src/storage/postgres/retention.ts";
-import { PostgresRollUp } from "../../../src/storage/postgres/roll-up.ts";
-import { writeTransfer } from "../../../src/storage/postgres/transfers.ts";
-import { PostgresUsageStore } from "../../../src/storage/postgres/usage-store.ts";
+import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
+import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger/ledger-store.ts";
+import { writeTransfer } from "../../../src/storage/postgres/ledger/transfers.ts";
+import { PostgresRetention } from "../../../src/storage/postgres/usage/retention.ts";
+import { PostgresRollUp } from "../../../src/storage/postgres/usage/roll-up.ts";
+import { PostgresUsageStore } from "../../../src/storage/postgres/usage/usage-store.ts";
 import { ON_POSTGRES } from "../../support/test-databases.ts";
 import { testBudgetStore } from "../contracts/budget-store.ts";
 import { testConcurrentWriters } from "../contracts/concurrent-writers.ts";
@@ -16,7 +15,7 @@ import { testHourlyUsage } from "../contracts/hourly-usage.ts";
 import { testLedgerStore } from "../contracts/ledger-store.ts";
 import { testRetention } from "../contracts/retention.ts";
 import { testUsageStore } from "../contracts/usage-store.ts";
-import { usePostgres } from "./databases.ts";
+import { openSqlStores, usePostgres } from "./databases.ts";
 
 describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   const connect = usePostgres();
@@ -54,7 +53,10 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   });
   testBudgetStore(() => {
     const database = connect();
-    return { budgets: new PostgresBudgetStore(database), usage: new PostgresUsageStore({ database }) };
+    return {
+      budgets: openSqlStores(database).budgets,
+      usage: new PostgresUsageStore({ database }),
+    };
   });
   testCreditChanges(() => {
     const database = connect();

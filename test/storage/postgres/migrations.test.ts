@@ -1,8 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { connectPostgres, type Postgres, sqlStateOf } from "../../../src/storage/postgres/client.ts";
-import { migratePostgres, NewerSchemaError } from "../../../src/storage/postgres/migrate.ts";
+import {
+  connectPostgres,
+  type Postgres,
+  sqlStateOf,
+} from "../../../src/storage/postgres/connection/client.ts";
+import { MIGRATIONS } from "../../../src/storage/postgres/migrations/list.ts";
+import { migratePostgres, NewerSchemaError } from "../../../src/storage/postgres/migrations/migrate.ts";
 import type { Migration } from "../../../src/storage/postgres/migrations/migration.ts";
-import { MIGRATIONS } from "../../../src/storage/postgres/migrations.ts";
 import { POSTGRES_BIN, startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 

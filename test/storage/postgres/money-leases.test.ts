@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../../src/base/time/clock.ts";
 import { LeasedHoldBook } from "../../../src/core/ledger/leases/leased-hold-book.ts";
-import type { Postgres } from "../../../src/storage/postgres/client.ts";
-import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";
-import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger-store.ts";
-import { PostgresMoneyLeases } from "../../../src/storage/postgres/money-leases.ts";
-import { PostgresUsageStore } from "../../../src/storage/postgres/usage-store.ts";
+import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
+import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/gateway-registry.ts";
+import { PostgresMoneyLeases } from "../../../src/storage/postgres/gateways/money-leases.ts";
+import { PostgresLedgerStore } from "../../../src/storage/postgres/ledger/ledger-store.ts";
+import { PostgresUsageStore } from "../../../src/storage/postgres/usage/usage-store.ts";
 import { testHoldBook } from "../../ledger/contracts/hold-book.ts";
 import { testMoneyLeases } from "../../ledger/contracts/money-leases.ts";
 import { MemoryLeaseBank } from "../../ledger/memory-money-leases.ts";

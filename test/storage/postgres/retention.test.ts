@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { lowestIdAt } from "../../../src/base/secrets/ids.ts";
 import { DAY_MS } from "../../../src/base/time/time.ts";
-import type { Postgres } from "../../../src/storage/postgres/client.ts";
-import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateway-registry.ts";
-import { PostgresMoneyLeases } from "../../../src/storage/postgres/money-leases.ts";
-import { PostgresRetention } from "../../../src/storage/postgres/retention.ts";
-import { PostgresUsageStore } from "../../../src/storage/postgres/usage-store.ts";
+import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
+import { PostgresGatewayRegistry } from "../../../src/storage/postgres/gateways/gateway-registry.ts";
+import { PostgresMoneyLeases } from "../../../src/storage/postgres/gateways/money-leases.ts";
+import { PostgresRetention } from "../../../src/storage/postgres/usage/retention.ts";
+import { PostgresUsageStore } from "../../../src/storage/postgres/usage/usage-store.ts";
 import { POSTGRES_BIN } from "../../support/postgres.ts";
 import { usageOf } from "../contracts/samples.ts";
 import { usePostgres } from "./databases.ts";

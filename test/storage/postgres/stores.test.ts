@@ -1,20 +1,10 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import type { AuditStore } from "../../../src/core/audit/audit-store.ts";
 import { verifyAudit } from "../../../src/core/audit/verify-audit.ts";
 import { NO_REFRESH } from "../../../src/core/catalog/refresh/catalog-store.ts";
-import { PostgresAccountStore } from "../../../src/storage/postgres/account-store.ts";
-import { PostgresAuditStore } from "../../../src/storage/postgres/audit-store.ts";
 import { PostgresCatalogStore } from "../../../src/storage/postgres/catalog-store.ts";
-import type { Postgres } from "../../../src/storage/postgres/client.ts";
-import { PostgresConsoleSessionStore } from "../../../src/storage/postgres/console-session-store.ts";
-import { PostgresDrainStore } from "../../../src/storage/postgres/drain-store.ts";
-import { PostgresIdentityStore } from "../../../src/storage/postgres/identity-store.ts";
-import { PostgresKeyStore } from "../../../src/storage/postgres/key-store.ts";
-import { PostgresNamedRouteStore } from "../../../src/storage/postgres/named-route-store.ts";
-import { PostgresPromptLogStore } from "../../../src/storage/postgres/prompt-log-store.ts";
-import { PostgresProviderKeyStore } from "../../../src/storage/postgres/provider-key-store.ts";
-import { PostgresSettingsStore } from "../../../src/storage/postgres/settings-store.ts";
-import { PostgresStoredResponseStore } from "../../../src/storage/postgres/stored-response-store.ts";
-import { PostgresTierStore } from "../../../src/storage/postgres/tier-store.ts";
+import type { Postgres } from "../../../src/storage/postgres/connection/client.ts";
+import { createPostgresDatabase } from "../../../src/storage/postgres/connection/sql-database.ts";
 import { ON_POSTGRES } from "../../support/test-databases.ts";
 import { testAccountStore } from "../contracts/account-store.ts";
 import { testAuditStore } from "../contracts/audit-store.ts";
@@ -30,36 +20,42 @@ import { auditDraftOf } from "../contracts/samples.ts";
 import { testSettingsStore } from "../contracts/settings-store.ts";
 import { testStoredResponseStore } from "../contracts/stored-response-store.ts";
 import { testTierStore } from "../contracts/tier-store.ts";
-import { usePostgres } from "./databases.ts";
+import { openSqlStores, usePostgres } from "./databases.ts";
 
 describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
   const connect = usePostgres();
-  testAccountStore(() => new PostgresAccountStore(connect()));
-  testKeyStore(() => new PostgresKeyStore(connect()));
-  testProviderKeyStore(() => new PostgresProviderKeyStore(connect()));
-  testPromptLogStore(() => new PostgresPromptLogStore(connect()));
-  testSettingsStore(() => new PostgresSettingsStore(connect()));
-  testDrainStore(() => new PostgresDrainStore(connect()));
-  testNamedRouteStore(() => new PostgresNamedRouteStore(connect()));
+  testAccountStore(() => openSqlStores(connect()).accounts);
+  testKeyStore(() => openSqlStores(connect()).keys);
+  testProviderKeyStore(() => openSqlStores(connect()).providerKeys);
+  testPromptLogStore(() => openSqlStores(connect()).promptLog);
+  testSettingsStore(() => openSqlStores(connect()).settings);
+  testDrainStore(() => openSqlStores(connect()).drains);
+  testNamedRouteStore(() => openSqlStores(connect()).namedRoutes);
   testTierStore(() => {
     const database = connect();
-    return { tiers: new PostgresTierStore(database), settings: new PostgresSettingsStore(database) };
+    return {
+      tiers: openSqlStores(database).tiers,
+      settings: openSqlStores(database).settings,
+    };
   });
-  testAuditStore(() => new PostgresAuditStore(connect()));
+  testAuditStore(() => openSqlStores(connect()).audit);
   testConsoleSessionStore(() => {
     const database = connect();
-    return { sessions: new PostgresConsoleSessionStore(database), keys: new PostgresKeyStore(database) };
+    return {
+      sessions: openSqlStores(database).consoleSessions,
+      keys: openSqlStores(database).keys,
+    };
   });
-  testIdentityStore(() => new PostgresIdentityStore(connect()));
-  testStoredResponseStore(() => new PostgresStoredResponseStore(connect()));
-  testCatalogStore(() => new PostgresCatalogStore(connect()));
+  testIdentityStore(() => openSqlStores(connect()).identities);
+  testStoredResponseStore(() => openSqlStores(connect()).answers);
+  testCatalogStore(() => new PostgresCatalogStore(createPostgresDatabase(connect())));
 
   describe("the audit log in PostgreSQL", () => {
     let database: Postgres;
-    let store: PostgresAuditStore;
+    let store: AuditStore;
     beforeEach(() => {
       database = connect();
-      store = new PostgresAuditStore(database);
+      store = openSqlStores(database).audit;
     });
 
     test.each(["UPDATE audit_log SET at = 2", "DELETE FROM audit_log", "TRUNCATE audit_log"])(
@@ -96,7 +92,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
     test("two gateways that settle the same old change at the same time write one entry", async () => {
       await store.beginChange(auditDraftOf("left"), "gateway_gone");
       await database.run("UPDATE begun_changes SET begun_at = begun_at - interval '61 minutes'");
-      const other = new PostgresAuditStore(connect());
+      const other = openSqlStores(connect()).audit;
       const settled = await Promise.all([store.settleChanges("gateway_a"), other.settleChanges("gateway_b")]);
       expect(settled.sort()).toEqual([0, 1]);
       expect(await verifyAudit(store)).toMatchObject({ entries: 1, flaw: null });
@@ -105,7 +101,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
 
   test("expired idempotency keys are deleted from PostgreSQL when the next one is claimed", async () => {
     const database = connect();
-    const store = new PostgresStoredResponseStore(database);
+    const store = openSqlStores(database).answers;
     const claim = { fingerprint: "f", at: 1_000, expiredAt: 0, maxNames: 3 };
     for (const name of ["a", "b", "c"]) await store.claimKey({ scope: "key_a", name }, claim);
     await store.claimKey({ scope: "key_a", name: "a" }, { ...claim, at: 2_000, expiredAt: 1_001 });
@@ -118,7 +114,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
       await database.run(
         "INSERT INTO catalog_documents VALUES ('catalog', '{'), ('refresh', '{\"attemptedAt\": \"yesterday\"}')",
       );
-      const store = new PostgresCatalogStore(database);
+      const store = new PostgresCatalogStore(createPostgresDatabase(database));
       const { value, problems } = (await store.readCatalog()) ?? {};
       expect(value).toBeNull();
       expect(problems?.join("\n")).toContain("the catalog in the database");
@@ -127,7 +123,7 @@ describe.skipIf(!ON_POSTGRES)("PostgreSQL", () => {
 
     test("keeps its version while the database is unavailable, and says that the catalog cannot be read", async () => {
       const database = connect();
-      const store = new PostgresCatalogStore(database);
+      const store = new PostgresCatalogStore(createPostgresDatabase(database));
       const before = await store.readVersion();
       await database.run("ALTER TABLE revisions RENAME TO away");
       await database.run("ALTER TABLE catalog_documents RENAME TO gone");

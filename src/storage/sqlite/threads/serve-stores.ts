@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { RejectedRecordError } from "../../../base/failures/store-error.ts";
-import { openDatabase, openReader } from "../database.ts";
-import { prepareLazily } from "../prepare-lazily.ts";
+import { openDatabase, openReader } from "../connection/database.ts";
+import { prepareLazily } from "../connection/prepare-lazily.ts";
 import { createSqliteStores, type SqliteStores } from "../stores.ts";
 import { CALLS, type Call } from "./lanes.ts";
 import {

@@ -1,0 +1,63 @@
+import { lowestIdAt } from "../../../base/secrets/ids.ts";
+import { dayOf } from "../../../base/time/time.ts";
+import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
+import type { SqlValue } from "../connection/client.ts";
+
+/** What a filter compares: columns first, of which the first four have an index. */
+const COLUMNS = {
+  sessionId: "session_id",
+  keyId: "key_id",
+  accountId: "account_id",
+  model: "model",
+  outcome: "outcome",
+  userId: "record::json ->> 'userId'",
+  provider: "record::json ->> 'provider'",
+  errorType: "record::json ->> 'error'",
+} as const;
+type Name = keyof typeof COLUMNS;
+const NAMES = Object.keys(COLUMNS) as Name[];
+const INDEXED: readonly Name[] = ["sessionId", "keyId", "accountId", "model"];
+
+/** Outcomes that are rare, and have an index. Other generations have no error. */
+const INDEXED_OUTCOMES = ["failed", "cancelled", "interrupted"];
+
+/** Where generations are read: the tables, and the columns that are compared with the days. PostgreSQL skips partitions of a table only if the column of that table is compared. */
+const ALL = { from: "generations", dayColumns: ["day"] };
+const OF_TAG = {
+  from: "generation_tags AS tagged JOIN generations USING (day, id)",
+  dayColumns: ["tagged.day", "generations.day"],
+};
+
+/**
+ * Returns which generations are read for a filter, by at most one index, and which of those match it. The latter is a function, because
+ * PostgreSQL rejects a statement with parameters that it does not use.
+ */
+export function describeFilter(filter: GenerationFilter, parameter: (value: SqlValue) => string) {
+  const { fromMs, toMs, outcome, errorType, tag } = filter;
+  const given = NAMES.filter((name) => filter[name] !== null);
+  const lead = tag === null ? given.find((name) => INDEXED.includes(name)) : undefined;
+  const read: string[] = [];
+  const others = given.filter((name) => name !== lead);
+  if (tag !== null) read.push(`tagged.tag = ${parameter(tag)}`);
+  else if (lead !== undefined) read.push(`${COLUMNS[lead]} = ${parameter(filter[lead])}`);
+  // Values in the text, because the indexes on outcomes have only some of them.
+  else if (INDEXED_OUTCOMES.includes(outcome ?? "") || outcome === "open")
+    read.push(`outcome = '${outcome}'`);
+  else if (outcome === null && errorType !== null) read.push("outcome IN ('failed', 'cancelled')");
+  // As rows, because an index on day and id is entered at a row. With a condition on the id alone it is read from the begin of the day.
+  const idAt = (ms: number) => `(${parameter(dayOf(ms))}, ${parameter(lowestIdAt("gen", ms))})`;
+  if (fromMs !== null) read.push(`(day, id) >= ${idAt(fromMs)}`);
+  if (toMs !== null) read.push(`(day, id) < ${idAt(toMs)}`);
+  const compared = lead === undefined && read[0] === `outcome = '${outcome}'` ? "outcome" : null;
+  const match = (name: Name): string => {
+    const isEqual = `coalesce(${COLUMNS[name]} = ${parameter(filter[name])}, false)`;
+    if (!COLUMNS[name].startsWith("record")) return isEqual;
+    // Searching text is faster than parsing it.
+    return `(strpos(record, ${parameter(JSON.stringify(filter[name]))}) > 0 AND ${isEqual})`;
+  };
+  return {
+    ...(tag === null ? ALL : OF_TAG),
+    read,
+    listMatches: () => others.filter((name) => name !== compared).map(match),
+  };
+}

@@ -1,0 +1,154 @@
+import type { AuditStore } from "../../core/audit/audit-store.ts";
+import { type ChainEnd, chainEntry, EMPTY_CHAIN } from "../../core/audit/chain.ts";
+import { type AuditDraft, type AuditEntry, markUnknown } from "../../core/audit/records.ts";
+import type { SqlDatabase, SqlTraits } from "./database.ts";
+import { type Sql, sql, type Work, where } from "./statement.ts";
+import { type Integer, readInteger } from "./values.ts";
+
+interface AuditRow {
+  place: Integer;
+  at: Integer;
+  key_id: string | null;
+  user_id: string | null;
+  action: string;
+  account_id: string | null;
+  target: string | null;
+  request_id: string | null;
+  changes: string;
+  previous_hash: string;
+  hash: string;
+}
+
+/** The audit log. Triggers prevent that entries are changed or deleted. */
+export class SqlAuditStore implements AuditStore {
+  private readonly traits: SqlTraits;
+
+  constructor(private readonly database: SqlDatabase) {
+    this.traits = database.traits;
+  }
+
+  async appendAudit(draft: AuditDraft) {
+    const [entry] = await this.database.transaction(() => appendAll(this.traits, [draft]));
+    return entry as AuditEntry;
+  }
+
+  async beginChange(draft: AuditDraft, gatewayId: string) {
+    const { begunChanges: table, begunChangeId: id } = this.traits.names;
+    const json = JSON.stringify(draft);
+    const [row] = await this.database.run(
+      this.traits.isShared
+        ? sql<{
+            id: Integer;
+          }>`INSERT INTO ${table} (owner, draft) VALUES (${gatewayId}, ${json}) RETURNING ${id} AS id`
+        : sql<{ id: Integer }>`INSERT INTO ${table} (draft) VALUES (${json}) RETURNING ${id} AS id`,
+    );
+    return readInteger(row?.id ?? "");
+  }
+
+  commitChange(id: number, drafts: readonly AuditDraft[]) {
+    const { traits } = this;
+    return this.database.transaction(function* () {
+      yield* appendAll(traits, drafts);
+      yield* deleteChange(traits, id);
+    });
+  }
+
+  async abortChange(id: number) {
+    await this.database.run(deleteChange(this.traits, id));
+  }
+
+  settleChanges(gatewayId: string) {
+    return this.database.transaction(() => settleChanges(this.traits, gatewayId));
+  }
+
+  async listAudit(accountId: string | null, beforePlace: number, limit: number) {
+    const conditions = where(
+      accountId === null ? null : sql`account_id = ${accountId}`,
+      sql`place < ${beforePlace}`,
+    );
+    return this.read(sql`SELECT * FROM audit_log ${conditions} ORDER BY place DESC LIMIT ${limit}`);
+  }
+
+  async readAudit(afterPlace: number, limit: number) {
+    return this.read(sql`SELECT * FROM audit_log WHERE place > ${afterPlace} ORDER BY place LIMIT ${limit}`);
+  }
+
+  private async read(statement: Sql): Promise<readonly AuditEntry[]> {
+    return (await this.database.run(statement as Sql<AuditRow>)).map(readRow);
+  }
+}
+
+/** Chains entries to the last one. */
+function* appendAll(traits: SqlTraits, drafts: readonly AuditDraft[]): Work<readonly AuditEntry[]> {
+  if (drafts.length === 0) return [];
+  const entries: AuditEntry[] = [];
+  let end = yield* lockChain(traits);
+  for (const draft of drafts) {
+    const entry = chainEntry(toStored(traits, draft), end);
+    yield* insertEntry(entry);
+    entries.push(entry);
+    end = entry;
+  }
+  return entries;
+}
+
+/** Returns the end of the chain, to which no other process appends until the transaction ends. */
+function* lockChain({ isShared }: SqlTraits): Work<ChainEnd> {
+  if (isShared) yield* sql`SELECT FROM audit_lock FOR UPDATE`;
+  const [last] = yield* sql<{ place: Integer; hash: string }>`
+    SELECT place, hash FROM audit_log ORDER BY place DESC LIMIT 1`;
+  return last === undefined ? EMPTY_CHAIN : { place: readInteger(last.place), hash: last.hash };
+}
+
+/** Returns a draft as it is stored: its hash must be that of what is read back. `changes` is stored as JSON, which escapes U+0000. */
+function toStored(traits: SqlTraits, draft: AuditDraft): AuditDraft {
+  const { keyId, userId, action, accountId, target, requestId } = draft;
+  const texts = Object.entries({ keyId, userId, action, accountId, target, requestId });
+  const stored = texts.map(([name, text]) => [name, text === null ? null : traits.toStored(text)]);
+  return { ...draft, ...Object.fromEntries(stored) };
+}
+
+function* insertEntry(entry: AuditEntry): Work<void> {
+  const { place, at, keyId, userId, action, accountId, target, requestId, changes, previousHash, hash } =
+    entry;
+  yield* sql`INSERT INTO audit_log
+      (place, at, key_id, user_id, action, account_id, target, request_id, changes, previous_hash, hash)
+    VALUES (${place}, ${at}, ${keyId}, ${userId}, ${action}, ${accountId}, ${target}, ${requestId},
+      ${JSON.stringify(changes)}, ${previousHash}, ${hash})`;
+}
+
+function deleteChange({ names }: SqlTraits, id: number): Sql {
+  return sql`DELETE FROM ${names.begunChanges} WHERE ${names.begunChangeId} = ${id}`;
+}
+
+/** Settles changes of a gateway, and changes that no request can still be making, whichever gateway began them. */
+function* settleChanges(traits: SqlTraits, gatewayId: string): Work<number> {
+  const { begunChanges: table, begunChangeId: id } = traits.names;
+  const left = traits.isShared
+    ? sql`owner = ${gatewayId} OR begun_at < clock_timestamp() - interval '1 hour'`
+    : sql`true`;
+  const begun = yield* sql<{ id: Integer; draft: string }>`
+    DELETE FROM ${table} WHERE ${left} RETURNING ${id} AS id, draft`;
+  const inOrder = [...begun].sort((a, b) => readInteger(a.id) - readInteger(b.id));
+  yield* appendAll(
+    traits,
+    inOrder.map(({ draft }) => markUnknown(JSON.parse(draft) as AuditDraft)),
+  );
+  return begun.length;
+}
+
+function readRow(row: AuditRow): AuditEntry {
+  return {
+    place: readInteger(row.place),
+    at: readInteger(row.at),
+    keyId: row.key_id,
+    userId: row.user_id,
+    action: row.action,
+    accountId: row.account_id,
+    target: row.target,
+    requestId: row.request_id,
+    changes: JSON.parse(row.changes) as Record<string, unknown>,
+    previousHash: row.previous_hash,
+    hash: row.hash,
+  };
+}

@@ -1,0 +1,197 @@
+import type { BudgetRecord } from "../../core/accounts/records/budget-records.ts";
+import {
+  type BudgetMark,
+  type BudgetStore,
+  type BudgetSum,
+  type BudgetSumQuery,
+  MAX_BUDGETS,
+  type TopSumsQuery,
+} from "../../core/accounts/stores/budget-store.ts";
+import { daysOfBudget, LATE_METERS } from "../../core/ledger/limits/budget-limits.ts";
+import { BUDGET_COLUMNS, type BudgetRow, encodeBudget, readBudget } from "./budget-rows.ts";
+import type { SqlDatabase, SqlTraits } from "./database.ts";
+import { listEarlierSums } from "./earlier-sums.ts";
+import { requireKnown } from "./require-known.ts";
+import { Revision } from "./revision.ts";
+import { join, raw, type Sql, sql, type Work } from "./statement.ts";
+import { type Integer, readInteger } from "./values.ts";
+
+/** Budgets. What may touch many rows is one statement, which SQLite does in slices instead (`sqlite/budget-store.ts`). */
+export class SqlBudgetStore implements BudgetStore {
+  protected readonly revision: Revision;
+
+  constructor(protected readonly database: SqlDatabase) {
+    this.revision = new Revision(database, "accounts");
+  }
+
+  async listBudgets(accountId: string) {
+    return (await this.database.run(selectBudgets(sql`account_id = ${accountId} ORDER BY id`))).map(
+      readBudget,
+    );
+  }
+
+  async listAllBudgets(afterId: string | null, limit: number) {
+    const page = selectBudgets(sql`id > ${afterId ?? ""} ORDER BY id LIMIT ${limit}`);
+    return (await this.database.run(page)).map(readBudget);
+  }
+
+  async findBudget(id: string) {
+    return readFirst(await this.database.run(selectBudgets(sql`id = ${id}`)));
+  }
+
+  insertBudget(budget: BudgetRecord) {
+    return this.revision.change(
+      () => insertBudget(this.database.traits, budget),
+      (isInserted) => isInserted,
+    );
+  }
+
+  changeBudget(id: string, change: (budget: BudgetRecord) => BudgetRecord) {
+    return this.revision.change(
+      () => changeBudget(id, change),
+      (budget) => budget !== null,
+    );
+  }
+
+  deleteBudget(id: string): Promise<boolean> {
+    return this.revision.change(
+      () => deleteBudget(id),
+      (isDeleted) => isDeleted,
+    );
+  }
+
+  async sumBudgets(sums: readonly BudgetSumQuery[]) {
+    const wanted = this.database.traits.listAs(
+      "wanted",
+      { id: "text", value: "text", first: "integer", last: "integer" },
+      sums.map(({ budgetId, value, days }) => [budgetId, value, days.from, days.to]),
+    );
+    const rows = await this.database.run(
+      sql<{ spent: Integer }>`SELECT coalesce((SELECT sum(spent) FROM budget_days AS sums
+            WHERE sums.budget_id = wanted.id AND sums.value = wanted.value
+              AND sums.day BETWEEN wanted.first AND wanted.last), 0) AS spent
+        FROM ${wanted} ORDER BY wanted.place`,
+    );
+    return rows.map(({ spent }) => readInteger(spent));
+  }
+
+  async listTopSums({ budgetId, days, limit }: TopSumsQuery): Promise<readonly BudgetSum[]> {
+    const rows = await this.database.run(
+      sql<{ value: string; spent: Integer }>`SELECT value, sum(spent) AS spent FROM budget_days
+        WHERE budget_id = ${budgetId} AND day BETWEEN ${days.from} AND ${days.to}
+        GROUP BY value ORDER BY sum(spent) DESC, value LIMIT ${limit}`,
+    );
+    return rows.map(({ value, spent }) => ({ value, spent: readInteger(spent) }));
+  }
+
+  /** Inserts in one order of rows, so that two gateways do not wait for each other. A mark that is named twice is claimed once. */
+  async claimMarks(marks: readonly BudgetMark[]) {
+    const { traits } = this.database;
+    const rows = marks.map(({ budgetId, value, since, level }) => [
+      budgetId,
+      traits.toStored(value),
+      since,
+      level,
+    ]);
+    const columns = { budget_id: "text", value: "text", since: "integer", level: "text" } as const;
+    const claimed = await this.database.run(
+      sql<MarkRow>`INSERT INTO budget_marks (budget_id, value, since, level)
+        SELECT wanted.budget_id, wanted.value, wanted.since, wanted.level
+        FROM ${traits.listAs("wanted", columns, rows)} WHERE true ORDER BY 1, 2, 3, 4
+        ON CONFLICT DO NOTHING RETURNING budget_id, value, since, level`,
+    );
+    const left = new Set(
+      claimed.map((row) => JSON.stringify([row.budget_id, row.value, readInteger(row.since), row.level])),
+    );
+    return rows.map((row) => left.delete(JSON.stringify(row)));
+  }
+
+  mergeDays(day: number): Promise<void> {
+    return this.database.transaction(() => mergeDays(day));
+  }
+}
+
+interface MarkRow {
+  budget_id: string;
+  value: string;
+  since: Integer;
+  level: BudgetMark["level"];
+}
+
+function selectBudgets(condition: Sql): Sql<BudgetRow> {
+  return sql`SELECT * FROM budgets WHERE ${condition}`;
+}
+
+function readFirst([row]: readonly BudgetRow[]): BudgetRecord | null {
+  return row === undefined ? null : readBudget(row);
+}
+
+function* insertBudget(traits: SqlTraits, budget: BudgetRecord): Work<boolean> {
+  const { accountId } = budget;
+  const [row] = yield* sql<{ count: Integer }>`
+    SELECT count(*) AS count FROM budgets WHERE account_id = ${accountId}`;
+  if (readInteger(row?.count ?? 0) >= MAX_BUDGETS) return false;
+  yield* requireKnown(traits, "budget", null, budget);
+  // A save of a cost locks the balance first: it is in the usage sums by now, or finds the budget.
+  if (traits.isShared) yield* lockBalance(accountId);
+  yield* sql`INSERT INTO budgets (${raw(BUDGET_COLUMNS)}) VALUES (${join(encodeBudget(budget), ", ")})`;
+  yield* countEarlier(budget);
+  return true;
+}
+
+function* changeBudget(
+  id: string,
+  change: (budget: BudgetRecord) => BudgetRecord,
+): Work<BudgetRecord | null> {
+  const before = readFirst(yield* selectBudgets(sql`id = ${id}`));
+  if (before === null) return null;
+  const after = change(before);
+  const { name, limit, action, warnAt } = after;
+  yield* sql`UPDATE budgets SET name = ${name}, spend_limit = ${limit}, action = ${action}, warn_at = ${warnAt}
+    WHERE id = ${id}`;
+  return after;
+}
+
+function* deleteBudget(id: string): Work<boolean> {
+  const before = readFirst(yield* selectBudgets(sql`id = ${id}`));
+  if (before === null) return false;
+  // Saves and borrows of the account, which lock its balance first, wait for the end.
+  yield* lockBalance(before.accountId);
+  yield* sql`DELETE FROM budgets WHERE id = ${id}`;
+  yield* sql`DELETE FROM budget_days WHERE budget_id = ${id}`;
+  yield* sql`DELETE FROM budget_marks WHERE budget_id = ${id}`;
+  // What gateways have leased is given back, and deleted with old periods.
+  const meter = LATE_METERS + id;
+  yield* sql`DELETE FROM spending
+    WHERE (meter = ${meter} OR (meter > ${`${meter}/`} AND meter < ${`${meter}0`})) AND leased = 0`;
+  return true;
+}
+
+/** Locks the balance of an account, which is created if it has none, before all rows of its limits and budgets. */
+function lockBalance(accountId: string): Sql {
+  return sql`INSERT INTO balances AS known (account_id) VALUES (${accountId})
+    ON CONFLICT (account_id) DO UPDATE SET account_id = known.account_id`;
+}
+
+/** Adds what usage sums tell of earlier spending, as far back as the budget's present period counts. */
+function* countEarlier(budget: BudgetRecord): Work<void> {
+  const { from } = daysOfBudget(budget, budget.createdAt);
+  for (const { table, value, condition } of listEarlierSums(budget))
+    yield* sql`INSERT INTO budget_days AS known (budget_id, value, day, spent)
+      SELECT ${budget.id}::text, ${raw(value)} AS named, day, sum(cost) FROM ${raw(table)}
+      WHERE account_id = ${budget.accountId}::text AND day >= ${from}::integer AND ${condition}
+      GROUP BY named, day HAVING sum(cost) > 0
+      ON CONFLICT (budget_id, value, day) DO UPDATE SET spent = known.spent + excluded.spent`;
+}
+
+/** The rows are deleted by the statement that sums them, so that none that comes in between is lost. */
+function* mergeDays(day: number): Work<void> {
+  yield* sql`WITH merged AS (
+      DELETE FROM budget_days WHERE day > 0 AND day < ${day} RETURNING budget_id, value, spent
+    )
+    INSERT INTO budget_days AS known (budget_id, value, day, spent)
+    SELECT budget_id, value, 0, sum(spent) FROM merged
+    WHERE budget_id IN (SELECT id FROM budgets WHERE period = 'total') GROUP BY budget_id, value
+    ON CONFLICT (budget_id, value, day) DO UPDATE SET spent = known.spent + excluded.spent`;
+  yield* sql`DELETE FROM budget_marks WHERE since > 0 AND since < ${day}`;
+}

@@ -1,0 +1,59 @@
+import type { Sql, Work } from "./statement.ts";
+
+/** The groups of tables that have a revision. */
+export type RevisionName =
+  | "accounts"
+  | "keys"
+  | "provider_keys"
+  | "catalog"
+  | "tiers"
+  | "drains"
+  | "named_routes";
+
+/** Revisions that were read for all caches at once. */
+export interface KnownRevisions {
+  /** Returns the revision at the last reading; null before the first. */
+  revisionOf(name: RevisionName): number | null;
+}
+
+/** The columns of a list that a statement reads as a table, with the types that PostgreSQL gives them. */
+export type ListColumns = Readonly<Record<string, "text" | "integer" | "bigint">>;
+
+/** How a database differs from another one in the statements that they share. */
+export interface SqlTraits {
+  /**
+   * Whether several gateways may change the database at the same time. If so, a change locks what it reads, changed rows are recorded
+   * (`changed_rows`), and gateways of older versions may read what is written. A transaction of SQLite excludes every other change.
+   */
+  readonly isShared: boolean;
+  /** Names that differ, because tables of SQLite are older than those of PostgreSQL. */
+  readonly names: {
+    readonly storedResponses: Sql;
+    readonly providerKeySecret: Sql;
+    readonly providerKeyOrder: Sql;
+    readonly begunChanges: Sql;
+    readonly begunChangeId: Sql;
+    readonly revisions: Sql;
+    readonly revision: Sql;
+  };
+  /** Returns the name of a revision in the table of revisions. */
+  nameRevision(name: RevisionName): string;
+  /** Returns rows as a table `name` of a FROM clause, with their positions from 1 on as the column `place`. */
+  listAs(name: string, columns: ListColumns, rows: readonly (readonly (string | number | null)[])[]): Sql;
+  /** Returns a text as it is read back after it was stored. */
+  toStored(text: string): string;
+}
+
+/** A database whose stores are written once. */
+export interface SqlDatabase {
+  readonly traits: SqlTraits;
+  /** Answers for the revisions in the database, if a process reads all of them at once. */
+  readonly known: KnownRevisions | undefined;
+  /** Runs one statement and returns its rows. Rejects if it fails. */
+  run<Row extends object>(statement: Sql<Row>): Promise<readonly Row[]>;
+  /**
+   * Runs work in one transaction, which is rolled back if the work throws. A failed commit may have been committed: the work must be safe
+   * to repeat. SQLite runs all statements at once, so that no other one of the thread comes in between.
+   */
+  transaction<Result>(work: () => Work<Result>): Promise<Result>;
+}

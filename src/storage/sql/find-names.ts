@@ -1,0 +1,21 @@
+import type { SqlDatabase } from "./database.ts";
+import { raw, sql } from "./statement.ts";
+
+/** Returns the names of rows of a table by their ids. */
+export async function findNames(
+  database: SqlDatabase,
+  table: "api_keys" | "accounts",
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const wanted = database.traits.listAs(
+    "wanted",
+    { id: "text" },
+    ids.map((id) => [id]),
+  );
+  const rows = await database.run(
+    sql<{ id: string; name: string }>`SELECT id, name FROM ${raw(table)}
+      WHERE id IN (SELECT wanted.id FROM ${wanted})`,
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

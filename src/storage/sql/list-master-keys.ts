@@ -1,0 +1,13 @@
+import type { SqlDatabase } from "./database.ts";
+import { raw, sql } from "./statement.ts";
+
+/** Lists the master keys of a table with sealed secrets. */
+export async function listMasterKeys(
+  database: SqlDatabase,
+  table: "provider_keys" | "prompt_log",
+): Promise<readonly string[]> {
+  const rows = await database.run(
+    sql<{ id: string }>`SELECT DISTINCT master_key_id AS id FROM ${raw(table)}`,
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,33 @@
+import { SqlAccountStore } from "./account-store.ts";
+import { SqlAuditStore } from "./audit-store.ts";
+import { SqlBudgetStore } from "./budget-store.ts";
+import { SqlConsoleSessionStore } from "./console-session-store.ts";
+import type { SqlDatabase } from "./database.ts";
+import { SqlDrainStore } from "./drain-store.ts";
+import { SqlIdentityStore } from "./identity-store.ts";
+import { SqlKeyStore } from "./key-store.ts";
+import { SqlNamedRouteStore } from "./named-route-store.ts";
+import { SqlPromptLogStore } from "./prompt-log-store.ts";
+import { SqlProviderKeyStore } from "./provider-key-store.ts";
+import { SqlSettingsStore } from "./settings-store.ts";
+import { SqlStoredResponseStore } from "./stored-response-store.ts";
+import { SqlTierStore } from "./tier-store.ts";
+
+/** Creates the stores that are written once for all databases. */
+export function createSqlStores(database: SqlDatabase) {
+  return {
+    accounts: new SqlAccountStore(database),
+    answers: new SqlStoredResponseStore(database),
+    audit: new SqlAuditStore(database),
+    budgets: new SqlBudgetStore(database),
+    consoleSessions: new SqlConsoleSessionStore(database),
+    drains: new SqlDrainStore(database),
+    identities: new SqlIdentityStore(database),
+    keys: new SqlKeyStore(database),
+    namedRoutes: new SqlNamedRouteStore(database),
+    promptLog: new SqlPromptLogStore(database),
+    providerKeys: new SqlProviderKeyStore(database),
+    settings: new SqlSettingsStore(database),
+    tiers: new SqlTierStore(database),
+  };
+}

@@ -1,0 +1,223 @@
+/** The statements of usage reports, which SQLite and PostgreSQL share. Their texts contain only names of columns, never values. */
+import { formatDay, formatTime, HOUR_MS, HOURS_OF_DAY } from "../../../base/time/time.ts";
+import {
+  type HourRange,
+  isOverTime,
+  LINES_READ,
+  type UsageGroup,
+  type UsageQuery,
+  type UsageSum,
+} from "../../../core/usage/reports/report.ts";
+import { ANY_TAG } from "../../../core/usage/reports/tag-sums.ts";
+import { percentilesOf } from "../../../core/usage/reports/time-histogram.ts";
+import type { UsageCounters } from "../../../core/usage/reports/usage-sums.ts";
+import type { TimesLine } from "../../../core/usage/reports/usage-times.ts";
+import {
+  COUNTER_COLUMNS,
+  COUNTERS,
+  DURATION_COLUMNS,
+  KEY_COLUMNS,
+  LATENCY_COLUMNS,
+  type SumTable,
+  USAGE_SUMS,
+  USAGE_TAGS,
+  USAGE_TIMES,
+} from "./columns.ts";
+
+/** A statement and its parameters. */
+export interface Statement {
+  readonly text: string;
+  readonly values: (string | number)[];
+}
+
+/** Begins a parameter, which is named by its number: `?` in SQLite, `$` in PostgreSQL. */
+type Mark = "?" | "$";
+
+/** Returns the statement of a report. Its lines have a column `group_0` for the first dimension and so on, and those of counters. */
+export function describeReport(query: UsageQuery, mark: Mark): Statement {
+  const values: Statement["values"] = [];
+  const parameter = createParameters(values, mark);
+  const { columns } = USAGE_SUMS;
+  const tables = listSources(query, parameter).map((source) => describeSums(source, query.groups));
+  const groups = query.groups.map((_, at) => `group_${at}`);
+  const order = isOverTime(query) ? groups.map((name) => `${name} NULLS FIRST`) : BY_SIZE;
+  // Each table is summed by itself, so that only sums are merged.
+  const text = `SELECT ${[...groups, ...columns.map((name) => `sum(${name}) AS ${name}`)].join(", ")}
+    FROM (${tables.join(" UNION ALL ")}) AS tables GROUP BY ${groups.join(", ")} ${withoutEmpty(query)}
+    ORDER BY ${order.join(", ")} LIMIT ${LINES_READ}`;
+  return { text, values };
+}
+
+/**
+ * Returns the statement of the times of a report. Its lines have the columns of dimensions, and those of histograms. `only`: lines with
+ * these values of the only dimension; null for all.
+ */
+export function describeTimes(
+  query: UsageQuery,
+  mark: Mark,
+  only: readonly (string | null)[] | null,
+): Statement {
+  const values: Statement["values"] = [];
+  const parameter = createParameters(values, mark);
+  const conditions = [...inHours(query, parameter), ...describeScope(query, parameter)];
+  if (only !== null) {
+    const list = parameter(JSON.stringify(only.map((value) => value ?? "")));
+    conditions.push(`${GROUPS[query.groups[0] as UsageGroup]} ${isOneOf(list, mark)}`);
+  }
+  return { text: describeSums({ ...USAGE_TIMES, groups: GROUPS, conditions }, query.groups), values };
+}
+
+/** Returns the condition that a column has one of the values of a JSON array. */
+function isOneOf(list: string, mark: Mark): string {
+  return mark === "?"
+    ? `IN (SELECT value FROM json_each(${list}))`
+    : `IN (SELECT json_array_elements_text(${list}::text::json))`;
+}
+
+type Parameter = (value: string | number) => string;
+
+function createParameters(values: (string | number)[], mark: Mark): Parameter {
+  return (value) => `${mark}${values.push(value)}`;
+}
+
+/** Lines that are not over time begin with the highest cost. */
+const BY_SIZE = ["sum(cost) DESC", "sum(requests) DESC", "group_0"];
+
+const SHARED_GROUPS = {
+  day: "day",
+  model: "model",
+  provider: "provider",
+  key: "key_id",
+  user: "user_id",
+  account: "account_id",
+} as const;
+
+type GroupColumns = Readonly<Record<UsageGroup, string>>;
+
+const GROUPS: GroupColumns = {
+  ...SHARED_GROUPS,
+  hour: `CASE WHEN hour < 0 THEN NULL ELSE day * ${HOURS_OF_DAY} + hour END`,
+  outcome: "outcome",
+  tag: "''",
+};
+const TAG_GROUPS: GroupColumns = { ...GROUPS, tag: "tag" };
+
+/** The sums of days that earlier versions have saved: without hours, outcomes, what BYOK keys are billed, and what caches saved. */
+const FORMER_DAYS = {
+  name: "usage_days",
+  columns: USAGE_SUMS.columns,
+  absent: [COUNTER_COLUMNS.byokUpstreamCost, COUNTER_COLUMNS.cacheSaved],
+} as const;
+const FORMER_GROUPS: GroupColumns = { ...GROUPS, hour: "CAST(NULL AS integer)", outcome: "''" };
+
+/** Rows of a table that belong to a report. */
+interface Source extends Pick<SumTable<never>, "columns"> {
+  readonly name: string;
+  /** What the dimensions are in it. */
+  readonly groups: GroupColumns;
+  readonly conditions: readonly string[];
+  /** Columns that the table does not have, as if they were 0. Absent: none. */
+  readonly absent?: readonly string[];
+  /** They are subtracted. Absent: they are added. */
+  readonly isSubtracted?: true;
+}
+
+/**
+ * Returns what a report adds up. By tag, requests without tags are all requests without those that have tags: no row of requests without
+ * tags says so.
+ */
+function listSources(query: UsageQuery, parameter: Parameter): readonly Source[] {
+  const scope = describeScope(query, parameter);
+  const tagged = (condition: string) => [...inHours(query, parameter), ...scope, condition];
+  const { tag = null } = query;
+  if (tag !== null)
+    return [{ ...USAGE_TAGS, groups: TAG_GROUPS, conditions: tagged(`tag = ${parameter(tag)}`) }];
+  const all: readonly Source[] = [
+    { ...USAGE_SUMS, groups: GROUPS, conditions: [...inHours(query, parameter), ...scope] },
+    { ...FORMER_DAYS, groups: FORMER_GROUPS, conditions: [...inDays(query, parameter), ...scope] },
+  ];
+  if (!query.groups.includes("tag")) return all;
+  return [
+    { ...USAGE_TAGS, groups: TAG_GROUPS, conditions: tagged(`tag <> '${ANY_TAG}'`) },
+    ...all,
+    { ...USAGE_TAGS, groups: GROUPS, conditions: tagged(`tag = '${ANY_TAG}'`), isSubtracted: true },
+  ];
+}
+
+/** Returns the condition for lines of a report by tag: one of requests without tags can be empty. */
+function withoutEmpty({ groups, tag = null }: UsageQuery): string {
+  if (tag !== null || !groups.includes("tag")) return "";
+  // Usage of an advisor has no request.
+  return "HAVING sum(requests) <> 0 OR sum(prompt_tokens) <> 0 OR sum(cost) <> 0";
+}
+
+function describeSums(
+  { name, columns, groups: groupColumns, conditions, absent = [], isSubtracted }: Source,
+  groups: readonly UsageGroup[],
+): string {
+  const selected = groups.map((group, at) => `${groupColumns[group]} AS group_${at}`);
+  const sign = isSubtracted ? "-" : "";
+  const sums = columns.map((column) => `${sign}sum(${absent.includes(column) ? 0 : column}) AS ${column}`);
+  return `SELECT ${[...selected, ...sums].join(", ")} FROM ${name}
+    WHERE ${conditions.join(" AND ")} GROUP BY ${groups.map((_, at) => at + 1).join(", ")}`;
+}
+
+function describeScope(query: UsageQuery, parameter: Parameter): string[] {
+  return (["accountId", "userId", "keyId", "model", "provider"] as const).flatMap((name) => {
+    const value = query[name] ?? null;
+    return value === null ? [] : [`${KEY_COLUMNS[name]} = ${parameter(value)}`];
+  });
+}
+
+/** Sums of hours in the range, and of whole days that are entirely in it. */
+function inHours({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
+  const [firstDay, lastDay] = [dayOfHour(fromHour), dayOfHour(toHour)];
+  const [firstHour, lastHour] = [fromHour - firstDay * HOURS_OF_DAY, toHour - lastDay * HOURS_OF_DAY];
+  const first = parameter(firstDay);
+  const last = parameter(lastDay);
+  const conditions = [`day BETWEEN ${first} AND ${last}`];
+  if (firstHour > 0) conditions.push(`(day > ${first} OR hour >= ${parameter(firstHour)})`);
+  if (lastHour < HOURS_OF_DAY - 1)
+    conditions.push(`(day < ${last} OR hour BETWEEN 0 AND ${parameter(lastHour)})`);
+  return conditions;
+}
+
+/** Days that are entirely in the range. */
+function inDays({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
+  const first = Math.ceil(fromHour / HOURS_OF_DAY);
+  const last = dayOfHour(toHour + 1) - 1;
+  return [`day BETWEEN ${parameter(first)} AND ${parameter(last)}`];
+}
+
+function dayOfHour(hour: number): number {
+  return Math.floor(hour / HOURS_OF_DAY);
+}
+
+/** A line of a report as a database returns it. */
+type Row = Readonly<Record<string, unknown>>;
+
+/** Reads a line of a report. */
+export function readSum(row: Row, query: UsageQuery, read: (value: unknown) => number): UsageSum {
+  const counters = Object.fromEntries(COUNTERS.map((name) => [name, read(row[COUNTER_COLUMNS[name]])]));
+  return { groups: readGroups(row, query), ...(counters as unknown as UsageCounters) };
+}
+
+/** Reads the times of a line of a report. */
+export function readTimes(row: Row, query: UsageQuery, read: (value: unknown) => number): TimesLine {
+  const percentilesIn = (columns: readonly string[]) => percentilesOf(columns.map((name) => read(row[name])));
+  return {
+    groups: readGroups(row, query),
+    latency: percentilesIn(LATENCY_COLUMNS),
+    duration: percentilesIn(DURATION_COLUMNS),
+  };
+}
+
+function readGroups(row: Row, { groups }: UsageQuery): (string | null)[] {
+  return groups.map((name, at) => readGroup(name, row[`group_${at}`]));
+}
+
+function readGroup(name: UsageGroup, value: unknown): string | null {
+  if (value === null || value === undefined || value === "") return null;
+  if (name === "day") return formatDay(Number(value));
+  return name === "hour" ? formatTime(Number(value) * HOUR_MS) : String(value);
+}

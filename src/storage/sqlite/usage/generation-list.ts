@@ -1,0 +1,194 @@
+import type { Database } from "bun:sqlite";
+import { lowestIdAt, readIdTime } from "../../../base/secrets/ids.ts";
+import {
+  FOUND_GENERATIONS,
+  type GenerationFilter,
+  type GenerationPage,
+  type GenerationQuery,
+  type GenerationState,
+  type ListBounds,
+  RECORD_BOUNDS,
+} from "../../../core/usage/generations/generation-list.ts";
+import type { UsageRecord } from "../../../core/usage/records/records.ts";
+import { skipDays } from "./skip-days.ts";
+
+/** Values of a statement. */
+export type Values = (string | number)[];
+
+/** How many entries of an index are read at once, which is faster than reading records. */
+export const ENTRY_BOUNDS: ListBounds = { scanned: 40_000, counted: 30_000 };
+
+/** What lists of generations are read from. */
+export interface ListSource {
+  readonly database: Database;
+  readonly bounds: ListBounds;
+}
+
+interface RecordRow {
+  readonly record: string;
+}
+
+/** How many times as long an entry takes that is found by its tag: each has its own place in the index of lists. */
+const TAG_FACTOR = 4;
+
+/** Returns how many entries are read for a filter, so that all filters take about the same time. */
+export function boundsFor({ bounds }: ListSource, { tag }: GenerationFilter): ListBounds {
+  const factor = tag === null ? 1 : TAG_FACTOR;
+  return { scanned: Math.ceil(bounds.scanned / factor), counted: Math.ceil(bounds.counted / factor) };
+}
+
+/**
+ * Lists generations, the newest first. Ids are in the order of their times. If a page is not full after the generations that may be read,
+ * the sums of days tell where the next matches can be, and as many generations are read there.
+ */
+export function listGenerations(source: ListSource, query: GenerationQuery): GenerationPage {
+  const first = readAndSkip(source, query);
+  const { next: before } = first;
+  const limit = query.limit - first.records.length;
+  if (before === null || limit === 0) return first;
+  const second = readAndSkip(source, { ...query, before, limit });
+  return { records: [...first.records, ...second.records], next: second.next };
+}
+
+function readAndSkip(source: ListSource, query: GenerationQuery): GenerationPage {
+  const { records, next } = readPage(source, query);
+  if (next === null || records.length === query.limit) return { records, next };
+  return { records, next: skipDays(source.database, query, next) };
+}
+
+function readPage(source: ListSource, query: GenerationQuery): GenerationPage {
+  const { database } = source;
+  const { limit } = query;
+  const page = describePage(query, boundsFor(source, query).scanned);
+  const rows = database.query<RecordRow, Values>(page.text).all(...page.values);
+  const records = rows.slice(0, limit).map(readRecord);
+  if (rows.length > limit) return { records, next: records.at(-1)?.id ?? null };
+  // Without further conditions everything was read.
+  if (page.scan === null) return { records, next: null };
+  const last = database.query<{ id: string }, Values>(page.scan.text).get(...page.scan.values);
+  return { records, next: last?.id ?? null };
+}
+
+/** Returns the generations with some ids, in any order. */
+export function findGenerations(database: Database, ids: readonly string[]): readonly UsageRecord[] {
+  const found = database.query<RecordRow, [string]>(
+    "SELECT record FROM generations WHERE id IN (SELECT value FROM json_each(?))",
+  );
+  return found.all(JSON.stringify(ids.slice(0, FOUND_GENERATIONS))).map(readRecord);
+}
+
+/** Returns the generation of a request, which has got its id after the request. */
+export function findByRequest(database: Database, requestId: string): UsageRecord | null {
+  const ms = readIdTime(requestId);
+  if (ms === null) return null;
+  const found = database.query<RecordRow, [string, number, string, string]>(
+    `SELECT record FROM (SELECT record FROM generations WHERE id >= ? ORDER BY id LIMIT ?)
+     WHERE instr(record, ?) > 0 AND record ->> 'requestId' = ? LIMIT 1`,
+  );
+  const row = found.get(lowestIdAt("gen", ms), RECORD_BOUNDS.scanned, JSON.stringify(requestId), requestId);
+  return row === null ? null : readRecord(row);
+}
+
+/** Returns the states of the newest generations, the newest first. */
+export function listStates(database: Database, fromMs: number, limit: number): readonly GenerationState[] {
+  const states = database.query<GenerationState, [string, number]>(
+    "SELECT id, outcome FROM generations WHERE id >= ? ORDER BY id DESC LIMIT ?",
+  );
+  return states.all(lowestIdAt("gen", fromMs), limit);
+}
+
+/** What a filter compares, as the indexes of lists have it. The model of an earlier version is in its record only. */
+const FACTS = {
+  outcome: "outcome",
+  accountId: "account_id",
+  keyId: "key_id",
+  userId: "user_id",
+  sessionId: "session_id",
+  model: "coalesce(model, record ->> 'model', record ->> 'requestedModel')",
+  provider: "coalesce(provider, record ->> 'provider')",
+  errorType: "coalesce(error_type, record ->> 'error')",
+} as const satisfies Record<Exclude<keyof GenerationFilter, "tag" | "fromMs" | "toMs">, string>;
+const NAMES = Object.keys(FACTS) as (keyof typeof FACTS)[];
+
+/** Outcomes of generations that ended early. They are rare and have an index of their own; other generations have no error. */
+const ENDED_EARLY = ["failed", "cancelled", "interrupted"];
+const IS_ENDED_EARLY = "outcome <> 'completed' AND outcome <> 'open'";
+
+/** Returns which generations are read for a filter, with which conditions. */
+function chooseIndex({ outcome, errorType, sessionId, tag }: GenerationFilter) {
+  // Joined by the id alone, so that the index of lists has the other facts.
+  if (tag !== null)
+    return {
+      from: "generation_tags CROSS JOIN generations INDEXED BY generations_facts USING (id)",
+      read: "tag = ?",
+      values: [tag],
+    };
+  if (sessionId !== null)
+    return {
+      from: "generations INDEXED BY generations_session",
+      read: "session_id = ?",
+      values: [sessionId],
+    };
+  if (outcome === "open") return { from: "generations", read: "outcome = 'open'", values: [] };
+  const isEndedEarly = errorType !== null || ENDED_EARLY.includes(outcome ?? "");
+  return isEndedEarly
+    ? { from: "generations INDEXED BY generations_not_completed", read: IS_ENDED_EARLY, values: [] }
+    : { from: "generations INDEXED BY generations_facts", read: "1 = 1", values: [] };
+}
+
+/** The records of a tag. */
+const ALL_OF_TAG = "generation_tags CROSS JOIN generations USING (id)";
+
+/** Returns which generations are read for a filter, what of them is read, and which of those match it. */
+export function describeFilter(filter: GenerationFilter) {
+  const { fromMs, toMs } = filter;
+  const { from, read: first, values } = chooseIndex(filter);
+  const read: string[] = [first];
+  const readValues: Values = [...values];
+  if (fromMs !== null) {
+    read.push("id >= ?");
+    readValues.push(lowestIdAt("gen", fromMs));
+  }
+  if (toMs !== null) {
+    read.push("id < ?");
+    readValues.push(lowestIdAt("gen", toMs));
+  }
+  const given = NAMES.filter((name) => filter[name] !== null);
+  return {
+    from,
+    read: read.join(" AND "),
+    readValues,
+    facts: NAMES.filter((name) => name === "outcome" || filter[name] !== null)
+      .map((name) => `${FACTS[name]} AS ${name}`)
+      .join(", "),
+    matches: given.map((name) => `facts.${name} = ?`).join(" AND "),
+    matchValues: given.map((name) => filter[name] ?? ""),
+  };
+}
+
+/**
+ * Returns the statement of a page, with one row more than it has, and the one that finds the last generation that may be read for it.
+ * `scanned`: the most that are.
+ */
+export function describePage({ before, limit, ...filter }: GenerationQuery, scanned: number) {
+  const { from, read, readValues, facts, matches, matchValues } = describeFilter(filter);
+  const values = before === null ? readValues : [...readValues, before];
+  const where = before === null ? read : `${read} AND id < ?`;
+  const select = (columns: string, table: string) =>
+    `SELECT ${columns} FROM ${table} WHERE ${where} ORDER BY id DESC`;
+  if (matches === "")
+    return {
+      text: `${select("record", filter.tag === null ? "generations" : ALL_OF_TAG)} LIMIT ?`,
+      values: [...values, limit + 1],
+      scan: null,
+    };
+  const scan = { text: `${select("id", from)} LIMIT 1 OFFSET ${scanned - 1}`, values };
+  const entries = `${select(`id, ${facts}`, from)} LIMIT ${scanned}`;
+  const text = `SELECT saved.record FROM (${entries}) AS facts CROSS JOIN generations AS saved ON saved.id = facts.id
+    WHERE ${matches} LIMIT ?`;
+  return { text, values: [...values, ...matchValues, limit + 1], scan };
+}
+
+function readRecord({ record }: RecordRow): UsageRecord {
+  return JSON.parse(record) as UsageRecord;
+}

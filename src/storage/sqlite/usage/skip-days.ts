@@ -1,0 +1,83 @@
+import type { Database } from "bun:sqlite";
+import { lowestIdAt, readIdTime } from "../../../base/secrets/ids.ts";
+import { DAY_MS, dayOf } from "../../../base/time/time.ts";
+import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
+import { ID_MARGIN_MS } from "../../../core/usage/reports/usage-sums.ts";
+
+/** The most sums of days that are read to find a day. */
+const SCANNED_SUMS = 10_000;
+
+/** The conditions that the sums of days know, each with an index. Those that usually have the fewest sums come first. */
+const COLUMNS = {
+  keyId: "key_id",
+  userId: "user_id",
+  accountId: "account_id",
+  model: "model",
+  provider: "provider",
+} as const;
+const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
+
+/**
+ * Returns where a list goes on that has read all generations from `next` on: there, or where the earlier days begin that have a match by
+ * the sums of days. Null: no earlier generation matches.
+ */
+export function skipDays(database: Database, filter: GenerationFilter, next: string): string | null {
+  const ms = readIdTime(next);
+  const given = NAMES.filter((name) => filter[name] !== null);
+  if (ms === null || given.length === 0) return next;
+  const day = dayOf(ms + ID_MARGIN_MS);
+  const found = latestOf(TABLES.map((table) => findDay(database, table, { filter, day })));
+  if (found === day) return next;
+  const target = found === null ? "" : lowestIdAt("gen", (found + 1) * DAY_MS + ID_MARGIN_MS);
+  if (target >= next) return next;
+  const open = findOpen(database, next);
+  if (open !== null && open > target) return open;
+  return target === "" ? null : target;
+}
+
+/** Returns where a list goes on that has the latest open generation before `next`, which no sum has; null if there is none. */
+function findOpen(database: Database, next: string): string | null {
+  const open = database
+    .query<{ id: string | null }, [string]>(
+      "SELECT max(id) AS id FROM generations WHERE outcome = 'open' AND id < ?",
+    )
+    .get(next)?.id;
+  if (open === null || open === undefined) return null;
+  const after = lowestIdAt("gen", (readIdTime(open) ?? 0) + 1);
+  return after < next ? after : next;
+}
+
+/** The sums of hours and days, and those of days that earlier versions have saved. */
+const TABLES = ["usage_sums", "usage_days"];
+
+function latestOf(days: readonly (number | null)[]): number | null {
+  return days.reduce(
+    (latest, day) => (latest === null || (day !== null && day > latest) ? day : latest),
+    null,
+  );
+}
+
+/** Returns the latest day up to `day` with a match in a table, or up to which no later day has one; null if there is no such day. */
+function findDay(
+  database: Database,
+  table: string,
+  { filter, day }: { readonly filter: GenerationFilter; readonly day: number },
+): number | null {
+  const given = NAMES.filter((name) => filter[name] !== null);
+  const [lead] = given;
+  if (lead === undefined) return day;
+  const read = (columns: string) =>
+    `SELECT ${columns} FROM ${table} WHERE ${COLUMNS[lead]} = ? AND day <= ? ORDER BY day DESC`;
+  const leadValues = [filter[lead] ?? "", day];
+  const matches = given.map((name) => `${COLUMNS[name]} = ?`).join(" AND ");
+  const found = database
+    .query<{ day: number }, (string | number)[]>(
+      `SELECT day FROM (${read(`day, ${Object.values(COLUMNS).join(", ")}`)} LIMIT ${SCANNED_SUMS}) WHERE ${matches} LIMIT 1`,
+    )
+    .get(...leadValues, ...given.map((name) => filter[name] ?? ""));
+  if (found !== null) return found.day;
+  const last = database
+    .query<{ day: number }, (string | number)[]>(`${read("day")} LIMIT 1 OFFSET ${SCANNED_SUMS - 1}`)
+    .get(...leadValues);
+  return last?.day ?? null;
+}
