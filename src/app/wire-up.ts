@@ -6,11 +6,8 @@ import { createTurnLine } from "../base/next-turn.ts";
 import type { Random } from "../base/random.ts";
 import { StoreHealth } from "../base/store-health.ts";
 import { WaitList } from "../base/wait-list.ts";
-import { createAccountCache } from "../core/accounts/account-cache.ts";
 import { principalOfAccount } from "../core/accounts/inference-principal.ts";
-import { createKeyCache } from "../core/accounts/key-cache.ts";
 import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records.ts";
-import type { CatalogManager } from "../core/catalog/catalog-manager.ts";
 import type { Transport } from "../core/deployments/transport.ts";
 import { AnswerCache } from "../core/extensions/answers/answer-cache.ts";
 import { RepeatableAnswers } from "../core/extensions/answers/repeatable-answers.ts";
@@ -29,7 +26,6 @@ import { createRecentFailures } from "../core/generation/recent-failures.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
 import { createGate } from "../core/limits/gate.ts";
 import { type AccountRoutes, createAccountRoutes } from "../core/named-routes/account-routes.ts";
-import { NamedRouteManager } from "../core/named-routes/route-manager.ts";
 import { createProviderKeyCache, type ProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
 import { createVault, type Vault } from "../core/provider-keys/vault.ts";
 import { createAffinityMemory } from "../core/routing/affinity.ts";
@@ -38,7 +34,6 @@ import { Drains } from "../core/routing/drains.ts";
 import type { Health } from "../core/routing/health.ts";
 import { createRetryBudget } from "../core/routing/retry-budget.ts";
 import type { ConfigReload, ReloadOptions } from "../core/settings/config-reload.ts";
-import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { Journal } from "../core/usage/journal.ts";
 import type { Recorder } from "../core/usage/recorder.ts";
 import type { TimesRecorder } from "../core/usage/times-recorder.ts";
@@ -54,20 +49,19 @@ import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import { type Configured, createConfiguredBuilder } from "./build-configured.ts";
 import { createConsoleBuilder } from "./build-console.ts";
 import { buildEvents, type Events, joinObservers } from "./build-events.ts";
+import { buildManagement } from "./build-management.ts";
 import { buildMoney, type Money } from "./build-money.ts";
 import { buildTelemetry, readMetricsAccess, type Telemetry } from "./build-telemetry.ts";
-import { createCatalogManager } from "./catalog-manager.ts";
 import { type CommonState, openCommonState } from "./common-state.ts";
 import { ConfigReloader, rejectReload } from "./config-reloader.ts";
 import type { Config } from "./config-schema.ts";
 import { prepareDataDir } from "./data-dir.ts";
+import { findSecret } from "./find-secret.ts";
 import { createGenerationFeed } from "./generation-feed.ts";
 import { readGuardrails } from "./guardrail-schema.ts";
 import { type JoinedGateways, joinGateways } from "./join-gateways.ts";
-import { listSettings } from "./list-settings.ts";
 import { LiveConfig } from "./live-config.ts";
 import { loadConfig } from "./load-config.ts";
-import { listConfiguredRoutes } from "./load-named-routes.ts";
 import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { migrateStores, openStores } from "./open-stores.ts";
@@ -76,10 +70,10 @@ import { PlatformKeyLabels } from "./platform-key-labels.ts";
 import type { ProcessGroup } from "./process-group.ts";
 import { readReadiness } from "./read-readiness.ts";
 import { joinRedis } from "./redis-id.ts";
+import type { RefreshJob } from "./refresh-catalog.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
 import { rejectIncompleteCopy } from "./reject-incomplete-copy.ts";
 import { journalDirOf, type Stores } from "./stores.ts";
-import { createTierManager } from "./tier-manager.ts";
 import { createUpstreams, type Upstreams } from "./upstreams.ts";
 import { waitForDatabase } from "./wait-for-database.ts";
 
@@ -194,7 +188,9 @@ async function buildParts({
   const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
   const reloader = buildReloader(base, generation);
   const fixed: FixedHttpDeps = {
-    ...buildManagement(base, { ...money, ...secrets }),
+    ...buildManagement({ ...platform, ...base, ...money, ...secrets, runRefresh: refreshOf(base) }),
+    storedResponses: stores.answers,
+    generationFeed: createGenerationFeed(stores, platform),
     ...telemetry.http,
     requestObserver: joinObservers(telemetry.http.requestObserver, events.observer),
     webhooks: events.webhooks,
@@ -497,105 +493,14 @@ function buildGeneration(
   };
 }
 
-/** The parts of `HttpDeps` that identify callers and manage resources. */
-type ManagementDeps = Pick<
-  HttpDeps,
-  | "keyCache"
-  | "accountCache"
-  | "keyStores"
-  | "budgets"
-  | "audit"
-  | "gateways"
-  | "storedResponses"
-  | "catalogManager"
-  | "tierManager"
-  | "routeManager"
-  | "providerKeyStores"
-  | "consoleSessions"
-  | "credits"
-  | "usage"
-  | "usageTimes"
-  | "generationFeed"
-  | "listDamagedLines"
-  | "listSettings"
->;
-
-function buildManagement(
-  { config, live, platform, stores, serving, gatewayId, health }: Base,
-  { ledger, vault, byokKeys, usageTimes, accountRoutes }: Money & Secrets,
-): ManagementDeps {
-  const { clock, log, environment } = platform;
-  const { ids, consoleSessions } = stores;
-  const adminSecret = config.admin_key ?? null;
-  const keyCache = createKeyCache({ store: stores.keys, health, clock, adminSecret });
-  const accountCache = createAccountCache(stores.accounts, health, stores.budgets);
-  return {
-    keyCache,
-    consoleSessions,
-    accountCache,
-    keyStores: stores,
-    budgets: stores.budgets,
-    audit: stores.audit,
-    gateways: stores.gateways,
-    storedResponses: stores.answers,
-    catalogManager: buildCatalogManager(live, clock, { stores, serving, gatewayId }),
-    tierManager: createTierManager({
-      config: () => live.current(),
-      clock,
-      store: stores.tiers,
-      onChanged: () => refreshServing({ stores, serving }),
-    }),
-    routeManager: new NamedRouteManager({
-      store: stores.namedRoutes,
-      clock,
-      configured: () => listConfiguredRoutes(live.current()),
-      async onChanged(accountId) {
-        if (accountId === null) await refreshServing({ stores, serving });
-        else accountRoutes.changed(accountId);
-      },
-    }),
-    providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
-    credits: { store: stores.ledger, ledger, clock, ids },
-    usage: stores.usage,
-    usageTimes,
-    generationFeed: createGenerationFeed(stores, { clock, log }),
-    listDamagedLines: stores.listDamagedLines,
-    listSettings: () => listSettings({ live, environment, providers: serving.current().catalog.providers }),
-  };
-}
-
-function buildCatalogManager(
-  live: LiveConfig,
-  clock: Clock,
-  { stores, serving, gatewayId }: Pick<Resources, "stores" | "serving" | "gatewayId">,
-): CatalogManager {
+/** Returns a function that refreshes the catalog in a thread of its own. */
+function refreshOf({ live, platform }: Base) {
   const { data_dir, database } = live.current();
-  return createCatalogManager({
-    config: () => live.current(),
-    clock,
-    store: stores.catalog,
-    leases: stores.leases,
-    owner: gatewayId,
-    onChanged: () => refreshServing({ stores, serving }),
-    runRefresh: (job) => refreshInThread({ config: { data_dir, database }, job }, clock),
-  });
-}
-
-/** Serves what this process has just stored. */
-async function refreshServing({ stores, serving }: Pick<Resources, "stores" | "serving">): Promise<void> {
-  // If that fails, the next regular reading finds the change.
-  await stores.changes.read().catch(() => {});
-  await serving.refresh();
+  return (job: RefreshJob) => refreshInThread({ config: { data_dir, database }, job }, platform.clock);
 }
 
 /** Returns an id for a gateway at its first start. Version 0.1 kept the id of its only gateway in the settings. */
 async function chooseGatewayId({ settings, ids, isShared }: Stores): Promise<string> {
   const former = isShared ? null : await settings.findSetting("gateway_id");
   return former ?? ids.next("gateway");
-}
-
-/** Returns a secret that is generated once per data directory, so that hashes made with it survive a restart. */
-async function findSecret(name: string, settings: SettingsStore, random: Random): Promise<string> {
-  await settings.addSetting(name, Buffer.from(random.bytes(32)).toString("hex"));
-  return (await settings.findSetting(name)) as string;
 }

@@ -10,7 +10,7 @@ import {
   postCatalogRefresh,
   rejectCatalogChange,
 } from "./admin-catalog.ts";
-import { postCorrection, postCredits, postRefund } from "./admin-credits.ts";
+import { postCorrection, postCredits, postPurchase, postRefund } from "./admin-credits.ts";
 import { explainRouteOf } from "./admin-explain.ts";
 import { listGateways } from "./admin-gateways.ts";
 import { getGenerationDetails } from "./admin-generation.ts";
@@ -22,7 +22,8 @@ import {
   testProvider,
   undrainProvider,
 } from "./admin-health.ts";
-import { deleteKey, listKeys, patchKey, postKey } from "./admin-keys.ts";
+import { deleteIdentity, listIdentities, postIdentity } from "./admin-identities.ts";
+import { deleteKey, getManagedKey, listKeys, patchKey, postKey } from "./admin-keys.ts";
 import { getBalance, getLedgerCheck, listHolds, listLedger } from "./admin-ledger.ts";
 import { deleteMember, listMembers, putOrganizationMember } from "./admin-members.ts";
 import { getCatalogModel, listCatalogModels } from "./admin-models.ts";
@@ -44,6 +45,7 @@ import { dryRunOfPolicy } from "./admin-policy.ts";
 import { getPromptLogEntry } from "./admin-prompt-log.ts";
 import {
   deleteProviderKey,
+  listAllProviderKeys,
   listProviderKeys,
   patchProviderKey,
   postProviderKey,
@@ -77,6 +79,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteMember,
   listKeys,
   postKey,
+  getManagedKey,
   patchKey,
   deleteKey,
   listGenerations,
@@ -92,6 +95,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listAudit,
   getAuditVerdict,
   postCredits,
+  postPurchase,
   postCorrection,
   postRefund,
   getBalance,
@@ -104,6 +108,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getKey,
   getCredits,
   getActivity,
+  listAllProviderKeys,
   listProviderKeys,
   postProviderKey,
   patchProviderKey,
@@ -127,6 +132,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteSession,
   listSessions,
   deleteAdminSession,
+  listIdentities,
+  postIdentity,
+  deleteIdentity,
   listSettings,
   reloadSettings,
   postPlaygroundKey,
