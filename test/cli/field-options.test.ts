@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Command } from "commander";
-import { addFieldOptions, readFieldOptions } from "../../src/cli/field-options.ts";
+import { addFieldOptions, readFieldOptions } from "../../src/cli/endpoint/field-options.ts";
 import { ORGANIZATION_SETTINGS } from "../../src/core/accounts/account-fields.ts";
 import { KEY_SETTINGS } from "../../src/core/accounts/key-fields.ts";
 import { MEMBER_SETTINGS } from "../../src/core/accounts/member-fields.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { settingsFor } from "../../../src/cli/reexec.ts";
+import { settingsFor } from "../../../src/cli/start/reexec.ts";
 import { findFreePort } from "../../../test/support/free-port.ts";
 import { FLOOR_LEVELS, type FloorLevel } from "../../floor/levels.ts";
 import { makeDataDir, removeDataDir } from "../../targets.ts";
