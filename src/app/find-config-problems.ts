@@ -17,11 +17,11 @@ import { findUnknownVariables } from "./environment-variables.ts";
 import { findEndpointUrls, findOddPrices } from "./find-odd-values.ts";
 import { loadCatalog } from "./load-catalog.ts";
 import { examineConfig, problemAt, readConfigFile } from "./load-config.ts";
-import { SILENT } from "./load-known-names.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { findServingProblems } from "./open-serving.ts";
 import type { Environment } from "./read-provider-keys.ts";
 import { readExportSettings, readMetricsAllowed, readTrustedProxies } from "./read-settings.ts";
+import { SILENT } from "./silent-log.ts";
 import { createUpstreams } from "./upstreams.ts";
 
 /** What is wrong with a configuration. */

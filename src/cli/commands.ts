@@ -81,6 +81,11 @@ const GATEWAY: readonly ListedCommand[] = [
     load: async () => (await import("./resources/catalog.ts")).declareCatalogCommands,
   },
   {
+    term: "models",
+    description: "List the models of the catalog, and whether they are served",
+    load: async () => (await import("./resources/models.ts")).declareModelCommands,
+  },
+  {
     term: "tiers",
     description: "Manage tiers: model ids that stand for a choice of models",
     load: async () => (await import("./resources/tiers.ts")).declareTierCommands,
@@ -89,6 +94,11 @@ const GATEWAY: readonly ListedCommand[] = [
     term: "named-routes",
     description: "Manage named routes: names that clients may send as model",
     load: async () => (await import("./resources/named-routes.ts")).declareNamedRouteCommands,
+  },
+  {
+    term: "route",
+    description: "Explain how requests are routed",
+    load: async () => (await import("./resources/questions.ts")).declareRouteCommands,
   },
   {
     term: "gateways",
@@ -137,6 +147,11 @@ const ACCOUNTS: readonly ListedCommand[] = [
     term: "budgets",
     description: "Manage budgets: limits on spending in each period",
     load: async () => (await import("./resources/budgets.ts")).declareBudgetCommands,
+  },
+  {
+    term: "policy",
+    description: "Try a policy of an account on recorded requests",
+    load: async () => (await import("./resources/questions.ts")).declarePolicyCommands,
   },
   {
     term: "provider-keys",

@@ -85,10 +85,10 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
     ({ key }) => ["keys", "update", key, "--spend-limit", "2.50", "--prompt-log", "60"],
   ],
   "DELETE /api/admin/keys/:id": [({ key }) => ["keys", "revoke", key]],
+  "GET /api/admin/keys/:id": [({ key }) => ["keys", "show", key]],
   "GET /api/admin/generations": [({ user }) => ["requests", "list", "--account", user]],
   "GET /api/admin/generations/:id": [({ generation }) => ["requests", "show", generation]],
-  // The bars of a chart.
-  "GET /api/admin/generations/histogram": [],
+  "GET /api/admin/generations/histogram": [() => ["requests", "count"]],
   // Runs until it is interrupted. Tested in requests-tail.test.ts.
   "GET /api/admin/generations/stream": [],
   "GET /api/admin/generations/:id/bodies": [({ generation }) => ["prompt-log", generation]],
@@ -97,24 +97,31 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/admin/accounts/:id/credits": [
     ({ user }) => ["credits", "grant", user, "5", "--expires", "2199-01-01"],
   ],
+  "POST /api/admin/accounts/:id/purchases": [
+    ({ user }) => ["credits", "purchase", user, "20", "--id", "pay_1"],
+  ],
   "POST /api/admin/accounts/:id/corrections": [
     ({ user }) => ["credits", "correct", user, "-1.5", "--note", "by hand"],
   ],
   "POST /api/admin/generations/:id/refund": [({ generation }) => ["credits", "refund", generation]],
   "GET /api/admin/accounts/:id/balance": [({ user }) => ["credits", "balance", user]],
-  // The overview of the console; `credits balance` shows one account.
-  "GET /api/admin/balances": [],
+  "GET /api/admin/balances": [() => ["credits", "balances"]],
   "GET /api/admin/accounts/:id/ledger": [
     ({ user }) => ["ledger", user],
     ({ user }) => ["credits", "list", user],
   ],
+  // What a running gateway holds: `ledger holds` asks it.
   "GET /api/admin/holds": [() => ["holds"]],
   "GET /api/admin/ledger/check": [() => ["ledger", "check"]],
   "GET /api/admin/usage": [() => ["usage", "--by", "model"]],
-  "POST /api/payments/webhook": [({ user }) => ["credits", "purchase", user, "20", "--id", "pay_1"]],
-  "GET /key": [({ key }) => ["keys", "show", key]],
+  // Signed by the payment system; `credits purchase` records what it has not reported.
+  "POST /api/payments/webhook": [],
+  // What a key may ask of itself.
+  "GET /key": [],
   "GET /credits": [({ user }) => ["credits", "balance", user]],
   "GET /activity": [({ user }) => ["usage", "--account", user]],
+  // How commands find a provider key by its name.
+  "GET /api/admin/provider-keys": [],
   "GET /api/admin/accounts/:id/provider-keys": [({ user }) => ["provider-keys", "list", "--account", user]],
   // Reads the secret from standard input. Tested in provider-keys.test.ts.
   "POST /api/admin/accounts/:id/provider-keys": [],
@@ -142,6 +149,13 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "DELETE /api/console/session": [],
   // A command can create a key as it is wanted.
   "POST /api/console/playground-key": [],
+  "POST /api/admin/identities": [
+    ({ user }) => ["identities", "add", user, "subject", "--issuer", "https://id.example"],
+  ],
+  "GET /api/admin/identities": [() => ["identities", "list"]],
+  "DELETE /api/admin/identities": [
+    ({ user }) => ["identities", "remove", user, "subject", "--issuer", "https://id.example"],
+  ],
   "GET /api/admin/sessions": [() => ["sessions", "list"]],
   "DELETE /api/admin/sessions/:id": [({ session }) => ["sessions", "end", session]],
   "GET /api/admin/tiers": [() => ["tiers", "list"]],
@@ -161,13 +175,14 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   ],
   // Depends on the health that a running gateway has measured.
   "POST /api/admin/route/explain": [],
-  // The console asks for it while a policy is edited.
-  "POST /api/admin/policy/dry-run": [],
+  "POST /api/admin/policy/dry-run": [
+    ({ user }) => ["policy", "dry-run", "--account", user, "--policy", '{"denied_models":["openai/*"]}'],
+  ],
   "GET /api/admin/settings": [() => ["config", "sources", "--all"]],
   // Asks a running gateway. Tested in reload.test.ts.
   "POST /api/admin/settings/reload": [],
-  // A command knows the catalog, and only a running gateway knows what it serves.
-  "GET /api/admin/models": [],
+  "GET /api/admin/models": [() => ["models", "list"]],
+  // Depends on the health that a running gateway has measured.
   "GET /api/admin/models/:author/:model": [],
   "GET /api/admin/catalog": [() => ["catalog", "status"]],
   "POST /api/admin/catalog/refresh": [() => ["catalog", "diff"], () => ["catalog", "refresh"]],
@@ -184,13 +199,7 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
 };
 
 /** Commands for endpoints outside of the management API. */
-const OTHER_COMMANDS = [
-  () => ["console", "--url", "https://gateway.example"],
-  ({ user }: Scene) => ["identities", "add", user, "subject", "--issuer", "https://id.example"],
-  () => ["identities", "list"],
-  ({ user }: Scene) => ["identities", "remove", user, "subject", "--issuer", "https://id.example"],
-  () => ["config", "check"],
-];
+const OTHER_COMMANDS = [() => ["console", "--url", "https://gateway.example"], () => ["config", "check"]];
 
 const MODELS = ["gpt-a", "gpt-b"] as const;
 const dataDir = await seedCatalog({ openai: MODELS.map((id) => sourceModel(id)) });

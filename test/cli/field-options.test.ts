@@ -4,7 +4,7 @@ import { addFieldOptions, readFieldOptions } from "../../src/cli/endpoint/field-
 import { ORGANIZATION_SETTINGS } from "../../src/core/accounts/account-fields.ts";
 import { KEY_SETTINGS } from "../../src/core/accounts/key-fields.ts";
 import { MEMBER_SETTINGS } from "../../src/core/accounts/member-fields.ts";
-import type { SettableFields } from "../../src/core/accounts/resource-fields.ts";
+import { readFields, type SettableFields } from "../../src/core/accounts/resource-fields.ts";
 import { PROVIDER_KEY_SETTINGS } from "../../src/core/provider-keys/provider-key-fields.ts";
 
 const NOW = Date.parse("2026-11-22T12:00:00Z");
@@ -12,7 +12,7 @@ const NOW = Date.parse("2026-11-22T12:00:00Z");
 /** Parses arguments with the options of some fields, and returns the change that they ask for. */
 function readArguments<Fields extends SettableFields>(fields: Fields, args: readonly string[]) {
   const command = addFieldOptions(new Command().exitOverride(), fields, "change");
-  return readFieldOptions(fields, command.parse(args, { from: "user" }).opts(), NOW);
+  return readFields(fields, readFieldOptions(fields, command.parse(args, { from: "user" }).opts(), NOW));
 }
 
 /** The fields without an option; a field with parts needs an option for each part. */

@@ -1,39 +1,30 @@
-import type { Command } from "commander";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Config } from "../../app/config-schema.ts";
 import { fetchGateway } from "../../app/fetch-gateway.ts";
 import { loadConfig } from "../../app/load-config.ts";
 import { createOneTimeCode } from "../../core/console/one-time-codes.ts";
+import type { Endpoint } from "../../http/api/endpoint.ts";
 import { print } from "../render/print.ts";
+import { type Caller, type EndpointInput, GatewayRejection, readAnswer } from "./caller.ts";
 import { openCommandStores } from "./command-stores.ts";
-import { baseOf, localUrl, readUrl } from "./gateway-url.ts";
+import { baseOf, localUrl } from "./gateway-url.ts";
 
 /** The options of commands that ask a running gateway. */
 export interface GatewayOptions {
-  readonly url?: string;
-  readonly key?: string;
+  readonly url?: string | undefined;
+  /** A management key of the operator. */
+  readonly key?: string | undefined;
 }
 
 /** A request to the API of a running gateway. */
-export interface GatewayRequest {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+interface GatewayRequest {
+  readonly method: Endpoint["method"];
   /** The path with its query: `/api/admin/health`. */
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** The longest wait for the response. Milliseconds; 30 s by default. */
-  readonly timeoutMs?: number;
-}
-
-/** A running gateway to which a command has signed in. */
-export interface AskedGateway {
-  /** Its address, without a path. */
-  readonly url: string;
-  /**
-   * Sends a request and returns the parsed JSON of its response.
-   * @throws GatewayUnreachable, GatewayRejection.
-   */
-  ask<Answer>(request: GatewayRequest): Promise<Answer>;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** No gateway answers at an address, or what answers is none. */
@@ -46,36 +37,13 @@ export class GatewayUnreachable extends Error {
   }
 }
 
-/** A gateway has rejected a request. The message is that of the gateway. */
-export class GatewayRejection extends Error {
-  constructor(
-    message: string,
-    readonly status: number,
-    /** The gateway's name of the error, such as `not_found`; null if the response has none. */
-    readonly type: string | null,
-  ) {
-    super(message);
-    this.name = "GatewayRejection";
-  }
-}
-
 const TIMEOUT_MS = 30_000;
 const SESSION_PATH = "/api/console/session";
 
-/** Adds `--url` and `--key`, by which a command finds a gateway that this machine's configuration does not describe. */
-export function addGatewayOptions(command: Command): Command {
-  return command
-    .option("--url <url>", "Address of the running gateway (default: the configured host and port)", readUrl)
-    .option(
-      "--key <key>",
-      "Management key of the operator (default: GATEWAY_KEY, or a sign-in with a one-time code in the configured stores)",
-    );
-}
-
-/** Signs in to the running gateway, runs a command on it, prints what the command returns, and signs out. */
+/** Signs in to the running gateway, runs `work` with a caller of its endpoints, prints what it returns, and signs out. */
 export async function withGateway(
   options: GatewayOptions,
-  run: (gateway: AskedGateway) => Promise<string>,
+  work: (caller: Caller) => Promise<string>,
 ): Promise<void> {
   const config = loadConfig(process.env);
   const address: GatewayAddress = {
@@ -84,13 +52,13 @@ export async function withGateway(
   };
   await requireGateway(address);
   const key = options.key ?? (process.env["GATEWAY_KEY"] || null);
-  if (key !== null) return print(await run(connect(address, { authorization: `Bearer ${key}` })));
-  const session = connect(address, await signIn(address, config));
+  if (key !== null) return print(await work(createCaller(address, { authorization: `Bearer ${key}` })));
+  const session = await signIn(address, config);
   try {
-    print(await run(session));
+    print(await work(createCaller(address, session)));
   } finally {
     // The session also ends by itself, and a gateway that has just stopped has none to end.
-    await session.ask({ method: "DELETE", path: SESSION_PATH }).catch(() => {});
+    await send(address, { method: "DELETE", path: SESSION_PATH }, session).catch(() => {});
   }
 }
 
@@ -103,19 +71,34 @@ interface GatewayAddress {
 
 type Credentials = Readonly<Record<string, string>>;
 
-function connect(address: GatewayAddress, credentials: Credentials): AskedGateway {
+function createCaller(address: GatewayAddress, credentials: Credentials): Caller {
   return {
     url: address.url,
-    ask: async <Answer>(request: GatewayRequest) =>
-      (await send(address, request, credentials)).body as Answer,
+    async call({ method, path }, { params = {}, query = {}, body }, timeoutMs) {
+      const request = { method, path: fillPath(path, params) + printQuery(query), body, timeoutMs };
+      return readAnswer(await send(address, request, credentials));
+    },
   };
+}
+
+function fillPath(path: string, params: EndpointInput["params"]): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+}
+
+function printQuery(query: EndpointInput["query"]): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
+  const text = new URLSearchParams(
+    Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
+  ).toString();
+  return text === "" ? "" : `?${text}`;
 }
 
 /** @throws GatewayUnreachable. Asked first, so that no one-time code is created for a gateway that does not run. */
 async function requireGateway(address: GatewayAddress): Promise<void> {
   const { url } = address;
-  const { body } = await send(address, { method: "GET", path: "/healthz" }, {});
-  if (body["status"] !== "ok") throw new GatewayUnreachable(url, "the response is not that of a gateway");
+  const response = await send(address, { method: "GET", path: "/healthz" }, {});
+  const { status } = (await response.json()) as { readonly status?: unknown };
+  if (status !== "ok") throw new GatewayUnreachable(url, "the response is not that of a gateway");
 }
 
 /** Signs in as `gateway console` signs a browser in. Returns the headers that identify the session. */
@@ -152,16 +135,12 @@ async function createCode(config: Config): Promise<string> {
   }
 }
 
-interface GatewayResponse {
-  readonly headers: Headers;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
+/** Returns a successful response whose body is JSON or CSV. */
 async function send(
   { url, isOwn }: GatewayAddress,
   request: GatewayRequest,
   credentials: Credentials,
-): Promise<GatewayResponse> {
+): Promise<Response> {
   const { method, path, body, timeoutMs = TIMEOUT_MS } = request;
   const hasBody = method !== "GET" && method !== "DELETE";
   const init: RequestInit = {
@@ -180,8 +159,10 @@ async function send(
   } catch (error) {
     throw new GatewayUnreachable(url, describe(error, timeoutMs));
   }
+  const { ok, status, headers } = response;
   const parsed = parseObject(text);
-  if (response.ok && parsed !== null) return { headers: response.headers, body: parsed };
+  const isCsv = headers.get("content-type")?.startsWith("text/csv") === true;
+  if (ok && (parsed !== null || isCsv)) return new Response(text, { status, headers });
   throw rejectionOf(url, response, parsed);
 }
 

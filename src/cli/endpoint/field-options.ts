@@ -1,15 +1,9 @@
 import { type Command, Option } from "commander";
 import type { FieldOption } from "../../core/accounts/field-option.ts";
-import {
-  type AnySettableField,
-  type Change,
-  type Json,
-  readFields,
-  type SettableFields,
-} from "../../core/accounts/resource-fields.ts";
+import type { AnySettableField, Json, SettableFields } from "../../core/accounts/resource-fields.ts";
 
 /** The options of a command as they were given, by commander's names. A repeatable option has a list. */
-export type GivenOptions = Readonly<Record<string, unknown>>;
+type GivenOptions = Readonly<Record<string, unknown>>;
 
 /** Adds the options of fields to a command. For a new resource the help texts state defaults. */
 export function addFieldOptions(command: Command, fields: SettableFields, use: "new" | "change"): Command {
@@ -31,26 +25,21 @@ function describeOption({ help, none, initial = none }: FieldOption, use: "new" 
 }
 
 /**
- * Returns the change that the given options ask for. `now` is in milliseconds since the epoch.
+ * Returns the fields of a request body that the given options stand for. `now` is in milliseconds since the epoch.
  * @throws Error that names the first option with an invalid value.
  */
 export function readFieldOptions<Fields extends SettableFields>(
   fields: Fields,
   given: GivenOptions,
   now: number,
-): Change<Fields> {
-  return readFields(fields, readJson(fields, given, now) as Json<Fields>);
-}
-
-/** Returns the request body that the given options stand for. */
-function readJson(fields: SettableFields, given: GivenOptions, now: number): Record<string, unknown> {
+): Json<Fields> {
   const values = Object.entries(fields).map(([name, field]) => [name, readField(field, given, now)]);
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Json<Fields>;
 }
 
 function readField({ input, option, parts }: AnySettableField, given: GivenOptions, now: number): unknown {
   if (parts !== undefined) {
-    const json = readJson(parts, given, now);
+    const json = readFieldOptions(parts, given, now);
     return Object.keys(json).length === 0 ? undefined : json;
   }
   if (option === undefined) return undefined;

@@ -1,8 +1,12 @@
-import type { Stores } from "../../app/stores.ts";
 import { ADMIN_KEY_ID } from "../../core/accounts/principal.ts";
-import type { AccountRecord, KeyRecord } from "../../core/accounts/records.ts";
-import type { ProviderKeyRecord } from "../../core/provider-keys/records.ts";
-import { type NameSource, resolveName } from "./resolve-name.ts";
+import type { Endpoint } from "../../http/api/endpoint.ts";
+import { getManagedKey, listKeys } from "../../http/routes/admin-keys.ts";
+import { getOrganization, listOrganizations } from "../../http/routes/admin-organizations.ts";
+import { listAllProviderKeys } from "../../http/routes/admin-provider-keys.ts";
+import { getUser, listUsers } from "../../http/routes/admin-users.ts";
+import { type Caller, findOne, listRows } from "../callers/caller.ts";
+import type { OptionSpec } from "./command-spec.ts";
+import type { Named, NameSource } from "./resolve-name.ts";
 
 /** What the help of a command says about arguments that `resolveName` reads. */
 export const NAMED_BY = {
@@ -13,125 +17,160 @@ export const NAMED_BY = {
   providerKey: "Provider key: ID or name",
 } as const;
 
+/** Returns the option of an account. */
+export function accountOption(help: string): OptionSpec {
+  return { flags: "--account <account>", help, field: "account_id", named: accountsOf() };
+}
+
+/** Returns the option of a user. */
+export function userOption(help: string): OptionSpec {
+  return { flags: "--user <user>", help, field: "user_id", named: accountsOf("user") };
+}
+
+/** Returns the option of an API key that filters records. */
+export function keyOption(help: string): OptionSpec {
+  return { flags: "--key <key>", help, field: "key_id", named: keysOfRequests };
+}
+
 /** Resources with one name that are read. So many that the account with an e-mail is among those that have it as their name. */
 const SAME_NAME = 1_000;
-/** The newest accounts or keys whose names are suggested. */
-const SUGGESTED_FROM = 5_000;
+/** The newest resources whose names are suggested. */
+const SUGGESTED_FROM = 1_000;
 
-type Kind = AccountRecord["kind"];
+const KINDS = {
+  user: { get: getUser, list: listUsers, listedBy: "gateway users list" },
+  organization: { get: getOrganization, list: listOrganizations, listedBy: "gateway orgs list" },
+} as const;
 
-/** Which account a command means. */
-export interface WantedAccount {
-  /** Absent for users and organizations. */
-  readonly kind?: Kind;
-  /** Which accounts are meant if several have the same name. Open ones by default. */
-  readonly state?: "open" | "closed";
+type Kind = keyof typeof KINDS;
+
+interface AccountRow {
+  readonly id: string;
+  readonly name: string;
+  /** Absent for organizations. */
+  readonly email?: string | null;
+  readonly external_id: string | null;
+  readonly closed_at: string | null;
 }
 
-const LISTED_BY: Readonly<Record<Kind, string>> = {
-  user: "gateway users list",
-  organization: "gateway orgs list",
-};
-
-/** Returns the account that a text stands for. @throws Error, as `resolveName`. */
-export function resolveAccount(
-  { accounts }: Pick<Stores, "accounts">,
-  text: string,
-  { kind, state = "open" }: WantedAccount = {},
-): Promise<AccountRecord> {
-  const source: NameSource<AccountRecord> = {
-    noun: kind ?? "account",
-    listedBy: kind === undefined ? Object.values(LISTED_BY).join(" or ") : LISTED_BY[kind],
-    async find(id) {
-      const account = await accounts.findAccount(id);
-      return kind === undefined || account?.kind === kind ? account : null;
-    },
-    findByText: (alias) => accounts.listAccounts({ kind, alias, limit: SAME_NAME }),
-    listSome: () => accounts.listAccounts({ kind, limit: SUGGESTED_FROM }),
-    describe: ({ id, name, email, externalId, closedAt, ...account }) => ({
-      id,
-      name,
-      aliases: [email, externalId].filter((alias) => alias !== null),
-      isPreferred: (closedAt === null) === (state === "open"),
-      details: listDetails(account.kind, email, externalId, closedAt === null ? null : "closed"),
-    }),
+/** Returns where accounts are looked up: of one kind, or all. Of several with the same name the open ones are meant by default. */
+export function accountsOf(kind?: Kind, state: "open" | "closed" = "open"): (caller: Caller) => NameSource {
+  const kinds = kind === undefined ? (Object.keys(KINDS) as Kind[]) : [kind];
+  const nameAll = (kind: Kind, rows: readonly unknown[]) =>
+    (rows as readonly AccountRow[]).map((row) => nameAccount(row, kind, state));
+  return (caller) => {
+    const list = async (query: Readonly<Record<string, string>>, limit: number) => {
+      const lists = kinds.map(async (one) =>
+        nameAll(one, await listRows(caller, KINDS[one].list, { query, limit })),
+      );
+      return (await Promise.all(lists)).flat();
+    };
+    return {
+      noun: kind ?? "account",
+      listedBy: kinds.map((one) => KINDS[one].listedBy).join(" or "),
+      async find(id) {
+        for (const one of kinds) {
+          const row = await findOne(caller, KINDS[one].get, { id });
+          if (row !== null) return nameAccount(row as AccountRow, one, state);
+        }
+        return null;
+      },
+      findByText: (named) => list({ named }, SAME_NAME),
+      listSome: () => list({}, SUGGESTED_FROM),
+    };
   };
-  return resolveName(source, text);
 }
 
-/** Returns the API key that a text stands for. @throws Error, as `resolveName`. */
-export function resolveKey({ keys }: Pick<Stores, "keys">, text: string): Promise<KeyRecord> {
-  const source: NameSource<KeyRecord> = {
+function nameAccount(
+  { id, name, email = null, external_id, closed_at }: AccountRow,
+  kind: Kind,
+  state: "open" | "closed",
+): Named {
+  return {
+    id,
+    name,
+    aliases: [email, external_id].filter((alias) => alias !== null),
+    isPreferred: (closed_at === null) === (state === "open"),
+    details: listDetails(kind, email, external_id, closed_at === null ? null : "closed"),
+  };
+}
+
+interface KeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly account_id: string;
+  readonly hint: string;
+  readonly revoked_at: string | null;
+}
+
+/** Returns where API keys are looked up. */
+export function keysOf(caller: Caller): NameSource {
+  return {
     noun: "API key",
     listedBy: "gateway keys list",
-    find: (id) => keys.findKey(id),
-    findByText: (name) => keys.listKeys({ name, limit: SAME_NAME }),
-    listSome: () => keys.listKeys({ limit: SUGGESTED_FROM }),
-    describe: ({ id, name, kind, accountId, hint, revokedAt }) => ({
-      id,
-      name,
-      aliases: [],
-      isPreferred: revokedAt === null,
-      details: listDetails(kind, hint, `of ${accountId}`, revokedAt === null ? null : "revoked"),
-    }),
+    async find(id) {
+      const row = await findOne(caller, getManagedKey, { id });
+      return row === null ? null : nameKey(row);
+    },
+    findByText: (name) => listNamed(caller, listKeys, { query: { name }, limit: SAME_NAME }, nameKey),
+    listSome: () => listNamed(caller, listKeys, { limit: SUGGESTED_FROM }, nameKey),
   };
-  return resolveName(source, text);
 }
 
-/** Returns the provider key of any account that a text stands for. @throws Error, as `resolveName`. */
-export function resolveProviderKey(
-  { providerKeys }: Pick<Stores, "providerKeys">,
-  text: string,
-): Promise<ProviderKeyRecord> {
-  // Without a master key the store lists the keys of all accounts.
-  const listSome = () => providerKeys.listSealedByOthers(null, null, SUGGESTED_FROM);
-  const source: NameSource<ProviderKeyRecord> = {
+/** Returns where the keys of a filter are looked up. Requests with the configured admin key have an id of a key that is not stored. */
+function keysOfRequests(caller: Caller): NameSource {
+  const stored = keysOf(caller);
+  const admin = { id: ADMIN_KEY_ID, name: ADMIN_KEY_ID, aliases: [], isPreferred: true, details: "" };
+  return { ...stored, find: async (id) => (id === ADMIN_KEY_ID ? admin : stored.find(id)) };
+}
+
+function nameKey(row: unknown): Named {
+  const { id, name, kind, account_id, hint, revoked_at } = row as KeyRow;
+  return {
+    id,
+    name,
+    aliases: [],
+    isPreferred: revoked_at === null,
+    details: listDetails(kind, hint, `of ${account_id}`, revoked_at === null ? null : "revoked"),
+    owner: account_id,
+  };
+}
+
+interface ProviderKeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly provider: string;
+  readonly account_id: string;
+  readonly last_four: string;
+}
+
+/** Returns where the provider keys of all accounts are looked up. */
+export function providerKeysOf(caller: Caller): NameSource {
+  const listSome = () => listNamed(caller, listAllProviderKeys, { limit: SUGGESTED_FROM }, nameProviderKey);
+  return {
     noun: "provider key",
     listedBy: "gateway provider-keys list",
-    find: (id) => providerKeys.findProviderKey(id),
+    find: async (id) => (await listSome()).find((named) => named.id === id) ?? null,
     findByText: async (wanted) =>
       (await listSome()).filter(({ name }) => name.toLowerCase() === wanted.toLowerCase()),
     listSome,
-    describe: ({ id, name, provider, accountId, lastFour }) => ({
-      id,
-      name,
-      aliases: [],
-      isPreferred: true,
-      details: listDetails(provider, `…${lastFour}`, `of ${accountId}`),
-    }),
-  };
-  return resolveName(source, text);
-}
-
-/** The options of commands that restrict a list, as they are written. */
-export interface ScopeOptions {
-  readonly account?: string | undefined;
-  readonly key?: string | undefined;
-  readonly user?: string | undefined;
-}
-
-/** Ids that restrict a list; null does not. */
-export interface ResolvedScope {
-  readonly accountId: string | null;
-  readonly keyId: string | null;
-  readonly userId: string | null;
-}
-
-/** Returns the ids that the options of a filter stand for. @throws Error, as `resolveName`. */
-export async function resolveScope(
-  stores: Pick<Stores, "accounts" | "keys">,
-  { account, key, user }: ScopeOptions,
-): Promise<ResolvedScope> {
-  return {
-    accountId: account === undefined ? null : (await resolveAccount(stores, account)).id,
-    keyId: key === undefined ? null : await resolveKeyId(stores, key),
-    userId: user === undefined ? null : (await resolveAccount(stores, user, { kind: "user" })).id,
   };
 }
 
-/** Requests with the configured admin key have an id of a key that is not stored. */
-async function resolveKeyId(stores: Pick<Stores, "keys">, text: string): Promise<string> {
-  return text === ADMIN_KEY_ID ? text : (await resolveKey(stores, text)).id;
+function nameProviderKey(row: unknown): Named {
+  const { id, name, provider, account_id, last_four } = row as ProviderKeyRow;
+  const details = listDetails(provider, `…${last_four}`, `of ${account_id}`);
+  return { id, name, aliases: [], isPreferred: true, details, owner: account_id };
+}
+
+async function listNamed(
+  caller: Caller,
+  endpoint: Endpoint,
+  input: Parameters<typeof listRows>[2],
+  name: (row: unknown) => Named,
+): Promise<readonly Named[]> {
+  return (await listRows(caller, endpoint, input)).map(name);
 }
 
 function listDetails(...details: readonly (string | null)[]): string {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { systemClock } from "../../base/clock.ts";
 import { hasControls } from "../../base/plain-text.ts";
-import { EXPIRY_FORMAT, NAME_FORMAT } from "../../core/accounts/field-option.ts";
-import { NameInput } from "../../core/accounts/resource-fields.ts";
+import { EXPIRY_FORMAT } from "../../core/accounts/field-option.ts";
 
 /** The option of commands that can print JSON. */
 export interface JsonOption {
@@ -20,24 +20,14 @@ export function addExamples(command: Command, examples: readonly string[]): Comm
 }
 
 /**
- * Reads the time at which something expires; null for `none` and for an absent option. `now` is in milliseconds since the epoch.
+ * Reads the time at which something expires. Returns it as RFC 3339; null for `none`, and undefined for an absent option.
  * @throws Error naming the option.
  */
-export function readExpiry(text: string | undefined, now: number): number | null {
-  if (text === undefined) return null;
-  const time = EXPIRY_FORMAT.parse(text, now);
+export function readExpiryTime(text: unknown): string | null | undefined {
+  if (text === undefined) return undefined;
+  const time = EXPIRY_FORMAT.parse(String(text), systemClock.now());
   if (time === undefined) throw new Error(`--expires must be ${EXPIRY_FORMAT.expected}`);
-  return time === null ? null : Date.parse(time as string);
-}
-
-/**
- * Reads the name of an account or a key.
- * @throws Error if it is empty or too long.
- */
-export function readName(text: string): string {
-  const { success, data } = NameInput.safeParse(text);
-  if (success) return data;
-  throw new Error(`the name must be ${NAME_FORMAT.expected}`);
+  return time as string | null;
 }
 
 /**
@@ -65,9 +55,4 @@ export function readLimit(text: string): number {
   const limit = Number(text);
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_ROWS) return limit;
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_ROWS}.`);
-}
-
-/** Returns the given options as written, for the audit log. */
-export function auditedOptions(options: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => name !== "json"));
 }

@@ -11,20 +11,21 @@ export interface Named {
   readonly isPreferred: boolean;
   /** What distinguishes it from others with the same name: "organization, closed". */
   readonly details: string;
+  /** The id of the account that owns it; absent for accounts, and for what no account owns. */
+  readonly owner?: string;
 }
 
 /** Where the resources of one type are looked up. */
-export interface NameSource<Item> {
+export interface NameSource {
   /** The word for one of them in messages: `user`. */
   readonly noun: string;
   /** The commands that list them. */
   readonly listedBy: string;
-  find(id: string): Promise<Item | null>;
+  find(id: string): Promise<Named | null>;
   /** Returns resources that have a text as their name or alias, regardless of upper and lower case. */
-  findByText(text: string): Promise<readonly Item[]>;
+  findByText(text: string): Promise<readonly Named[]>;
   /** Returns resources whose names may be suggested. */
-  listSome(): Promise<readonly Item[]>;
-  describe(item: Item): Named;
+  listSome(): Promise<readonly Named[]>;
 }
 
 /** Candidates that a message lists. */
@@ -37,22 +38,21 @@ const MAX_SUGGESTED = 2;
  * only one that is written like the text, else the only one that is preferred.
  * @throws Error if there is none, with similar names, or if there are several, with their ids.
  */
-export async function resolveName<Item>(source: NameSource<Item>, text: string): Promise<Item> {
+export async function resolveName(source: NameSource, text: string): Promise<Named> {
   const byId = await source.find(text);
   if (byId !== null) return byId;
-  const found = (await source.findByText(text)).map((item) => ({ item, named: source.describe(item) }));
-  const byAlias = found.filter(({ named }) => hasAlias(named, text));
+  const found = await source.findByText(text);
+  const byAlias = found.filter((named) => hasAlias(named, text));
   const meant = byAlias.length > 0 ? byAlias : narrow(found, text);
   const [first] = meant;
   if (first === undefined) throw new Error(await explainUnknown(source, text));
-  if (meant.length === 1) return first.item;
-  const named = meant.map((one) => one.named);
-  throw new Error(explainAmbiguous(source.noun, text, named));
+  if (meant.length === 1) return first;
+  throw new Error(explainAmbiguous(source.noun, text, meant));
 }
 
 /** Returns how messages name a resource: `Acme (org_…)`. */
 export function labelOf({ id, name }: Pick<Named, "id" | "name">): string {
-  return escapeControls(`${name} (${id})`);
+  return escapeControls(id === name ? name : `${name} (${id})`);
 }
 
 /** E-mail addresses are stored in lower case. */
@@ -60,34 +60,25 @@ function hasAlias({ aliases }: Named, text: string): boolean {
   return aliases.includes(text) || aliases.includes(text.toLowerCase());
 }
 
-function narrow<Candidate extends { readonly named: Named }>(
-  found: readonly Candidate[],
-  text: string,
-): readonly Candidate[] {
-  const same = found.filter(({ named }) => named.name === text);
+function narrow(found: readonly Named[], text: string): readonly Named[] {
+  const same = found.filter(({ name }) => name === text);
   const left = same.length > 0 ? same : found;
-  const preferred = left.filter(({ named }) => named.isPreferred);
+  const preferred = left.filter(({ isPreferred }) => isPreferred);
   return preferred.length > 0 ? preferred : left;
 }
 
-async function explainUnknown<Item>(source: NameSource<Item>, text: string): Promise<string> {
-  const known = (await source.listSome()).map((item) => source.describe(item));
+async function explainUnknown(source: NameSource, text: string): Promise<string> {
   const labels = new Map(
-    known.flatMap((named) => [named.name, ...named.aliases].map((one) => [one, labelOf(named)] as const)),
+    (await source.listSome()).flatMap((named) =>
+      [named.name, ...named.aliases].map((one) => [one, labelOf(named)] as const),
+    ),
   );
-  return `There is no ${source.noun} ${text}.${suggestNames(text, [...labels.keys()], labels)} List them: ${source.listedBy}`;
+  return `There is no ${source.noun} ${text}.${suggestNames(text, labels)} List them: ${source.listedBy}`;
 }
 
-/**
- * Returns a sentence, after a space, that suggests names similar to an unknown one; empty if there are none. `labels` are what
- * the sentence shows for names.
- */
-export function suggestNames(
-  text: string,
-  names: readonly string[],
-  labels?: ReadonlyMap<string, string>,
-): string {
-  const near = nearestNames(text, names, MAX_SUGGESTED).map((name) => labels?.get(name) ?? name);
+/** Returns a sentence, after a space, that suggests names similar to an unknown one by their labels; empty if there are none. */
+function suggestNames(text: string, labels: ReadonlyMap<string, string>): string {
+  const near = nearestNames(text, [...labels.keys()], MAX_SUGGESTED).map((name) => labels.get(name));
   return near.length === 0 ? "" : ` Did you mean ${[...new Set(near)].join(" or ")}?`;
 }
 

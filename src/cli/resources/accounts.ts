@@ -1,225 +1,147 @@
 import type { Command } from "commander";
-import type { Stores } from "../../app/stores.ts";
-import { dateOf } from "../../base/time.ts";
+import { ORGANIZATION_SETTINGS, USER_SETTINGS } from "../../core/accounts/account-fields.ts";
 import {
-  ACCOUNT_SETTINGS,
-  ORGANIZATION_SETTINGS,
-  presentAccount,
-  USER_SETTINGS,
-} from "../../core/accounts/account-fields.ts";
-import { type AccountChange, changeAccount, createAccount } from "../../core/accounts/manage-accounts.ts";
-import { presentMember } from "../../core/accounts/member-fields.ts";
-import type { AccountRecord } from "../../core/accounts/records.ts";
-import { type NamedStores, withNames, withStores } from "../callers/with-stores.ts";
-import { addFieldOptions, type GivenOptions, readFieldOptions } from "../endpoint/field-options.ts";
-import { NAMED_BY, resolveAccount } from "../endpoint/named-resources.ts";
-import {
-  addExamples,
-  addJsonOption,
-  auditedOptions,
-  type JsonOption,
-  readName,
-} from "../endpoint/read-options.ts";
-import { auditCommand } from "../operate/audit-command.ts";
-import { formatFields, formatTable } from "../render/format-table.ts";
-import { printLimit } from "../render/print-values.ts";
+  getOrganization,
+  listOrganizations,
+  patchOrganization,
+  postOrganization,
+} from "../../http/routes/admin-organizations.ts";
+import { getUser, listUsers, patchUser, postUser } from "../../http/routes/admin-users.ts";
+import { defineCommand } from "../endpoint/command-spec.ts";
+import { declareCommands } from "../endpoint/declare-command.ts";
+import { accountsOf, NAMED_BY } from "../endpoint/named-resources.ts";
+import { type Column, printDay, printLimit, tableOf } from "../render/columns.ts";
+import { formatFields } from "../render/format-table.ts";
 
-type Kind = AccountRecord["kind"];
+const { name: NAME, ...NEW_USER } = USER_SETTINGS;
+const { name: _, ...NEW_ORGANIZATION } = ORGANIZATION_SETTINGS;
 
-/** Accounts that are read per page. */
-const PAGE = 500;
+const ID_AND_NAME: readonly Column[] = [
+  ["id", "id"],
+  ["name", "name"],
+];
+const OVERDRAFT: Column = ["overdraft", "overdraft", printLimit];
+const STATE: readonly Column[] = [
+  ["created", "created_at", printDay],
+  ["state", "closed_at", (at) => (at === null ? "open" : `closed ${printDay(at)}`)],
+];
+const NEW = { args: [{ name: "<name>", help: NAME.option?.help ?? "", field: "name" }] } as const;
 
-/** The words for users and organizations in commands and messages. */
-const WORDS: Record<Kind, { readonly group: string; readonly many: string; readonly argument: string }> = {
-  user: { group: "users", many: "users", argument: "<user>" },
-  organization: { group: "orgs", many: "organizations", argument: "<org>" },
-};
-
-/** The options of a new account: its name is an argument. */
-const { name: NAME, ...NEW_ORGANIZATION_OPTIONS } = ORGANIZATION_SETTINGS;
-const { name: _, ...NEW_USER_OPTIONS } = USER_SETTINGS;
-
-/** `gateway users`. */
+/** `gateway users …`. */
 export function declareUserCommands(users: Command): void {
-  declareAccountCommands(users, "user");
-}
-
-/** `gateway orgs`. */
-export function declareOrganizationCommands(organizations: Command): void {
-  declareAccountCommands(organizations, "organization");
-}
-
-/** The commands of both: `create`, `list`, `show`, `update`, `close` and `reopen`. */
-function declareAccountCommands(commands: Command, kind: Kind): void {
-  const { many, argument } = WORDS[kind];
-  addCreateCommand(commands, kind);
-  addJsonOption(commands.command("list").description(`List ${many}, newest first`)).action(
-    (options: JsonOption) => withStores((stores) => list(stores, kind, options)),
-  );
-  addJsonOption(
-    commands
-      .command("show")
-      .description(kind === "user" ? "Show a user and its memberships" : "Show an organization")
-      .argument(argument, NAMED_BY[kind]),
-  ).action((text: string, options: JsonOption) =>
-    withStores((stores) => show(stores, { kind, text }, options)),
-  );
-  addUpdateCommand(commands, kind);
-  for (const [word, isClosed, description] of STATES) {
-    addJsonOption(commands.command(word).description(description).argument(argument, NAMED_BY[kind])).action(
-      (text: string, { json }: JsonOption) => {
-        const change = { kind, text, word, wanted: { isClosed }, changes: { closed: isClosed }, json };
-        return withNames((named) => changeOne(named, change));
-      },
-    );
-  }
-}
-
-const STATES = [
-  ["close", true, "Close an account: its keys stop working, its ledger stays"],
-  ["reopen", false, "Reopen a closed account"],
-] as const;
-
-function addCreateCommand(commands: Command, kind: Kind): void {
-  const command = commands
-    .command("create")
-    .description(kind === "user" ? "Create a user" : "Create an organization")
-    .argument("<name>", NAME.option?.help);
-  if (kind === "organization") command.option("--owner <user>", "User that becomes the first owner");
-  addFieldOptions(command, kind === "user" ? NEW_USER_OPTIONS : NEW_ORGANIZATION_OPTIONS, "new");
-  addExamples(
-    command,
-    kind === "user"
-      ? [
-          "gateway users create Ada --email ada@example.com --overdraft 5",
-          "gateway users create Bob --retention deny",
-        ]
-      : ["gateway orgs create Acme --owner ada@example.com --monthly-limit 500"],
-  );
-  addJsonOption(command).action((name: string, options: NewOptions) =>
-    withNames((named) => createOne(named, { kind, name, options })),
-  );
-}
-
-function addUpdateCommand(commands: Command, kind: Kind): void {
-  const command = commands
-    .command("update")
-    .description("Change the given fields; a running gateway applies them within a second")
-    .argument(WORDS[kind].argument, NAMED_BY[kind]);
-  addFieldOptions(command, kind === "user" ? USER_SETTINGS : ORGANIZATION_SETTINGS, "change");
-  addJsonOption(command).action((text: string, options: UpdateOptions) =>
-    withNames((named) => {
-      const wanted = readFieldOptions(ACCOUNT_SETTINGS, options, named.stores.clock.now());
-      const changes = auditedOptions(options);
-      return changeOne(named, { kind, text, word: "update", wanted, changes, json: options.json });
+  declareCommands(users, [
+    defineCommand({
+      ...NEW,
+      name: "create",
+      description: "Create a user",
+      endpoint: postUser,
+      settings: { of: NEW_USER, use: "new" },
+      examples: [
+        "gateway users create Ada --email ada@example.com --overdraft 5",
+        "gateway users create Bob --retention deny",
+      ],
+      show: showChange("Created"),
     }),
-  );
-}
-
-interface UpdateOptions extends GivenOptions, JsonOption {}
-
-interface NewOptions extends UpdateOptions {
-  readonly owner?: string;
-}
-
-interface NewOne {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly options: NewOptions;
-}
-
-async function createOne({ stores, known }: NamedStores, { kind, name: text, options }: NewOne) {
-  const name = readName(text);
-  const settings = { ...readFieldOptions(ACCOUNT_SETTINGS, options, stores.clock.now()), name };
-  const ownerId = await findOwner(stores, options);
-  const account = await createAccount(stores, known, { kind, settings, ownerId });
-  await auditCommand(stores, {
-    action: `gateway ${WORDS[kind].group} create`,
-    accountId: account.id,
-    target: account.id,
-    changes: { ...auditedOptions(options), ...(ownerId === undefined ? {} : { owner: ownerId }), name },
-  });
-  return options.json ? printJson(account) : `Created ${account.id} (${account.name}).`;
-}
-
-async function findOwner(stores: Stores, { owner }: NewOptions): Promise<string | undefined> {
-  return owner === undefined ? undefined : (await resolveAccount(stores, owner, { kind: "user" })).id;
-}
-
-async function list(stores: Stores, kind: Kind, { json }: JsonOption): Promise<string> {
-  const accounts = await readAll(stores, kind);
-  const { many, group } = WORDS[kind];
-  if (json) return JSON.stringify({ data: accounts.map(presentAccount) });
-  if (accounts.length === 0) return `No ${many}. Create one: gateway ${group} create <name>`;
-  const isOrganization = kind === "organization";
-  const rows = accounts.map((account) => [
-    account.id,
-    account.name,
-    ...(isOrganization ? [] : [account.email ?? ""]),
-    printLimit(account.overdraft),
-    ...(isOrganization ? [printLimit(account.monthlyLimit)] : []),
-    dateOf(account.createdAt),
-    account.closedAt === null ? "open" : `closed ${dateOf(account.closedAt)}`,
+    defineCommand({
+      name: "list",
+      description: "List users, newest first",
+      endpoint: listUsers,
+      show: tableOf(
+        [...ID_AND_NAME, ["e-mail", "email"], OVERDRAFT, ...STATE],
+        "No users. Create one: gateway users create <name>",
+      ),
+    }),
+    defineCommand({
+      name: "show",
+      description: "Show a user and its memberships",
+      endpoint: getUser,
+      args: [argumentOf("user")],
+      show({ data: { memberships, ...user } }) {
+        const roles = memberships.map(({ organization_id, role }) => `${role} of ${organization_id}`);
+        return formatFields({ ...user, memberships: roles.length === 0 ? null : roles.join(", ") });
+      },
+    }),
+    ...defineChanges("user"),
   ]);
-  const headings = [
-    "id",
-    "name",
-    ...(isOrganization ? [] : ["e-mail"]),
-    "overdraft",
-    ...(isOrganization ? ["monthly limit"] : []),
-    "created",
-    "state",
+}
+
+/** `gateway orgs …`. */
+export function declareOrganizationCommands(organizations: Command): void {
+  const owner = { help: "User that becomes the first owner", field: "owner", named: accountsOf("user") };
+  declareCommands(organizations, [
+    defineCommand({
+      ...NEW,
+      name: "create",
+      description: "Create an organization",
+      endpoint: postOrganization,
+      options: [{ flags: "--owner <user>", ...owner }],
+      settings: { of: NEW_ORGANIZATION, use: "new" },
+      examples: ["gateway orgs create Acme --owner ada@example.com --monthly-limit 500"],
+      show: showChange("Created"),
+    }),
+    defineCommand({
+      name: "list",
+      description: "List organizations, newest first",
+      endpoint: listOrganizations,
+      show: tableOf(
+        [...ID_AND_NAME, OVERDRAFT, ["monthly limit", "monthly_limit", printLimit], ...STATE],
+        "No organizations. Create one: gateway orgs create <name>",
+      ),
+    }),
+    defineCommand({
+      name: "show",
+      description: "Show an organization",
+      endpoint: getOrganization,
+      args: [argumentOf("organization")],
+      show: ({ data }) => formatFields(data),
+    }),
+    ...defineChanges("organization"),
+  ]);
+}
+
+type Kind = "user" | "organization";
+
+function argumentOf(kind: Kind, state?: "open" | "closed") {
+  const name = kind === "user" ? "<user>" : "<org>";
+  return { name, help: NAMED_BY[kind], field: "id", named: accountsOf(kind, state) };
+}
+
+/** The commands that change an account: `update`, `close` and `reopen`. */
+function defineChanges(kind: Kind) {
+  const endpoint = kind === "user" ? patchUser : patchOrganization;
+  const of = kind === "user" ? USER_SETTINGS : ORGANIZATION_SETTINGS;
+  return [
+    defineCommand({
+      name: "update",
+      description: "Change the given fields; a running gateway applies them within a second",
+      endpoint,
+      args: [argumentOf(kind)],
+      settings: { of, use: "change" },
+      fixed: { closed: undefined },
+      show: showChange("Updated"),
+    }),
+    defineCommand({
+      name: "close",
+      description: "Close an account: its keys stop working, its ledger stays",
+      endpoint,
+      args: [argumentOf(kind)],
+      fixed: { closed: true },
+      derives: false,
+      show: showChange("Closed"),
+    }),
+    defineCommand({
+      name: "reopen",
+      description: "Reopen a closed account",
+      endpoint,
+      args: [argumentOf(kind, "closed")],
+      fixed: { closed: false },
+      derives: false,
+      show: showChange("Reopened"),
+    }),
   ];
-  return formatTable(headings, rows);
 }
 
-async function readAll({ accounts }: Stores, kind: Kind): Promise<readonly AccountRecord[]> {
-  const all: AccountRecord[] = [];
-  for (;;) {
-    const page = await accounts.listAccounts({ kind, afterId: all.at(-1)?.id, limit: PAGE });
-    all.push(...page);
-    if (page.length < PAGE) return all;
-  }
-}
-
-/** An account, as the argument of a command names it. */
-interface OneAccount {
-  readonly kind: Kind;
-  readonly text: string;
-}
-
-async function show(stores: Stores, { kind, text }: OneAccount, { json }: JsonOption): Promise<string> {
-  const found = await resolveAccount(stores, text, { kind });
-  const account = presentAccount(found);
-  if (kind === "organization") return json ? JSON.stringify({ data: account }) : formatFields(account);
-  const memberships = (await stores.accounts.listMemberships(found.id)).map(presentMember);
-  if (json) return JSON.stringify({ data: { ...account, memberships } });
-  const roles = memberships.map(({ organization_id, role }) => `${role} of ${organization_id}`);
-  return formatFields({ ...account, memberships: roles.length === 0 ? null : roles.join(", ") });
-}
-
-type Word = "update" | "close" | "reopen";
-
-const OUTCOMES: Readonly<Record<Word, string>> = { update: "Updated", close: "Closed", reopen: "Reopened" };
-
-interface ChangeOfOne extends OneAccount, JsonOption {
-  readonly word: Word;
-  readonly wanted: AccountChange;
-  /** The change as the audit log records it. */
-  readonly changes: Readonly<Record<string, unknown>>;
-}
-
-async function changeOne({ stores, known }: NamedStores, change: ChangeOfOne): Promise<string> {
-  const { kind, text, word, wanted, changes, json } = change;
-  const state = word === "reopen" ? "closed" : "open";
-  const { id } = await resolveAccount(stores, text, { kind, state });
-  const account = await changeAccount(stores, known, { kind, id, change: wanted });
-  const action = `gateway ${WORDS[kind].group} ${word}`;
-  await auditCommand(stores, { action, accountId: id, target: id, changes });
-  if (json) return printJson(account);
-  return `${OUTCOMES[word]} ${account.id} (${account.name}).`;
-}
-
-function printJson(account: AccountRecord): string {
-  return JSON.stringify({ data: presentAccount(account) });
+function showChange(verb: string) {
+  return ({ data }: { readonly data: { readonly id: unknown; readonly name: unknown } }) =>
+    `${verb} ${data.id} (${data.name}).`;
 }

@@ -1,36 +1,75 @@
 import { type Command, Option } from "commander";
-import { createCatalogManager } from "../../app/catalog-manager.ts";
 import type { Config } from "../../app/config-schema.ts";
 import { importCatalog } from "../../app/import-catalog.ts";
 import { createDirectoryTarget, createStoreTarget } from "../../app/import-target.ts";
-import { loadCatalog } from "../../app/load-catalog.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "../../app/shipped-files.ts";
 import type { Stores } from "../../app/stores.ts";
-import type { CatalogManager, Verdict } from "../../core/catalog/catalog-manager.ts";
-import { endMissing } from "../../core/catalog/expiry.ts";
-import { presentHeldChange } from "../../core/catalog/present-held-change.ts";
-import { presentStatus } from "../../core/catalog/present-status.ts";
+import {
+  approveCatalogChange,
+  getCatalog,
+  listCatalogChanges,
+  postCatalogRefresh,
+  rejectCatalogChange,
+} from "../../http/routes/admin-catalog.ts";
+import type { EndpointInput } from "../callers/caller.ts";
 import { withStores } from "../callers/with-stores.ts";
-import { addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
-import { auditCommand } from "../operate/audit-command.ts";
+import { type AnswerOf, type CommandRun, defineCommand } from "../endpoint/command-spec.ts";
+import { declareCommands } from "../endpoint/declare-command.ts";
+import { printDay, printText, tableOf } from "../render/columns.ts";
 import { formatTable } from "../render/format-table.ts";
 
-/** `gateway catalog`: keeps models and prices up to date. A gateway may be running on the same stores. */
+/** A refresh reads its source, which may be slow. Milliseconds. */
+const REFRESH_MS = 300_000;
+
+/** `gateway catalog`: keeps models and prices up to date. */
 export function declareCatalogCommands(catalog: Command): void {
   addImport(catalog);
-  addRefresh(catalog);
-  addPending(catalog);
-  addDecision(catalog, "approve", "Put held price changes in force");
-  addDecision(catalog, "reject", "Keep the prices in force until the source lists different ones");
-  addJsonOption(
-    catalog
-      .command("status")
-      .description("Show the last refresh, missing models and the number of held price changes"),
-  ).action((options: JsonOption) =>
-    withStores((stores, config) =>
-      showStatus({ stores, config, manager: openManager(stores, config) }, options),
-    ),
-  );
+  declareCommands(catalog, [
+    defineRefresh("refresh", {
+      description: "Merge models and prices from the source; large price changes are held for a decision",
+      isDry: false,
+    }),
+    defineRefresh("diff", {
+      description: "Show what a refresh would change, without changing it",
+      isDry: true,
+    }),
+    defineCommand({
+      name: "pending",
+      description: "List price changes that await a decision",
+      endpoint: listCatalogChanges,
+      options: [
+        {
+          flags: "--rejected",
+          help: "List rejected changes instead",
+          field: "status",
+          read: () => "rejected",
+        },
+      ],
+      complete: async ({ query: { status } }) => ({
+        query: { status: status === undefined ? undefined : "rejected" },
+      }),
+      show: ({ data }, { options }) =>
+        data.length === 0
+          ? `No ${options["rejected"] === undefined ? "pending" : "rejected"} price changes.`
+          : formatHeld(data),
+    }),
+    defineDecision("approve", {
+      description: "Put held price changes in force",
+      endpoint: approveCatalogChange,
+      outcome: "These prices are in force. A running gateway applies them within a second.",
+    }),
+    defineDecision("reject", {
+      description: "Keep the prices in force until the source lists different ones",
+      endpoint: rejectCatalogChange,
+      outcome: "The current prices stay in force until the source lists different ones.",
+    }),
+    defineCommand({
+      name: "status",
+      description: "Show the last refresh, missing models and the number of held price changes",
+      endpoint: getCatalog,
+      show: ({ data }) => formatStatus(data),
+    }),
+  ]);
 }
 
 interface ImportOptions {
@@ -60,46 +99,6 @@ function addImport(catalog: Command): void {
     .action((options: ImportOptions) => withStores((stores, config) => runImport(stores, config, options)));
 }
 
-function addRefresh(catalog: Command): void {
-  addJsonOption(
-    catalog
-      .command("refresh")
-      .description("Merge models and prices from the source; large price changes are held for a decision"),
-  ).action((options: JsonOption) => withStores((stores, config) => refresh(stores, config, options)));
-  addJsonOption(
-    catalog.command("diff").description("Show what a refresh would change, without changing it"),
-  ).action((options: JsonOption) => withStores((stores, config) => diff(stores, config, options)));
-}
-
-interface PendingOptions extends JsonOption {
-  readonly rejected?: boolean;
-}
-
-function addPending(catalog: Command): void {
-  addJsonOption(
-    catalog
-      .command("pending")
-      .description("List price changes that await a decision")
-      .option("--rejected", "List rejected changes instead"),
-  ).action((options: PendingOptions) =>
-    withStores((stores, config) => listHeld(openManager(stores, config), options)),
-  );
-}
-
-interface DecideOptions extends JsonOption {
-  readonly all?: boolean;
-}
-
-function addDecision(catalog: Command, verdict: Verdict, description: string): void {
-  addJsonOption(
-    catalog
-      .command(verdict)
-      .description(description)
-      .argument("[ids...]", "IDs of changes, as listed by `gateway catalog pending`")
-      .option("--all", "All changes that await a decision"),
-  ).action((ids: string[], options: DecideOptions) => decide(ids, verdict, options));
-}
-
 async function runImport(
   { catalog }: Stores,
   { catalog: { source: configured, price_map: configuredMap } }: Config,
@@ -121,114 +120,99 @@ async function runImport(
   return text;
 }
 
-function openManager({ catalog, clock, leases, ids }: Stores, config: Config): CatalogManager {
-  return createCatalogManager({
-    config: () => config,
-    store: catalog,
-    clock,
-    leases,
-    owner: ids.next("command"),
+type Change = AnswerOf<typeof listCatalogChanges>["data"][number];
+type Report = AnswerOf<typeof postCatalogRefresh>;
+
+function defineRefresh(
+  name: string,
+  { description, isDry }: { readonly description: string; readonly isDry: boolean },
+) {
+  return defineCommand({
+    name,
+    description,
+    endpoint: postCatalogRefresh,
+    fixed: { dry_run: isDry },
+    async call(input, { caller }) {
+      try {
+        return (await caller.call(postCatalogRefresh, input, REFRESH_MS)).body as Report;
+      } catch (error) {
+        throw explainRefresh(error);
+      }
+    },
+    show({ data: { written, difference, waiting } }) {
+      const outcome = isDry ? "nothing was changed" : written ? "written" : "nothing to change";
+      return [...difference, outcome, ...(waiting.length > 0 ? ["", formatHeld(waiting)] : [])].join("\n");
+    },
   });
 }
 
-async function diff(stores: Stores, config: Config, options: JsonOption): Promise<string> {
-  return printReport(await runRefresh(stores, config, true), "nothing was changed", options);
+/** Returns the error of a failed refresh with the problem of the source first. */
+function explainRefresh(error: unknown): unknown {
+  const [, problem] = /^The catalog was not refreshed: (.*)\.$/s.exec((error as Error).message) ?? [];
+  return problem === undefined ? error : new Error(`${problem}\nnothing was changed`);
 }
 
-async function refresh(stores: Stores, config: Config, options: JsonOption): Promise<string> {
-  const report = await runRefresh(stores, config, false);
-  const { added, changed, written } = report;
-  const audited = { accountId: null, target: "catalog", changes: { added, changed } };
-  await auditCommand(stores, { action: "gateway catalog refresh", ...audited });
-  return printReport(report, written ? "written" : "nothing to change", options);
+function formatHeld(held: readonly Change[]): string {
+  const data = held.flatMap(({ jumps, ...change }) => jumps.map((jump) => ({ ...change, ...jump, jump })));
+  return tableOf([
+    ["id", "id"],
+    ["model", "model"],
+    ["provider", "provider"],
+    ["price", "jump", (jump) => nameJump(jump as Change["jumps"][number])],
+    ["in force", "before", (price) => printText(price ?? "none")],
+    ["at the source", "after", (price) => printText(price ?? "none")],
+    ["since", "seen_at", printDay],
+  ])({ data });
 }
 
-async function runRefresh(stores: Stores, config: Config, dryRun: boolean) {
-  const report = await openManager(stores, config).refresh({ dryRun });
-  if (!report.ok) throw new Error(`${report.problem}\nnothing was changed`);
-  return report;
-}
-
-function printReport(
-  { written, added, changed, lines: difference, waiting: held }: Awaited<ReturnType<typeof runRefresh>>,
-  outcome: string,
-  { json }: JsonOption,
-): string {
-  const waiting = held.map(presentHeldChange);
-  if (json) return JSON.stringify({ data: { written, added, changed, difference, waiting } });
-  return [...difference, outcome, ...(waiting.length > 0 ? ["", printHeld(waiting)] : [])].join("\n");
-}
-
-async function listHeld(manager: CatalogManager, { json, rejected }: PendingOptions): Promise<string> {
-  const held = (await manager.listHeld())[rejected ? "rejected" : "waiting"].map(presentHeldChange);
-  if (json) return JSON.stringify({ data: held });
-  return held.length === 0 ? `No ${rejected ? "rejected" : "pending"} price changes.` : printHeld(held);
-}
-
-type HeldView = ReturnType<typeof presentHeldChange>;
-
-function printHeld(held: readonly HeldView[]): string {
-  const rows = held.flatMap(({ id, model, provider, jumps, seen_at }) =>
-    jumps.map((jump) => [
-      id,
-      model,
-      provider,
-      nameJump(jump),
-      jump.before ?? "none",
-      jump.after ?? "none",
-      seen_at.slice(0, "YYYY-MM-DD".length),
-    ]),
-  );
-  return formatTable(["id", "model", "provider", "price", "in force", "at the source", "since"], rows);
-}
-
-function nameJump({ kind, min_prompt_tokens, from }: HeldView["jumps"][number]): string {
+function nameJump({ kind, min_prompt_tokens, from }: Change["jumps"][number]): string {
   const tier = min_prompt_tokens === null ? "" : ` from ${min_prompt_tokens} tokens`;
   return `${kind}${tier}${from === null ? "" : ` from ${from}`}`;
 }
 
-async function decide(ids: readonly string[], verdict: Verdict, { all, json }: DecideOptions): Promise<void> {
-  if ((ids.length === 0) !== (all === true)) throw new Error("Give the IDs of changes, or --all.");
-  return withStores(async (stores, config) => {
-    const manager = openManager(stores, config);
-    const decided: HeldView[] = [];
-    for (const id of all ? ["all"] : ids)
-      decided.push(...(await manager.decide(id, verdict)).map(presentHeldChange));
-    for (const change of decided) await auditDecision(stores, verdict, change);
-    if (json) return JSON.stringify({ data: decided });
-    if (decided.length === 0) return "No pending price changes.";
-    const lines = decided.map(({ id, model, provider }) => `${id}  ${model} at ${provider}`);
-    return [...lines, OUTCOMES[verdict]].join("\n");
+/** How a decision is described. */
+interface Decision {
+  readonly description: string;
+  readonly endpoint: typeof approveCatalogChange;
+  readonly outcome: string;
+}
+
+function defineDecision(name: string, { description, endpoint, outcome }: Decision) {
+  return defineCommand({
+    name,
+    description,
+    endpoint,
+    args: [
+      {
+        name: "[ids...]",
+        help: "IDs of changes, as listed by `gateway catalog pending`",
+        field: null,
+      },
+    ],
+    options: [{ flags: "--all", help: "All changes that await a decision", field: null }],
+    call: (_, run) => decide(endpoint, run),
+    show: ({ data }) =>
+      data.length === 0
+        ? "No pending price changes."
+        : [...data.map(({ id, model, provider }) => `${id}  ${model} at ${provider}`), outcome].join("\n"),
   });
 }
 
-function auditDecision(stores: Stores, verdict: Verdict, change: HeldView): Promise<void> {
-  const { id, model, provider, before, after } = change;
-  const changes = { model, provider, before, after };
-  return auditCommand(stores, {
-    action: `gateway catalog ${verdict}`,
-    accountId: null,
-    target: id,
-    changes,
-  });
+async function decide(
+  endpoint: Decision["endpoint"],
+  { caller, args: [ids], options: { all } }: Pick<CommandRun, "caller" | "args" | "options">,
+): Promise<{ data: Change[] }> {
+  const named = ids as readonly string[];
+  if ((named.length === 0) !== (all === true)) throw new Error("Give the IDs of changes, or --all.");
+  const data: Change[] = [];
+  for (const id of all === true ? ["all"] : named) {
+    const input: Partial<EndpointInput> = { params: { id } };
+    data.push(...((await caller.call(endpoint, input)).body as { data: Change[] }).data);
+  }
+  return { data };
 }
 
-const OUTCOMES: Readonly<Record<Verdict, string>> = {
-  approve: "These prices are in force. A running gateway applies them within a second.",
-  reject: "The current prices stay in force until the source lists different ones.",
-};
-
-interface StatusContext {
-  readonly stores: Stores;
-  readonly config: Config;
-  readonly manager: CatalogManager;
-}
-
-async function showStatus({ stores, config, manager }: StatusContext, { json }: JsonOption): Promise<string> {
-  const { models } = (await loadCatalog(stores.catalog)).data;
-  const listed = endMissing(models, config.catalog.grace_days);
-  const { difference, missing, ...status } = presentStatus(await manager.status(), listed);
-  if (json) return JSON.stringify({ data: { ...status, missing, difference } });
+function formatStatus({ difference, missing, ...status }: AnswerOf<typeof getCatalog>["data"]): string {
   const lines = Object.entries(status).map(([name, value]) => [
     name.replaceAll("_", " "),
     String(value ?? "none"),

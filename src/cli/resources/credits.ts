@@ -1,202 +1,187 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Stores } from "../../app/stores.ts";
 import { formatDollars, parseDollars } from "../../base/money.ts";
-import {
-  addPurchase,
-  type Credits,
-  correctBalance,
-  grantCredits,
-  type Moved,
-  refundGeneration,
-} from "../../core/ledger/credits.ts";
-import { presentEntry } from "../../core/ledger/present-entry.ts";
-import { withStores } from "../callers/with-stores.ts";
-import { NAMED_BY, resolveAccount } from "../endpoint/named-resources.ts";
-import {
-  addExamples,
-  addJsonOption,
-  auditedOptions,
-  type JsonOption,
-  readExpiry,
-  readNote,
-} from "../endpoint/read-options.ts";
+import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
+import { listBalances } from "../../http/routes/admin-balances.ts";
+import { postCorrection, postCredits, postPurchase, postRefund } from "../../http/routes/admin-credits.ts";
+import { getBalance, listLedger } from "../../http/routes/admin-ledger.ts";
+import { listRows } from "../callers/caller.ts";
+import { type CommandRun, defineCommand, type OptionSpec } from "../endpoint/command-spec.ts";
+import { declareCommands } from "../endpoint/declare-command.ts";
+import { accountsOf, NAMED_BY } from "../endpoint/named-resources.ts";
+import { DEFAULT_LIMIT, readExpiryTime, readNote } from "../endpoint/read-options.ts";
 import { labelOf } from "../endpoint/resolve-name.ts";
-import { auditCommand } from "../operate/audit-command.ts";
-import { addCreditViews } from "./credit-views.ts";
+import { printDay, printLimit, type Row, tableOf } from "../render/columns.ts";
+import { formatFields } from "../render/format-table.ts";
+import { formatEntries, type LedgerEntry } from "./ledger-entries.ts";
 
-/** `gateway credits grant|purchase|correct|refund|balance|list`: the credits of an account. A gateway may be running on the same stores. */
+const ACCOUNT = {
+  name: "<account>",
+  help: NAMED_BY.account,
+  field: "params.id",
+  named: accountsOf(),
+} as const;
+const AMOUNT = {
+  name: "<amount>",
+  help: "Amount in US dollars, such as 12.50",
+  field: "amount",
+  read: readAmount,
+} as const;
+const NOTE: OptionSpec = {
+  flags: "--note <text>",
+  help: "Note in the ledger",
+  field: "note",
+  read: readNote,
+};
+const REASON: OptionSpec = { ...NOTE, help: "Reason, noted in the ledger" };
+
+/** Returns the option of the id by which a change of a balance is made once. */
+function idOption(help: string): OptionSpec {
+  return { flags: "--id <id>", help, field: "body.id" };
+}
+
+/** `gateway credits …`: the credits of an account. */
 export function declareCreditCommands(credits: Command): void {
-  addGrant(credits);
-  addPurchaseCommand(credits);
-  addCorrect(credits);
-  addRefundCommand(credits);
-  addCreditViews(credits);
-}
-
-function addGrant(credits: Command): void {
-  const command = credits
-    .command("grant")
-    .description("Grant credits to an account; a running gateway applies them within a second")
-    .argument("<account>", NAMED_BY.account)
-    .argument("<amount>", "Amount in US dollars, such as 12.50", readAmount)
-    .option("--note <text>", "Note in the ledger", readNote)
-    .option(
-      "--expires <time>",
-      "When the unused rest of the grant expires, such as 2027-01-31 (default: never)",
-    )
-    .option("--id <id>", "Idempotency ID: repeating the command with the same ID grants once");
-  addExamples(command, [
-    'gateway credits grant ada@example.com 12.50 --note "welcome"',
-    "gateway credits grant Acme 100 --expires 2027-01-31",
+  declareCommands(credits, [
+    defineCommand({
+      name: "grant",
+      description: "Grant credits to an account; a running gateway applies them within a second",
+      endpoint: postCredits,
+      args: [ACCOUNT, AMOUNT],
+      options: [
+        NOTE,
+        {
+          flags: "--expires <time>",
+          help: "When the unused rest of the grant expires, such as 2027-01-31 (default: never)",
+          field: "expires_at",
+        },
+        idOption("Idempotency ID: repeating the command with the same ID grants once"),
+      ],
+      examples: [
+        'gateway credits grant ada@example.com 12.50 --note "welcome"',
+        "gateway credits grant Acme 100 --expires 2027-01-31",
+      ],
+      complete: async ({ body }) => ({ body: { ...body, expires_at: readExpiryTime(body["expires_at"]) } }),
+      show: ({ data }, run) => describeMove(data, run),
+    }),
+    defineCommand({
+      name: "purchase",
+      description: "Record a purchase that the payment webhook has not reported",
+      endpoint: postPurchase,
+      args: [ACCOUNT, AMOUNT],
+      options: [{ ...idOption("ID of the payment; each payment is recorded once"), isRequired: true }, NOTE],
+      show: ({ data }, run) => describeMove(data, run),
+    }),
+    defineCommand({
+      name: "correct",
+      description: "Correct the balance of an account up or down",
+      endpoint: postCorrection,
+      args: [
+        ACCOUNT,
+        { ...AMOUNT, help: "Amount in US dollars, such as 12.50 or -12.50", read: readCorrection },
+      ],
+      options: [
+        { ...REASON, isRequired: true },
+        idOption("Idempotency ID: repeating the command with the same ID corrects once"),
+      ],
+      show: ({ data }, run) => describeMove(data, run),
+    }),
+    defineCommand({
+      name: "refund",
+      description: "Refund the cost of a generation, or part of it",
+      endpoint: postRefund,
+      args: [{ name: "<generation>", help: "ID of the generation, gen_…", field: "params.id" }],
+      options: [
+        {
+          flags: "--amount <dollars>",
+          help: "Amount in US dollars (default: all that is not refunded yet)",
+          field: "amount",
+          read: readAmount,
+        },
+        REASON,
+        idOption("Idempotency ID; needed for several refunds of one generation"),
+      ],
+      show: ({ data }, run) => describeMove(data, run),
+    }),
+    defineCommand({
+      name: "balance",
+      description: "Show the balance of an account, its sources, and unused grants that expire",
+      endpoint: getBalance,
+      args: [ACCOUNT],
+      show({ data }) {
+        const grants = data.grants.map(({ left, expires_at }) => `${left} until ${expires_at}`);
+        return formatFields({ ...takeStored(data), grants: grants.length === 0 ? null : grants.join(", ") });
+      },
+      json: ({ data }) => ({ data: takeStored(data) }),
+    }),
+    defineCommand({
+      name: "balances",
+      description: "List the balances of all organizations, or of all users, the newest account first",
+      endpoint: listBalances,
+      show: tableOf(
+        [
+          ["id", "account", (account) => String((account as Row)["id"])],
+          ["name", "account", (account) => String((account as Row)["name"])],
+          ["balance", "balance_nanodollars", (amount) => formatDollars(Number(amount))],
+          ["overdraft", "overdraft", printLimit],
+          ["state", "closed_at", (at) => (at === null ? "open" : `closed ${printDay(at)}`)],
+        ],
+        "No accounts.",
+      ),
+      json: ({ data }) => ({ data: data.map(({ held: _, held_nanodollars: __, ...balance }) => balance) }),
+    }),
+    defineCommand({
+      name: "list",
+      description: "List grants, purchases, corrections and refunds of an account, newest first",
+      endpoint: listLedger,
+      args: [ACCOUNT],
+      fixed: { kind: undefined, from: undefined, to: undefined },
+      rows: DEFAULT_LIMIT,
+      async call(input, { caller, options }) {
+        const limit = options["limit"] as number;
+        const lists = CREDIT_KINDS.map((kind) =>
+          listRows(caller, listLedger, { params: input.params, query: { kind }, limit }),
+        );
+        const entries = (await Promise.all(lists)).flat() as LedgerEntry[];
+        return { data: entries.sort((a, b) => b.number - a.number).slice(0, limit), next: null };
+      },
+      show: ({ data }, { caller }) => formatEntries(caller, data, null),
+      json: ({ data }) => ({ data }),
+    }),
   ]);
-  addMove(command, "grant", grant);
 }
 
-function addPurchaseCommand(credits: Command): void {
-  const command = credits
-    .command("purchase")
-    .description("Record a purchase that the payment webhook has not reported")
-    .argument("<account>", NAMED_BY.account)
-    .argument("<amount>", "Amount in US dollars, such as 12.50", readAmount)
-    .requiredOption("--id <id>", "ID of the payment; each payment is recorded once")
-    .option("--note <text>", "Note in the ledger", readNote);
-  addMove(command, "purchase", purchase);
+const CREDIT_KINDS = TRANSFER_KINDS.filter((kind) => kind !== "usage");
+
+/** Leaves out what only the memory of a running gateway knows, so that the command prints the same on the stores and with `--url`. */
+function takeStored<Balance extends Readonly<Record<string, unknown>>>(balance: Balance): Row {
+  const known = Object.entries(balance).filter(([name]) => !/^(held|available)/.test(name));
+  return Object.fromEntries(known);
 }
 
-function addCorrect(credits: Command): void {
-  const command = credits
-    .command("correct")
-    .description("Correct the balance of an account up or down")
-    .argument("<account>", NAMED_BY.account)
-    .argument("<amount>", "Amount in US dollars, such as 12.50 or -12.50", readCorrection)
-    .requiredOption("--note <text>", "Reason, noted in the ledger", readNote)
-    .option("--id <id>", "Idempotency ID: repeating the command with the same ID corrects once");
-  addMove(command, "correct", correct);
-}
-
-/** Adds `--json` and the action of a command that changes a balance. */
-function addMove(command: Command, word: Movement["word"], mover: Mover): void {
-  addJsonOption(command).action((account: string, amount: number, options: MoveOptions) =>
-    withStores((stores) => move(stores, { word, account, amount, options }, mover)),
-  );
-}
-
-function addRefundCommand(credits: Command): void {
-  const command = credits
-    .command("refund")
-    .description("Refund the cost of a generation, or part of it")
-    .argument("<generation>", "ID of the generation, gen_…")
-    .option("--amount <dollars>", "Amount in US dollars (default: all that is not refunded yet)", readAmount)
-    .option("--note <text>", "Reason, noted in the ledger", readNote)
-    .option("--id <id>", "Idempotency ID; needed for several refunds of one generation");
-  addJsonOption(command).action((generation: string, options: RefundOptions) =>
-    withStores((stores) => refund(stores, generation, options)),
-  );
-}
-
-interface MoveOptions extends JsonOption {
-  readonly note?: string;
-  readonly expires?: string;
-  readonly id?: string;
-}
-
-interface RefundOptions extends Omit<MoveOptions, "expires"> {
-  readonly amount?: number;
-}
-
-/** A change of a balance, and the command that makes it. */
-interface Movement {
-  readonly word: "grant" | "purchase" | "correct";
-  /** The account, as the argument of the command names it. */
-  readonly account: string;
-  /** Nanodollars. */
-  readonly amount: number;
-  readonly options: MoveOptions;
-}
-
-/** The same with the account that its text stands for. */
-interface ResolvedMovement extends Movement {
-  readonly accountId: string;
-}
-
-type Mover = (stores: Stores, movement: ResolvedMovement) => Promise<Moved>;
-
-function readAmount(text: string): number {
-  const amount = parseDollars(text);
-  if (amount !== null && amount > 0) return amount;
+/** Returns the amount as it was written: the endpoint parses it to nanodollars. @throws InvalidArgumentError */
+function readAmount(text: string): string {
+  if ((parseDollars(text) ?? 0) > 0) return text;
   throw new InvalidArgumentError(
     "It must be greater than 0 and have at most 9 decimal places, such as 12.50.",
   );
 }
 
-function readCorrection(text: string): number {
-  const amount = parseDollars(text);
-  if (amount !== null && amount !== 0) return amount;
+/** @throws InvalidArgumentError */
+function readCorrection(text: string): string {
+  if ((parseDollars(text) ?? 0) !== 0) return text;
   throw new InvalidArgumentError("It must not be 0 and have at most 9 decimal places, such as -12.50.");
 }
 
-const grant: Mover = (stores, movement) => {
-  const expiresAt = readExpiry(movement.options.expires, stores.clock.now());
-  return grantCredits(creditsOf(stores), { ...transferOf(movement), expiresAt });
-};
-const purchase: Mover = (stores, movement) =>
-  addPurchase(creditsOf(stores), { ...transferOf(movement), id: movement.options.id as string });
-const correct: Mover = (stores, movement) => correctBalance(creditsOf(stores), transferOf(movement));
-
-function transferOf({ accountId, amount, options }: ResolvedMovement) {
-  return { accountId, amount, note: options.note ?? null, id: options.id ?? null };
+/** Describes a change of a balance, with the balance that it has led to. */
+async function describeMove(entry: LedgerEntry, { caller, named, status }: CommandRun): Promise<string> {
+  const { account_id: id, amount_nanodollars: amount } = entry;
+  const { body } = await caller.call(getBalance, { params: { id } });
+  const { balance_nanodollars: balance } = (body as { readonly data: { balance_nanodollars: number } }).data;
+  const account = named["account"] ?? (await accountsOf()(caller).find(id));
+  const label = account === null ? id : labelOf(account);
+  const [verb, preposition] = amount < 0 ? ["Deducted", "from"] : ["Added", "to"];
+  const done = status === CREATED ? verb : `Already ${verb.toLowerCase()} before:`;
+  return `${done} ${formatDollars(Math.abs(amount))} US dollars ${preposition} ${label}: ${entry.id}. Its balance is ${formatDollars(balance)}.`;
 }
 
-async function move(stores: Stores, movement: Movement, mover: Mover): Promise<string> {
-  const { word, account, amount, options } = movement;
-  const { id: accountId } = await resolveAccount(stores, account);
-  const moved = await mover(stores, { ...movement, accountId });
-  await auditCommand(stores, {
-    action: `gateway credits ${word}`,
-    accountId,
-    target: accountId,
-    changes: { ...auditedOptions(options), amount: formatDollars(amount) },
-  });
-  return presentMovement(stores, { moved, accountId, json: options.json });
-}
-
-async function refund(stores: Stores, generationId: string, options: RefundOptions): Promise<string> {
-  const { amount = null, note = null, id = null, json } = options;
-  const moved = await refundGeneration(creditsOf(stores), { generationId, amount, note, id });
-  const accountId = moved.transfer.to;
-  await auditCommand(stores, {
-    action: "gateway credits refund",
-    accountId,
-    target: generationId,
-    changes: { ...auditedOptions(options), amount: formatDollars(moved.transfer.amount) },
-  });
-  return presentMovement(stores, { moved, accountId, json });
-}
-
-interface Outcome extends JsonOption {
-  readonly moved: Moved;
-  readonly accountId: string;
-}
-
-/** Returns what a command prints about a change of a balance. */
-async function presentMovement(
-  stores: Stores,
-  { moved: { transfer, isNew }, accountId, json }: Outcome,
-): Promise<string> {
-  if (json) return JSON.stringify({ data: presentEntry(transfer, accountId) });
-  const { balance } = await stores.ledger.findBalance(accountId);
-  const account = await stores.accounts.findAccount(accountId);
-  const label = account === null ? accountId : labelOf(account);
-  const [verb, preposition] = transfer.from === accountId ? ["Deducted", "from"] : ["Added", "to"];
-  const done = isNew ? verb : `Already ${verb.toLowerCase()} before:`;
-  return `${done} ${formatDollars(transfer.amount)} US dollars ${preposition} ${label}: ${transfer.id}. Its balance is ${formatDollars(balance)}.`;
-}
-
-/** Credits without a running ledger: a running gateway reads the changes from the store. */
-function creditsOf({ ledger: store, clock, ids }: Stores): Credits {
-  const ledger = {
-    transfer: (transfer: Parameters<typeof store.addTransfer>[0]) => store.addTransfer(transfer),
-    refund: (refund: Parameters<typeof store.addRefund>[0]) => store.addRefund(refund),
-  };
-  return { store, ledger, clock, ids };
-}
+const CREATED = 201;

@@ -3,20 +3,37 @@ import type { Stores } from "../../app/stores.ts";
 import { giveUpJournal, isStillHere, sumOfBalances, type TakenOver, takeOver } from "../../app/take-over.ts";
 import { formatDollars } from "../../base/money.ts";
 import type { RegisteredGateway, ReleasedLease } from "../../core/gateways/gateway-registry.ts";
-import { presentGateway } from "../../core/gateways/present-gateway.ts";
+import { listGateways } from "../../http/routes/admin-gateways.ts";
 import { withStores } from "../callers/with-stores.ts";
-import { addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
-import { type NameSource, resolveName } from "../endpoint/resolve-name.ts";
+import { defineCommand } from "../endpoint/command-spec.ts";
+import { declareCommands } from "../endpoint/declare-command.ts";
+import { type Named, resolveName } from "../endpoint/resolve-name.ts";
+import { printTime, tableOf } from "../render/columns.ts";
 import { confirm } from "../render/confirm.ts";
 import { formatTable } from "../render/format-table.ts";
 
 /** `gateway gateways`: the gateways that share a database. */
 export function declareGatewayCommands(gateways: Command): void {
-  addJsonOption(
-    gateways
-      .command("list")
-      .description("List the gateways that share the database, and what they have leased"),
-  ).action((options: JsonOption) => withStores((stores) => list(stores, options)));
+  declareCommands(gateways, [
+    defineCommand({
+      name: "list",
+      description: "List the gateways that share the database, and what they have leased",
+      endpoint: listGateways,
+      show: tableOf(
+        [
+          ["gateway", "id"],
+          ["state", "state"],
+          ["host", "host"],
+          ["version", "version"],
+          ["started", "started_at", printTime],
+          ["seen", "seen_at", printTime],
+          ["leased", "leased", (dollars) => Number(dollars).toFixed(2)],
+          ["data directory", "data_dir"],
+        ],
+        "No gateway is registered. Without database.url there is one gateway; `gateway start` tells whether it runs.",
+      ),
+    }),
+  ]);
 }
 
 /** `gateway leases release`: what a gateway has left. */
@@ -31,25 +48,6 @@ export function declareLeaseCommands(leases: Command): void {
     .action((gateway: string, options: ReleaseOptions) =>
       withStores((stores) => release(stores, gateway, options)),
     );
-}
-
-async function list({ gateways, isShared }: Stores, { json }: JsonOption): Promise<string> {
-  const data = (await gateways.list()).map(presentGateway);
-  if (json) return JSON.stringify({ data });
-  if (!isShared) return "Without database.url there is one gateway; `gateway start` tells whether it runs.";
-  if (data.length === 0) return "No gateway is registered.";
-  const rows = data.map((one) => [
-    one.id,
-    one.state,
-    one.host,
-    one.version,
-    one.started_at.slice(0, 19),
-    one.seen_at.slice(0, 19),
-    one.leased.toFixed(2),
-    one.data_dir,
-  ]);
-  const headings = ["gateway", "state", "host", "version", "started", "seen", "leased", "data directory"];
-  return formatTable(headings, rows);
 }
 
 interface ReleaseOptions {
@@ -77,21 +75,25 @@ async function release(stores: Stores, text: string, { yes }: ReleaseOptions): P
 /** Of several gateways of one host, the one that is gone is meant. */
 async function find({ gateways }: Stores, text: string): Promise<RegisteredGateway> {
   const all = await gateways.list();
-  const source: NameSource<RegisteredGateway> = {
-    noun: "gateway",
-    listedBy: "gateway gateways list",
-    find: async (id) => all.find((gateway) => gateway.id === id) ?? null,
-    findByText: async () => all.filter(({ host }) => host.toLowerCase() === text.toLowerCase()),
-    listSome: async () => all,
-    describe: ({ id, host, isLive, dataDir }) => ({
-      id,
-      name: host,
-      aliases: [],
-      isPreferred: !isLive,
-      details: `${dataDir}, ${isLive ? "live" : "gone"}`,
-    }),
-  };
-  return resolveName(source, text);
+  const nameOne = ({ id, host, isLive, dataDir }: RegisteredGateway): Named => ({
+    id,
+    name: host,
+    aliases: [],
+    isPreferred: !isLive,
+    details: `${dataDir}, ${isLive ? "live" : "gone"}`,
+  });
+  const named = all.map(nameOne);
+  const { id } = await resolveName(
+    {
+      noun: "gateway",
+      listedBy: "gateway gateways list",
+      find: async (wanted) => named.find((one) => one.id === wanted) ?? null,
+      findByText: async () => named.filter(({ name }) => name.toLowerCase() === text.toLowerCase()),
+      listSome: async () => named,
+    },
+    text,
+  );
+  return all.find((gateway) => gateway.id === id) as RegisteredGateway;
 }
 
 function requireGone(gateway: RegisteredGateway): void {

@@ -1,76 +1,49 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { loadConfig } from "../../app/load-config.ts";
-import { loadKnownNames } from "../../app/load-known-names.ts";
-import type { Stores } from "../../app/stores.ts";
-import { canonicalModel } from "../../core/catalog/catalog.ts";
-import type { GenerationFilter } from "../../core/usage/generation-list.ts";
-import { OUTCOMES, type Outcome } from "../../core/usage/records.ts";
-import { resolveScope } from "../endpoint/named-resources.ts";
+import { InvalidArgumentError } from "commander";
+import { OUTCOMES } from "../../core/usage/records.ts";
+import type { OptionSpec } from "../endpoint/command-spec.ts";
+import { accountOption, keyOption, userOption } from "../endpoint/named-resources.ts";
 
 /** The options of a filter of generations. */
-export interface FilterOptions {
-  readonly account?: string;
-  readonly key?: string;
-  readonly user?: string;
-  readonly session?: string;
-  readonly tag?: string;
-  readonly model?: string;
-  readonly provider?: string;
-  readonly outcome?: Outcome;
-  readonly error?: string;
-}
+export const FILTER_OPTIONS: readonly OptionSpec[] = [
+  accountOption("Only requests of this account"),
+  keyOption("Only requests with this API key"),
+  userOption("Only requests with keys of this user"),
+  {
+    flags: "--session <id>",
+    help: "Only requests of this session (s_…, the session_id of a request)",
+    field: "session_id",
+    read: readSession,
+  },
+  { flags: "--tag <tag>", help: "Only requests with this tag", field: "tag" },
+  { flags: "--model <id>", help: "Only requests for this model", field: "model" },
+  {
+    flags: "--provider <slug>",
+    help: "Only requests whose last attempt was at this provider",
+    field: "provider",
+  },
+  {
+    flags: "--outcome <outcome>",
+    help: "Only requests with this outcome",
+    field: "outcome",
+    choices: OUTCOMES,
+  },
+  {
+    flags: "--error <type>",
+    help: "Only requests with this type of error, such as rate_limit_exceeded",
+    field: "error_type",
+  },
+];
 
 /** The options of a range of time. */
-export interface RangeOptions {
-  readonly from?: number;
-  readonly to?: number;
-}
-
-/** Adds the options of a filter. */
-export function addFilterOptions(command: Command): Command {
-  return command
-    .option("--account <account>", "Only requests of this account")
-    .option("--key <key>", "Only requests with this API key")
-    .option("--user <user>", "Only requests with keys of this user")
-    .option("--session <id>", "Only requests of this session (s_…, the session_id of a request)", readSession)
-    .option("--tag <tag>", "Only requests with this tag")
-    .option("--model <id>", "Only requests for this model")
-    .option("--provider <slug>", "Only requests whose last attempt was at this provider")
-    .addOption(new Option("--outcome <outcome>", "Only requests with this outcome").choices(OUTCOMES))
-    .option("--error <type>", "Only requests with this type of error, such as rate_limit_exceeded");
-}
-
-/** Adds the options of a range of time. */
-export function addRangeOptions(command: Command): Command {
-  return command
-    .option("--from <time>", "Only requests at or after this time, such as 2027-01-31T12:00:00Z", readTime)
-    .option("--to <time>", "Only requests before this time", readTime);
-}
-
-/** Returns the filter of options. Rejects with an error if a name stands for nothing, or for several. */
-export async function filterOf(
-  stores: Stores,
-  options: FilterOptions & RangeOptions,
-): Promise<GenerationFilter> {
-  return {
-    ...(await resolveScope(stores, options)),
-    sessionId: options.session ?? null,
-    tag: options.tag ?? null,
-    model: await findModel(stores, options.model),
-    provider: options.provider?.toLowerCase() ?? null,
-    outcome: options.outcome ?? null,
-    errorType: options.error ?? null,
-    fromMs: options.from ?? null,
-    toMs: options.to ?? null,
-  };
-}
-
-/** Returns the id of a model as records have it, whatever its case; null without an option. */
-export async function findModel(stores: Stores, id: string | undefined): Promise<string | null> {
-  if (id === undefined) return null;
-  const { catalog } = await loadKnownNames(loadConfig(process.env), process.env, stores);
-  return canonicalModel(catalog, id);
-}
+export const RANGE_OPTIONS: readonly OptionSpec[] = [
+  {
+    flags: "--from <time>",
+    help: "Only requests at or after this time, such as 2027-01-31T12:00:00Z",
+    field: "from",
+    read: readTime,
+  },
+  { flags: "--to <time>", help: "Only requests before this time", field: "to", read: readTime },
+];
 
 /**
  * Reads the hash of a session.
@@ -84,12 +57,12 @@ function readSession(text: string): string {
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /**
- * Reads a time, or a day (UTC). Returns milliseconds since the epoch.
+ * Reads a time, or a day (UTC). Returns it as RFC 3339.
  * @throws InvalidArgumentError
  */
-function readTime(text: string): number {
+function readTime(text: string): string {
   const ms = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (ms >= 0) return ms;
+  if (ms >= 0) return new Date(ms).toISOString();
   throw new InvalidArgumentError(
     "It must be a time such as 2027-01-31T12:00:00Z, or a day such as 2027-01-31.",
   );

@@ -1,45 +1,82 @@
 import type { Command } from "commander";
-import {
-  type AskedGateway,
-  addGatewayOptions,
-  type GatewayOptions,
-  withGateway,
-} from "../callers/ask-gateway.ts";
-import { addExamples, addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { clearProviderHealth, getHealth, testProvider } from "../../http/routes/admin-health.ts";
+import { defineCommand } from "../endpoint/command-spec.ts";
+import { declareCommand, declareCommands } from "../endpoint/declare-command.ts";
 import { formatTable } from "../render/format-table.ts";
 
-/** `gateway health` and `gateway health test`: what the running gateway measures at its providers. */
+/** A provider may take long to send its first token. Milliseconds. */
+const TEST_MS = 180_000;
+const PROVIDER = {
+  name: "<provider>",
+  help: "Slug of the provider, such as openai",
+  field: "provider",
+} as const;
+
+/** `gateway health`, `health test` and `health clear`: what the running gateway measures at its providers. */
 export function declareHealthCommands(health: Command): void {
-  health.option("--all", "Also list providers without a platform key and without attempts");
-  addExamples(health, [
-    "gateway health",
-    "gateway health test openai",
-    "gateway health --url https://gateway.example.com --key gw_…",
-  ]);
-  addJsonOption(addGatewayOptions(health)).action((options: HealthOptions) =>
-    withGateway(options, (gateway) => showHealth(gateway, options)),
+  declareCommand(
+    health,
+    defineCommand({
+      name: "health",
+      description: "Show the recent health of the providers, as the running gateway measures it",
+      endpoint: getHealth,
+      options: [
+        {
+          flags: "--all",
+          help: "Also list providers without a platform key and without attempts",
+          field: null,
+        },
+      ],
+      examples: [
+        "gateway health",
+        "gateway health test openai",
+        "gateway health --url https://gateway.example.com --key gw_…",
+      ],
+      async call(input, { caller, options }) {
+        const answer = (await caller.call(getHealth, input)).body as HealthAnswer;
+        return {
+          ...answer,
+          data: options["all"] === true ? answer.data : answer.data.filter(isUsed),
+        } as never;
+      },
+      show: (answer, { caller }) => formatHealth(answer as HealthAnswer, caller.url),
+    }),
   );
-  const test = health
-    .command("test")
-    .description("Test a provider with a request for one token, with a platform key")
-    .argument("<provider>", "Slug of the provider, such as openai")
-    .option("--model <id>", "Model to call (default: the provider's cheapest one)")
-    .option("--provider-key <id>", "Platform key to use, such as openai#0 (default: the first)");
-  addJsonOption(addGatewayOptions(test)).action((provider: string, _options: object, command: Command) => {
-    // The options that `gateway health` has too are its, wherever they are written.
-    const options = command.optsWithGlobals<TestOptions>();
-    return withGateway(options, (gateway) => testProvider(gateway, provider, options));
-  });
-}
-
-interface HealthOptions extends GatewayOptions, JsonOption {
-  readonly all?: boolean;
-}
-
-interface TestOptions extends GatewayOptions, JsonOption {
-  readonly model?: string;
-  readonly providerKey?: string;
+  declareCommands(health, [
+    defineCommand({
+      name: "test",
+      description: "Test a provider with a request for one token, with a platform key",
+      endpoint: testProvider,
+      args: [PROVIDER],
+      options: [
+        {
+          flags: "--model <id>",
+          help: "Model to call (default: the provider's cheapest one)",
+          field: "model",
+        },
+        {
+          flags: "--provider-key <id>",
+          help: "Platform key to use, such as openai#0 (default: the first)",
+          field: "key",
+        },
+      ],
+      timeoutMs: TEST_MS,
+      hasFailed: ({ data }) => data.status !== "ok",
+      show({ data: { status, message, model, latency_ms, upstream_message } }) {
+        const called = model === null ? "" : ` ${model}, ${latency_ms} ms.`;
+        const words = upstream_message === null ? "" : ` It said: ${upstream_message}`;
+        return `${status}: ${message}${called}${words}`;
+      },
+    }),
+    defineCommand({
+      name: "clear",
+      description:
+        "Forget the circuits, cooldowns, measurements, cached conversations and refused parameters of a provider",
+      endpoint: clearProviderHealth,
+      args: [PROVIDER],
+      show: ({ gateway_id, data }) => `${gateway_id} has forgotten what it knew of ${data.provider}.`,
+    }),
+  ]);
 }
 
 interface Spread {
@@ -78,14 +115,10 @@ interface HealthAnswer {
 
 const HEADINGS = ["provider", "state", "keys", "attempts", "errors", "first token", "tokens/s", "circuit"];
 
-async function showHealth(gateway: AskedGateway, { all, json }: HealthOptions): Promise<string> {
-  const answer = await gateway.ask<HealthAnswer>({ method: "GET", path: "/api/admin/health" });
-  const data = all === true ? answer.data : answer.data.filter(isUsed);
-  if (json) return JSON.stringify({ ...answer, data });
+function formatHealth({ gateway_id, data }: HealthAnswer, url: string | null): string {
   if (data.length === 0) return "No provider has a platform key or was called. List all with --all.";
-  const heading = `Attempts of the last minute at ${gateway.url} (${answer.gateway_id})`;
   return [
-    heading,
+    `Attempts of the last minute at ${url} (${gateway_id})`,
     "",
     formatTable(HEADINGS, data.map(toRow)),
     ...listDrains(data),
@@ -138,34 +171,4 @@ function listTroubles(data: readonly ProviderHealth[]): readonly string[] {
     return [`${provider}, ${last.model}, ${last.at.slice(0, 19)}: ${status}${message}`];
   });
   return lines.length === 0 ? [] : ["", "Last failures:", ...lines];
-}
-
-/** The outcome of a test call, as the API presents it. */
-interface Trial {
-  readonly status: string;
-  readonly message: string;
-  readonly model: string | null;
-  readonly latency_ms: number | null;
-  readonly upstream_message: string | null;
-}
-
-/** A provider may take long to send its first token. Milliseconds. */
-const TEST_MS = 180_000;
-
-async function testProvider(
-  gateway: AskedGateway,
-  provider: string,
-  { model, providerKey, json }: TestOptions,
-): Promise<string> {
-  const { data } = await gateway.ask<{ readonly data: Trial }>({
-    method: "POST",
-    path: `/api/admin/health/${encodeURIComponent(provider)}/test`,
-    body: { model, key: providerKey },
-    timeoutMs: TEST_MS,
-  });
-  if (data.status !== "ok") process.exitCode = EXIT_CODES.failed;
-  if (json) return JSON.stringify({ data });
-  const called = data.model === null ? "" : ` ${data.model}, ${data.latency_ms} ms.`;
-  const words = data.upstream_message === null ? "" : ` It said: ${data.upstream_message}`;
-  return `${data.status}: ${data.message}${called}${words}`;
 }

@@ -1,169 +1,92 @@
 import type { Command } from "commander";
-import type { Stores } from "../../app/stores.ts";
-import { toDollars } from "../../base/money.ts";
-import { dateOf } from "../../base/time.ts";
-import { KEY_SETTINGS, presentKey } from "../../core/accounts/key-fields.ts";
-import { changeKey, issueKey, type KeyChange } from "../../core/accounts/manage-keys.ts";
-import type { KeyRecord } from "../../core/accounts/records.ts";
-import { type NamedStores, withNames, withStores } from "../callers/with-stores.ts";
-import { addFieldOptions, type GivenOptions, readFieldOptions } from "../endpoint/field-options.ts";
-import { NAMED_BY, resolveKey, resolveScope } from "../endpoint/named-resources.ts";
-import {
-  addExamples,
-  addJsonOption,
-  auditedOptions,
-  type JsonOption,
-  readName,
-} from "../endpoint/read-options.ts";
-import { auditCommand } from "../operate/audit-command.ts";
-import { formatFields, formatTable } from "../render/format-table.ts";
-import { printTime } from "../render/print-values.ts";
+import { systemClock } from "../../base/clock.ts";
+import { KEY_SETTINGS } from "../../core/accounts/key-fields.ts";
+import { deleteKey, getManagedKey, listKeys, patchKey, postKey } from "../../http/routes/admin-keys.ts";
+import { defineCommand } from "../endpoint/command-spec.ts";
+import { declareCommands } from "../endpoint/declare-command.ts";
+import { accountOption, keysOf, NAMED_BY, userOption } from "../endpoint/named-resources.ts";
+import { printDay, printUse, type Row, tableOf } from "../render/columns.ts";
+import { formatFields } from "../render/format-table.ts";
 
-const { name: NAME, ...NEW_KEY_OPTIONS } = KEY_SETTINGS;
+const { name: NAME, ...NEW_SETTINGS } = KEY_SETTINGS;
+const KEY = { name: "<key>", help: NAMED_BY.key, field: "id", named: keysOf } as const;
 
-/** `gateway keys create|list|show|update|revoke`. A gateway may be running on the same stores. */
+const formatKeys = tableOf(
+  [
+    ["id", "id"],
+    ["name", "name"],
+    ["kind", "kind"],
+    ["key", "hint"],
+    ["created", "created_at", printDay],
+    ["state", "revoked_at", (_, key) => printState(key)],
+    ["used", "last_used_at", printUse],
+    ["account", "account_id"],
+    ["user", "user_id"],
+  ],
+  "No keys. Create one: gateway keys create <name>",
+);
+
+function printState({ revoked_at, expires_at }: Row): string {
+  if (revoked_at !== null) return `revoked ${printDay(revoked_at)}`;
+  if (expires_at === null) return "valid";
+  return `${Date.parse(String(expires_at)) > systemClock.now() ? "expires" : "expired"} ${printDay(expires_at)}`;
+}
+
+/** `gateway keys …`: API keys. */
 export function declareKeyCommands(keys: Command): void {
-  addCreateCommand(keys);
-  addJsonOption(
-    keys
-      .command("list")
-      .description("List keys, newest first")
-      .option("--account <account>", "Only keys of this account")
-      .option("--user <user>", "Only keys of this user"),
-  ).action((options: ListOptions) => withStores((stores) => list(stores, options)));
-  addJsonOption(
-    keys
-      .command("show")
-      .description("Show a key and the amount spent with it")
-      .argument("<key>", NAMED_BY.key),
-  ).action((key: string, options: JsonOption) => withStores((stores) => show(stores, key, options)));
-  addUpdateCommand(keys);
-  addJsonOption(
-    keys
-      .command("revoke")
-      .description("Revoke a key; a running gateway rejects it within a second")
-      .argument("<key>", NAMED_BY.key),
-  ).action((key: string, options: JsonOption) => withStores((stores) => revoke(stores, key, options)));
-}
-
-function addCreateCommand(keys: Command): void {
-  const command = keys
-    .command("create")
-    .description("Create a key; its secret is printed once and not stored")
-    .argument("<name>", NAME.option?.help)
-    .option("--management", "Create a management key instead of an inference key")
-    .option("--account <account>", "Owner of the key (default: the operator account)")
-    .option("--user <user>", "Member that an organization's key belongs to (default: none, a service key)");
-  addExamples(command, [
-    'gateway keys create "my laptop"',
-    "gateway keys create ci --account Acme --spend-limit 20 --models 'openai/*,anthropic/*'",
-    "gateway keys create console --management",
+  declareCommands(keys, [
+    defineCommand({
+      name: "create",
+      description: "Create a key; its secret is printed once and not stored",
+      endpoint: postKey,
+      args: [{ name: "<name>", help: NAME.option?.help ?? "", field: "name" }],
+      options: [
+        {
+          flags: "--management",
+          help: "Create a management key instead of an inference key",
+          field: "kind",
+          read: () => "management",
+        },
+        accountOption("Owner of the key (default: the operator account)"),
+        userOption("Member that an organization's key belongs to (default: none, a service key)"),
+      ],
+      settings: { of: NEW_SETTINGS, use: "new" },
+      examples: [
+        'gateway keys create "my laptop"',
+        "gateway keys create ci --account Acme --spend-limit 20 --models 'openai/*,anthropic/*'",
+        "gateway keys create console --management",
+      ],
+      show: ({ key, data }) =>
+        `${key}\n\nCreated ${data.id} (${data.kind} key). The secret is not stored: save it now.`,
+    }),
+    defineCommand({
+      name: "list",
+      description: "List keys, newest first",
+      endpoint: listKeys,
+      options: [accountOption("Only keys of this account"), userOption("Only keys of this user")],
+      show: formatKeys,
+    }),
+    defineCommand({
+      name: "show",
+      description: "Show a key and the amount spent with it",
+      endpoint: getManagedKey,
+      args: [KEY],
+      show: ({ data }) => formatFields(data),
+    }),
+    defineCommand({
+      name: "update",
+      description: "Change the given fields; a running gateway applies them within a second",
+      endpoint: patchKey,
+      args: [KEY],
+      settings: { of: KEY_SETTINGS, use: "change" },
+      show: ({ data }) => `Updated ${data.id} (${data.name}).`,
+    }),
+    defineCommand({
+      name: "revoke",
+      description: "Revoke a key; a running gateway rejects it within a second",
+      endpoint: deleteKey,
+      args: [KEY],
+      show: ({ data }) => `Revoked ${data.id} (${data.name}).`,
+    }),
   ]);
-  addJsonOption(addFieldOptions(command, NEW_KEY_OPTIONS, "new")).action(
-    (name: string, options: CreateOptions) => withNames((named) => create(named, name, options)),
-  );
-}
-
-function addUpdateCommand(keys: Command): void {
-  const command = keys
-    .command("update")
-    .description("Change the given fields; a running gateway applies them within a second")
-    .argument("<key>", NAMED_BY.key);
-  addJsonOption(addFieldOptions(command, KEY_SETTINGS, "change")).action(
-    (key: string, options: UpdateOptions) => withNames((named) => update(named, key, options)),
-  );
-}
-
-interface ListOptions extends JsonOption {
-  readonly account?: string;
-  readonly user?: string;
-}
-
-interface UpdateOptions extends GivenOptions, JsonOption {}
-
-interface CreateOptions extends UpdateOptions {
-  readonly management?: boolean;
-  readonly account?: string;
-  readonly user?: string;
-}
-
-async function create({ stores, known }: NamedStores, text: string, options: CreateOptions): Promise<string> {
-  const { management, account, user, json } = options;
-  const name = readName(text);
-  const kind = management ? "management" : "inference";
-  const change = readChange(options, stores);
-  const owner = await findOwner(stores, options);
-  const { secret, key } = await issueKey(stores, known, { ...change, ...owner, name, kind });
-  const ids = {
-    ...(account === undefined ? {} : { account: key.accountId }),
-    ...(user === undefined ? {} : { user: key.userId }),
-  };
-  await audit(stores, key, { word: "create", changes: { ...auditedOptions(options), ...ids, name, kind } });
-  if (json) return JSON.stringify({ key: secret, data: presentKey(key) });
-  return `${secret}\n\nCreated ${key.id} (${kind} key). The secret is not stored: save it now.`;
-}
-
-/** Returns the ids of the account and the user that the options of a key name. */
-async function findOwner(stores: Stores, { account, user }: Pick<ListOptions, "account" | "user">) {
-  const { accountId, userId } = await resolveScope(stores, { account, user });
-  return { ...(accountId === null ? {} : { accountId }), ...(userId === null ? {} : { userId }) };
-}
-
-async function list(stores: Stores, { json, ...options }: ListOptions): Promise<string> {
-  const keys = await stores.keys.listKeys(await findOwner(stores, options));
-  if (json) return JSON.stringify({ data: keys.map(presentKey) });
-  if (keys.length === 0) return "No keys. Create one: gateway keys create <name>";
-  const rows = keys.map((key) => [
-    key.id,
-    key.name,
-    key.kind,
-    key.hint,
-    dateOf(key.createdAt),
-    stateOf(key, stores.clock.now()),
-    key.lastUsedAt === null ? "never" : printTime(key.lastUsedAt),
-    key.accountId,
-    key.userId ?? "",
-  ]);
-  return formatTable(["id", "name", "kind", "key", "created", "state", "used", "account", "user"], rows);
-}
-
-async function update({ stores, known }: NamedStores, text: string, options: UpdateOptions): Promise<string> {
-  const found = await resolveKey(stores, text);
-  const key = await changeKey(stores, known, { key: found, change: readChange(options, stores) });
-  await audit(stores, key, { word: "update", changes: auditedOptions(options) });
-  return options.json ? JSON.stringify({ data: presentKey(key) }) : `Updated ${key.id} (${key.name}).`;
-}
-
-/** Commands have the operator's rights. */
-function readChange(options: GivenOptions, { clock }: Stores): KeyChange {
-  const { rateLimit: limit, ...change } = readFieldOptions(KEY_SETTINGS, options, clock.now());
-  return limit === undefined ? change : { ...change, rateLimit: { setBy: "operator", limit } };
-}
-
-async function show(stores: Stores, text: string, { json }: JsonOption): Promise<string> {
-  const key = await resolveKey(stores, text);
-  const spent = await stores.ledger.sumSpending({ keyId: key.id });
-  const data = { ...presentKey(key), usage: toDollars(spent), usage_nanodollars: spent };
-  return json ? JSON.stringify({ data }) : formatFields(data);
-}
-
-async function revoke(stores: Stores, text: string, { json }: JsonOption): Promise<string> {
-  const found = await resolveKey(stores, text);
-  const key = (await stores.keys.revokeKey(found.id, stores.clock.now())) ?? found;
-  await audit(stores, key, { word: "revoke", changes: { revoked: true } });
-  return json ? JSON.stringify({ data: presentKey(key) }) : `Revoked ${key.id} (${key.name}).`;
-}
-
-function audit(
-  stores: Stores,
-  { id, accountId }: KeyRecord,
-  { word, changes }: { readonly word: string; readonly changes: Record<string, unknown> },
-): Promise<void> {
-  return auditCommand(stores, { action: `gateway keys ${word}`, accountId, target: id, changes });
-}
-
-function stateOf(key: KeyRecord, now: number): string {
-  if (key.revokedAt !== null) return `revoked ${dateOf(key.revokedAt)}`;
-  if (key.expiresAt === null) return "valid";
-  return `${key.expiresAt > now ? "expires" : "expired"} ${dateOf(key.expiresAt)}`;
 }

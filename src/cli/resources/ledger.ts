@@ -1,79 +1,130 @@
-import type { Command } from "commander";
-import type { Stores } from "../../app/stores.ts";
+import { type Command, InvalidArgumentError } from "commander";
 import { formatDollars } from "../../base/money.ts";
-import { formatTime } from "../../base/time.ts";
-import { checkLedger, presentDifference } from "../../core/ledger/check-ledger.ts";
-import { TRANSFER_KINDS, type TransferKind } from "../../core/ledger/records.ts";
-import { tellDatabase } from "../callers/command-stores.ts";
-import { withStores } from "../callers/with-stores.ts";
-import { NAMED_BY } from "../endpoint/named-resources.ts";
-import { addJsonOption, DEFAULT_LIMIT, type JsonOption, readLimit } from "../endpoint/read-options.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
-import { formatTable } from "../render/format-table.ts";
-import { type EntryOptions, listEntries, readKind } from "./credit-views.ts";
+import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
+import { listGenerations } from "../../http/routes/admin-generations.ts";
+import { getBalance, getLedgerCheck, listHolds, listLedger } from "../../http/routes/admin-ledger.ts";
+import { type Caller, findOne, listRows } from "../callers/caller.ts";
+import { defineCommand } from "../endpoint/command-spec.ts";
+import { declareCommand, declareCommands } from "../endpoint/declare-command.ts";
+import { accountsOf, NAMED_BY } from "../endpoint/named-resources.ts";
+import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
+import { printTime, tableOf } from "../render/columns.ts";
+import { formatEntries, type LedgerEntry } from "./ledger-entries.ts";
 
-interface LedgerOptions extends EntryOptions {
-  readonly kind?: TransferKind;
+const printNanodollars = (amount: unknown) => formatDollars(Number(amount));
+
+/** `gateway ledger`, `ledger check` and `ledger holds`: ledger entries, their verification, and what is held. */
+export function declareLedgerCommands(ledger: Command): void {
+  declareCommand(
+    ledger,
+    defineCommand({
+      name: "ledger",
+      description: "List all ledger entries of an account, newest first",
+      endpoint: listLedger,
+      args: [{ name: "<account>", help: NAMED_BY.account, field: "id", named: accountsOf() }],
+      options: [
+        {
+          flags: "--kind <kind>",
+          help: `Only entries of this kind: ${TRANSFER_KINDS.join(", ")}`,
+          field: "kind",
+          read: readKind,
+        },
+      ],
+      rows: DEFAULT_LIMIT,
+      // Only a list of all kinds, up to now, has every transfer between its entries.
+      show: async ({ data }, { caller, options }) =>
+        formatEntries(
+          caller,
+          data,
+          options["kind"] === undefined && options["to"] === undefined
+            ? await listBalances(caller, data)
+            : null,
+        ),
+    }),
+  );
+  declareCommands(ledger, [
+    defineCommand({
+      name: "check",
+      description: "Verify all balances and charges; exits with 1 if anything differs",
+      endpoint: getLedgerCheck,
+      hasFailed: ({ data }) => data.length > 0,
+      show: tableOf(
+        [
+          ["of", "of"],
+          ["id", "id"],
+          ["dollars", "difference_nanodollars", printNanodollars],
+          ["reason", "reason"],
+        ],
+        "All balances match their transfers, and all generation records have their charges.",
+      ),
+    }),
+    defineCommand({
+      name: "holds",
+      description:
+        "List what the running gateway holds of balances, for requests in progress and expired grants",
+      endpoint: listHolds,
+      show: tableOf(
+        [
+          ["generation", "id"],
+          ["account", "account_id"],
+          ["dollars", "amount_nanodollars", printNanodollars],
+        ],
+        "Nothing is held.",
+      ),
+    }),
+  ]);
 }
 
-/** `gateway ledger` and `ledger check`: ledger entries, and their verification. */
-export function declareLedgerCommands(ledger: Command): void {
-  addJsonOption(
-    ledger
-      .argument("<account>", NAMED_BY.account)
-      .option("--kind <kind>", `Only entries of this kind: ${TRANSFER_KINDS.join(", ")}`, readKind)
-      .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT),
-  ).action((account: string, { kind, ...options }: LedgerOptions) =>
-    withStores((stores) => listEntries(stores, { account, kinds: [kind] }, options)),
-  );
-  addJsonOption(
-    ledger.command("check").description("Verify all balances and charges; exits with 1 if anything differs"),
-    // The parent command has the option too and parses it first.
-  ).action((_, command: Command) =>
-    withStores((stores) => check(stores, command.optsWithGlobals<JsonOption>())),
-  );
+/** @throws InvalidArgumentError for an unknown kind; it lists the known ones. */
+function readKind(text: string): string {
+  if (TRANSFER_KINDS.some((known) => known === text)) return text;
+  throw new InvalidArgumentError(`It must be one of ${TRANSFER_KINDS.join(", ")}.`);
+}
+
+/** Returns the balance after each of the newest entries of an account. Nanodollars. */
+async function listBalances(caller: Caller, newest: readonly LedgerEntry[]): Promise<readonly number[]> {
+  const [first] = newest;
+  if (first === undefined) return [];
+  const found = await findOne(caller, getBalance, { id: first.account_id });
+  let { balance_nanodollars: balance } = found as { readonly balance_nanodollars: number };
+  return newest.map(({ amount_nanodollars }) => {
+    const after = balance;
+    balance -= amount_nanodollars;
+    return after;
+  });
 }
 
 /** `gateway holds`: the generations in progress. */
-export function declareHoldsCommand(command: Command): void {
-  addJsonOption(command).action((options: JsonOption) => withStores((stores) => listHolds(stores, options)));
-}
-
-async function check(stores: Stores, { json }: JsonOption): Promise<string> {
-  const { ledger, usage, listDamagedLines } = stores;
-  if (!json) tellDatabase(stores);
-  const differences = await checkLedger(ledger, usage, listDamagedLines());
-  if (differences.length > 0) process.exitCode = EXIT_CODES.failed;
-  if (json) return JSON.stringify({ data: differences.map(presentDifference) });
-  if (differences.length === 0)
-    return "All balances match their transfers, and all generation records have their charges.";
-  const rows = differences.map(({ of, id, difference, reason }) => [
-    of,
-    id,
-    formatDollars(difference),
-    reason ?? "",
-  ]);
-  return formatTable(["of", "id", "dollars", "reason"], rows);
-}
-
-/** Lists what credits are held for. The held amounts exist only in the memory of the running gateway. */
-async function listHolds({ usage }: Stores, { json }: JsonOption): Promise<string> {
-  const open = (await usage.findOpenUsage()).filter(({ accountId }) => accountId !== null);
-  const data = open.map(({ id, accountId, keyId, requestedModel, createdAt }) => ({
-    id,
-    account_id: accountId,
-    key_id: keyId,
-    requested_model: requestedModel,
-    created_at: formatTime(createdAt),
-  }));
-  if (json) return JSON.stringify({ data });
-  if (data.length === 0) return "No generations are in progress.";
-  const rows = data.map((one) => [
-    one.id,
-    one.account_id ?? "",
-    one.key_id ?? "",
-    one.requested_model,
-    one.created_at.slice(0, 19),
-  ]);
-  return formatTable(["generation", "account", "key", "model", "since"], rows);
+export function declareHoldsCommand(holds: Command): void {
+  declareCommand(
+    holds,
+    defineCommand({
+      name: "holds",
+      description: "List generations in progress, for which a running gateway holds credits",
+      endpoint: listGenerations,
+      derives: false,
+      async call(_, { caller }) {
+        const open = await listRows(caller, listGenerations, { query: { outcome: "open" } });
+        const data = (open as { readonly account_id: string | null }[]).filter(
+          ({ account_id }) => account_id !== null,
+        );
+        return { data: data as never[], next: null };
+      },
+      show: tableOf(
+        [
+          ["generation", "id"],
+          ["account", "account_id"],
+          ["key", "key_id"],
+          ["model", "requested_model"],
+          ["since", "created_at", printTime],
+        ],
+        "No generations are in progress.",
+      ),
+      json: ({ data }) => ({
+        data: data.map(({ id, account_id, key_id, requested_model, created_at }) => ({
+          ...{ id, account_id, key_id, requested_model, created_at },
+        })),
+      }),
+    }),
+  );
 }

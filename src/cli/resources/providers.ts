@@ -1,65 +1,72 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { systemClock } from "../../base/clock.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time.ts";
-import {
-  type AskedGateway,
-  addGatewayOptions,
-  type GatewayOptions,
-  withGateway,
-} from "../callers/ask-gateway.ts";
-import { addExamples, addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
+import { drainProvider, undrainProvider } from "../../http/routes/admin-health.ts";
+import { defineCommand, type OptionSpec } from "../endpoint/command-spec.ts";
+import { declareCommands } from "../endpoint/declare-command.ts";
 
-const PROVIDER = "Slug of the provider, such as openai";
-const MODEL = "Only the endpoint of this model (default: all models of the provider)";
+const PROVIDER = {
+  name: "<provider>",
+  help: "Slug of the provider, such as openai",
+  field: "provider",
+} as const;
+const MODEL: OptionSpec = {
+  flags: "--model <id>",
+  help: "Only the endpoint of this model (default: all models of the provider)",
+  field: "model",
+};
 
 /** `gateway providers drain|undrain`: takes a provider out of routing on all gateways that share the stores. */
 export function declareDrainCommands(providers: Command): void {
-  const drain = providers
-    .command("drain")
-    .description("Take a provider out of routing; running requests end as usual")
-    .argument("<provider>", PROVIDER)
-    .option("--model <id>", MODEL)
-    .addOption(
-      new Option("--for <duration>", "How long, such as 30m, 2h or 1d (default: until undrained)").argParser(
-        readDuration,
-      ),
-    )
-    .addOption(
-      new Option("--until <time>", "When it returns by itself, such as 2027-01-31T08:00Z").conflicts("for"),
-    )
-    .option("--note <text>", "Why, for other operators");
-  addExamples(drain, [
-    "gateway providers drain openai --for 2h --note 'their status page reports errors'",
-    "gateway providers drain openai --model openai/gpt-5.5",
-    "gateway health",
+  declareCommands(providers, [
+    defineCommand({
+      name: "drain",
+      description: "Take a provider out of routing; running requests end as usual",
+      endpoint: drainProvider,
+      args: [PROVIDER],
+      options: [
+        MODEL,
+        {
+          flags: "--for <duration>",
+          help: "How long, such as 30m, 2h or 1d (default: until undrained)",
+          field: null,
+          read: readDuration,
+        },
+        {
+          flags: "--until <time>",
+          help: "When it returns by itself, such as 2027-01-31T08:00Z",
+          field: "until",
+          conflicts: "for",
+        },
+        { flags: "--note <text>", help: "Why, for other operators", field: "note" },
+      ],
+      examples: [
+        "gateway providers drain openai --for 2h --note 'their status page reports errors'",
+        "gateway providers drain openai --model openai/gpt-5.5",
+        "gateway health",
+      ],
+      complete: async ({ body }, { options }) => ({ body: { ...body, until: endOf(options) } }),
+      show(_, { args: [provider], options }) {
+        const until = endOf(options);
+        const end = until === null ? "until it is undrained" : `until ${until}`;
+        return `${nameOf(provider, options)} gets no new requests ${end}, on all gateways within a second.`;
+      },
+    }),
+    defineCommand({
+      name: "undrain",
+      description: "Return a drained provider to routing",
+      endpoint: undrainProvider,
+      args: [PROVIDER],
+      options: [MODEL],
+      show: (_, { args: [provider], options }) =>
+        `${nameOf(provider, options)} is routed to again, on all gateways within a second.`,
+    }),
   ]);
-  addJsonOption(addGatewayOptions(drain)).action((provider: string, options: DrainOptions) =>
-    withGateway(options, (gateway) => drainProvider(gateway, provider, options)),
-  );
-  const undrain = providers
-    .command("undrain")
-    .description("Return a drained provider to routing")
-    .argument("<provider>", PROVIDER)
-    .option("--model <id>", MODEL);
-  addJsonOption(addGatewayOptions(undrain)).action((provider: string, options: TargetOptions) =>
-    withGateway(options, (gateway) => undrainProvider(gateway, provider, options)),
-  );
-}
-
-interface TargetOptions extends GatewayOptions, JsonOption {
-  readonly model?: string;
-}
-
-interface DrainOptions extends TargetOptions {
-  /** Milliseconds. */
-  readonly for?: number;
-  readonly until?: string;
-  readonly note?: string;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 
-/** @throws InvalidArgumentError */
+/** Returns milliseconds. @throws InvalidArgumentError */
 function readDuration(text: string): number {
   const [, count, unit] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? [];
   if (count === undefined || unit === undefined)
@@ -67,46 +74,18 @@ function readDuration(text: string): number {
   return Number(count) * (UNIT_MS[unit] as number);
 }
 
-async function drainProvider(
-  gateway: AskedGateway,
-  provider: string,
-  options: DrainOptions,
-): Promise<string> {
-  const { model, note, json } = options;
-  const until = endOf(options);
-  const body = { model, until: until === null ? null : new Date(until).toISOString(), note };
-  const answer = await gateway.ask<object>({ method: "POST", path: pathOf(provider), body });
-  if (json) return JSON.stringify(answer);
-  const end = body.until === null ? "until it is undrained" : `until ${body.until}`;
-  return `${nameOf(provider, model)} gets no new requests ${end}, on all gateways within a second.`;
-}
+type Options = Readonly<Record<string, unknown>>;
 
-/** Returns when a drain ends by itself, in milliseconds since the epoch; null for never. @throws Error naming the option. */
-function endOf({ for: durationMs, until }: DrainOptions): number | null {
+/** Returns when a drain ends by itself (RFC 3339); null for never. @throws Error naming the option. */
+function endOf({ for: durationMs, until }: Options): string | null {
   const now = systemClock.now();
-  if (durationMs !== undefined) return now + durationMs;
+  if (durationMs !== undefined) return new Date(now + Number(durationMs)).toISOString();
   if (until === undefined) return null;
-  const time = Date.parse(until);
+  const time = Date.parse(String(until));
   if (!(time > now)) throw new Error("--until must be a time in the future, such as 2027-01-31T08:00Z");
-  return time;
+  return new Date(time).toISOString();
 }
 
-async function undrainProvider(
-  gateway: AskedGateway,
-  provider: string,
-  options: TargetOptions,
-): Promise<string> {
-  const { model, json } = options;
-  const query = model === undefined ? "" : `?${new URLSearchParams({ model })}`;
-  const answer = await gateway.ask<object>({ method: "DELETE", path: pathOf(provider) + query });
-  if (json) return JSON.stringify(answer);
-  return `${nameOf(provider, model)} is routed to again, on all gateways within a second.`;
-}
-
-function pathOf(provider: string): string {
-  return `/api/admin/health/${encodeURIComponent(provider)}/drain`;
-}
-
-function nameOf(provider: string, model: string | undefined): string {
-  return model === undefined ? provider : `${model} at ${provider}`;
+function nameOf(provider: unknown, { model }: Options): string {
+  return model === undefined ? String(provider) : `${model} at ${provider}`;
 }

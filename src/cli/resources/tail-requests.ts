@@ -1,33 +1,58 @@
-import type { Stores } from "../../app/stores.ts";
+import type { Command } from "commander";
 import { systemClock } from "../../base/clock.ts";
 import { formatDollars } from "../../base/money.ts";
 import { formatTime } from "../../base/time.ts";
+import { ADMIN_KEY_ID } from "../../core/accounts/principal.ts";
 import { type FeedBatch, type FeedEntry, GenerationFeed } from "../../core/usage/generation-feed.ts";
+import type { GenerationFilter } from "../../core/usage/generation-list.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
-import type { JsonOption } from "../endpoint/read-options.ts";
+import { readGenerationFilter } from "../../http/api/generation-filter.ts";
+import { streamGenerations } from "../../http/routes/generation-stream.ts";
+import { type StoresCaller, withStoresCaller } from "../callers/stores-caller.ts";
+import { addOptions, readInput } from "../endpoint/declare-command.ts";
+import { addExamples, readLimit } from "../endpoint/read-options.ts";
 import { print, printProblem } from "../render/print.ts";
-import { type FilterOptions, filterOf } from "./generation-options.ts";
+import { FILTER_OPTIONS } from "./generation-options.ts";
 
-/** The options of `gateway requests tail`. */
-export interface TailOptions extends FilterOptions, JsonOption {
+/** The options of the command besides the filter. */
+interface TailOptions {
   readonly count?: number;
+  readonly json?: true;
+  readonly outcome?: string;
+}
+
+/** `gateway requests tail`: requests as they end, of all gateways on the stores. */
+export function declareTailCommand(command: Command): void {
+  command.option("--count <number>", "Stop after this many requests", readLimit);
+  addOptions(command, FILTER_OPTIONS);
+  addExamples(command.option("--json", "Print a line of JSON for each request"), [
+    "gateway requests tail --outcome failed",
+    "gateway requests tail --json | jq .model",
+  ]).action((options: TailOptions) =>
+    withStoresCaller("gateway requests tail", async (caller) => {
+      const given = { caller, args: [], options: { ...options } };
+      const { input } = await readInput({ endpoint: streamGenerations, options: FILTER_OPTIONS }, given);
+      const operator = { kind: "operator", keyId: ADMIN_KEY_ID } as const;
+      const query = streamGenerations.query.parse(input.query);
+      return tailRequests(caller, readGenerationFilter(query, operator, caller.deps.generation), options);
+    }),
+  );
 }
 
 /** How often the process looks whether it should go on, which keeps it running. Milliseconds. */
 const HOLD_MS = 60_000;
 
-/**
- * Prints requests as they end, until the process is interrupted or `count` are printed. Reads the store, so that it shows the requests of
- * all gateways on it. Rejects with a `StoreError`, and if the options name no account, key or user.
- */
-export async function tailRequests(stores: Stores, options: TailOptions): Promise<string> {
-  const { usage, keys, accounts } = stores;
-  const filter = await filterOf(stores, options);
+/** Prints requests as they end, until the process is interrupted or `count` are printed. Rejects with a `StoreError`. */
+async function tailRequests(
+  { deps: { usage, keyStores } }: StoresCaller,
+  filter: GenerationFilter,
+  options: TailOptions,
+): Promise<string> {
   const over = Promise.withResolvers<void>();
   const feed = new GenerationFeed({
     clock: systemClock,
     usage,
-    names: { keys, accounts },
+    names: keyStores,
     onSuccess() {},
     onFailure: (error) => printProblem(`The store cannot be read: ${String(error)}`),
   });

@@ -1,140 +1,103 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { parse } from "yaml";
-import type { Config } from "../../app/config-schema.ts";
-import type { Stores } from "../../app/stores.ts";
-import { createTierManager } from "../../app/tier-manager.ts";
-import { presentListedTier } from "../../core/catalog/present-listed-tier.ts";
-import type { ListedTier } from "../../core/catalog/tier-manager.ts";
 import { TIER_PREFIX } from "../../core/catalog/tier-name.ts";
-import type { TierRecord } from "../../core/catalog/tier-records.ts";
-import { tierSchema } from "../../core/catalog/tier-schema.ts";
+import type { TierRule } from "../../core/catalog/tier-records.ts";
 import { listNamedModels } from "../../core/catalog/tiers.ts";
-import { withStores } from "../callers/with-stores.ts";
-import { addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
-import { type NameSource, resolveName } from "../endpoint/resolve-name.ts";
-import { auditCommand } from "../operate/audit-command.ts";
-import { formatFields, formatTable } from "../render/format-table.ts";
+import { deleteTier, getTier, listTiers, putTier } from "../../http/routes/admin-tiers.ts";
+import type { Caller } from "../callers/caller.ts";
+import { defineCommand } from "../endpoint/command-spec.ts";
+import { declareCommands } from "../endpoint/declare-command.ts";
+import { readDefinition } from "../endpoint/read-definition.ts";
+import type { Named, NameSource } from "../endpoint/resolve-name.ts";
+import { tableOf } from "../render/columns.ts";
+import { formatFields } from "../render/format-table.ts";
 
-const ID_HELP = "ID of the tier, gateway-auto/…";
-const TIER_HELP = "Tier: ID, with or without gateway-auto/, or name";
+const TIER = {
+  name: "<tier>",
+  help: "Tier: ID, with or without gateway-auto/, or name",
+  field: "id",
+  named: tiersOf,
+} as const;
 
-/** `gateway tiers list|show|set|delete`: the model ids that stand for a choice of models. A gateway may be running on the same stores. */
+/** `gateway tiers list|show|set|delete`: the model ids that stand for a choice of models. */
 export function declareTierCommands(tiers: Command): void {
-  addJsonOption(
-    tiers.command("list").description("List the tiers in force and where each is defined"),
-  ).action((options: JsonOption) => withTiers((scene) => list(scene, options)));
-  addJsonOption(tiers.command("show").description("Show a tier").argument("<tier>", TIER_HELP)).action(
-    (tier: string, options: JsonOption) => withTiers((scene) => show(scene, tier, options)),
-  );
-  addJsonOption(
-    tiers
-      .command("set")
-      .description("Create or replace a tier in the stores; running gateways use it within a second")
-      .argument("<id>", ID_HELP)
-      .requiredOption("--file <path>", "File with the tier in YAML or JSON, without its id (docs/tiers.md)"),
-  ).action((id: string, options: SetOptions) => withTiers((scene) => set(scene, id, options)));
-  addJsonOption(
-    tiers
-      .command("delete")
-      .description("Delete a tier from the stores; one of the catalog with its id is in force again")
-      .argument("<tier>", TIER_HELP),
-  ).action((tier: string, options: JsonOption) => withTiers((scene) => remove(scene, tier, options)));
-}
-
-interface Scene {
-  readonly stores: Stores;
-  readonly manager: ReturnType<typeof createTierManager>;
-}
-
-function withTiers(run: (scene: Scene) => Promise<string>): Promise<void> {
-  return withStores((stores, config: Config) => {
-    const { tiers: store, clock } = stores;
-    return run({ stores, manager: createTierManager({ config: () => config, store, clock }) });
-  });
-}
-
-async function list({ manager }: Scene, { json }: JsonOption): Promise<string> {
-  const tiers = await manager.list();
-  if (json) return JSON.stringify({ data: tiers.map(presentListedTier) });
-  const rows = tiers.map((listed) => [
-    listed.tier.id,
-    listed.tier.name,
-    printSource(listed),
-    `by ${listed.tier.rule.by}`,
-    String(listNamedModels(listed.tier.rule).length),
+  declareCommands(tiers, [
+    defineCommand({
+      name: "list",
+      description: "List the tiers in force and where each is defined",
+      endpoint: listTiers,
+      show: tableOf([
+        ["tier", "id"],
+        ["name", "name"],
+        ["defined in", "source", (source, tier) => printSource(String(source), tier)],
+        ["rule", "rule", (rule) => `by ${(rule as TierRule).by}`],
+        ["models", "rule", (rule) => String(listNamedModels(rule as TierRule).length)],
+      ]),
+    }),
+    defineCommand({
+      name: "show",
+      description: "Show a tier",
+      endpoint: getTier,
+      args: [TIER],
+      show: ({ data }) => formatFields({ ...data, rule: JSON.stringify(data.rule) }),
+    }),
+    defineCommand({
+      name: "set",
+      description: "Create or replace a tier in the stores; running gateways use it within a second",
+      endpoint: putTier,
+      args: [{ name: "<id>", help: "ID of the tier, gateway-auto/…", field: "id" }],
+      options: [
+        {
+          flags: "--file <path>",
+          help: "File with the tier in YAML or JSON, without its id (docs/tiers.md)",
+          field: null,
+          isRequired: true,
+        },
+      ],
+      derives: false,
+      async complete({ params }, { options }) {
+        // A name must never replace another tier.
+        if (!String(params["id"]).startsWith(TIER_PREFIX))
+          throw new Error(`<id> must begin with ${TIER_PREFIX}`);
+        return { body: readDefinition(String(options["file"])) };
+      },
+      show: ({ data }) => `Stored ${data.id}. A running gateway uses it within a second.`,
+    }),
+    defineCommand({
+      name: "delete",
+      description: "Delete a tier from the stores; one of the catalog with its id is in force again",
+      endpoint: deleteTier,
+      args: [TIER],
+      show: ({ data }) => `Deleted ${data.id}.`,
+    }),
   ]);
-  return formatTable(["tier", "name", "defined in", "rule", "models"], rows);
 }
 
-function printSource({ source, file, line, replaces }: ListedTier): string {
+function printSource(source: string, { file, line, replaces }: Readonly<Record<string, unknown>>): string {
   const place = file === null ? source : `${file}:${line}`;
-  return replaces.length === 0 ? place : `${place}, replaces ${replaces.join(", ")}`;
+  const others = replaces as readonly string[];
+  return others.length === 0 ? place : `${place}, replaces ${others.join(", ")}`;
 }
 
-async function show(scene: Scene, text: string, { json }: JsonOption): Promise<string> {
-  const data = presentListedTier(await find(scene, text));
-  if (json) return JSON.stringify({ data });
-  return formatFields({ ...data, rule: JSON.stringify(data.rule) });
-}
-
-async function find({ manager }: Scene, text: string): Promise<ListedTier> {
-  const tiers = await manager.list();
-  const wanted = text.toLowerCase();
-  const source: NameSource<ListedTier> = {
+function tiersOf(caller: Caller): NameSource {
+  const listSome = async (): Promise<readonly Named[]> => {
+    const { data } = (await caller.call(listTiers, {})).body as {
+      readonly data: readonly { readonly id: string; readonly name: string }[];
+    };
+    return data.map(({ id, name }) => ({
+      ...{ id, name, isPreferred: true, details: "" },
+      aliases: [id, id.slice(TIER_PREFIX.length)],
+    }));
+  };
+  return {
     noun: "tier",
     listedBy: "gateway tiers list",
-    find: async (id) => tiers.find(({ tier }) => tier.id === id) ?? null,
-    findByText: async () =>
-      tiers.filter(({ tier }) => tier.id === TIER_PREFIX + wanted || tier.name.toLowerCase() === wanted),
-    listSome: async () => tiers,
-    describe: ({ tier }) => ({
-      id: tier.id,
-      name: tier.name,
-      aliases: [tier.id, tier.id.slice(TIER_PREFIX.length)],
-      isPreferred: true,
-      details: "",
-    }),
+    find: async (id) => (await listSome()).find((tier) => tier.id === id) ?? null,
+    async findByText(text) {
+      const wanted = text.toLowerCase();
+      return (await listSome()).filter(
+        ({ id, name }) => id === TIER_PREFIX + wanted || name.toLowerCase() === wanted,
+      );
+    },
+    listSome,
   };
-  return resolveName(source, text);
-}
-
-interface SetOptions extends JsonOption {
-  readonly file: string;
-}
-
-async function set(scene: Scene, id: string, { file, json }: SetOptions): Promise<string> {
-  const { stores, manager } = scene;
-  const tier = readTier(id, file);
-  const before = await manager.put(tier);
-  await auditTier(stores, "set", { target: id, changes: { before, after: tier } });
-  if (json) return JSON.stringify({ data: presentListedTier(await find(scene, id)) });
-  return `${before === null ? "Stored" : "Replaced"} ${id}. A running gateway uses it within a second.`;
-}
-
-/** @throws Error that names the file and the first invalid field. */
-function readTier(id: string, file: string): TierRecord {
-  const written = parse(readFileSync(file, "utf8")) as unknown;
-  if (typeof written !== "object" || written === null)
-    throw new Error(`${file}: must be a mapping with the fields of a tier, such as name and rule`);
-  const { success, data, error } = tierSchema.safeParse({ ...written, id });
-  if (success) return data;
-  const [issue] = error.issues;
-  throw new Error(`${file}: ${issue?.path.join(".") || "the tier"}: ${issue?.message ?? "is not valid"}`);
-}
-
-async function remove(scene: Scene, text: string, { json }: JsonOption): Promise<string> {
-  const { stores, manager } = scene;
-  const { id } = (await find(scene, text)).tier;
-  const before = await manager.remove(id);
-  await auditTier(stores, "delete", { target: id, changes: { before, after: null } });
-  return json ? JSON.stringify({ data: { id, deleted: true } }) : `Deleted ${id}.`;
-}
-
-function auditTier(
-  stores: Stores,
-  word: string,
-  change: { readonly target: string; readonly changes: Record<string, unknown> },
-): Promise<void> {
-  return auditCommand(stores, { action: `gateway tiers ${word}`, accountId: null, ...change });
 }

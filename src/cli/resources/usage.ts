@@ -1,71 +1,72 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Stores } from "../../app/stores.ts";
+import { type Command, InvalidArgumentError } from "commander";
 import { formatDollars } from "../../base/money.ts";
-import { addPercentiles, type TimedUsageSum } from "../../core/usage/add-percentiles.ts";
-import { findUsageNames, presentUsageLines, printUsageCsv } from "../../core/usage/present-usage.ts";
-import {
-  formatRange,
-  INCOMPLETE,
-  isOfTags,
-  readGroups,
-  readRange,
-  takeLines,
-  USAGE_GROUPS,
-  type UsageGroup,
-  type UsageQuery,
-} from "../../core/usage/report.ts";
-import { marginOfSum } from "../../core/usage/usage-sums.ts";
-import { withStores } from "../callers/with-stores.ts";
-import { resolveScope } from "../endpoint/named-resources.ts";
-import { addExamples, addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
+import { INCOMPLETE, readGroups, USAGE_GROUPS, type UsageGroup } from "../../core/usage/report.ts";
+import { getUsage } from "../../http/routes/admin-usage.ts";
+import { type AnswerOf, type CommandRun, defineCommand } from "../endpoint/command-spec.ts";
+import { declareCommand } from "../endpoint/declare-command.ts";
+import { accountOption, keyOption, userOption } from "../endpoint/named-resources.ts";
 import { type FittingColumn, fitTable } from "../render/fit-table.ts";
 import { tell } from "../render/print.ts";
-import { findModel } from "./generation-options.ts";
 
-interface UsageOptions extends JsonOption {
-  readonly from?: string;
-  readonly to?: string;
-  readonly by: readonly UsageGroup[];
-  readonly account?: string;
-  readonly key?: string;
-  readonly user?: string;
-  readonly model?: string;
-  readonly provider?: string;
-  readonly tag?: string;
-  readonly csv?: boolean;
-}
+type Report = AnswerOf<typeof getUsage>;
+type Line = Report["data"][number];
 
 /** `gateway usage`: usage and cost. */
 export function declareUsageCommand(command: Command): void {
-  command
-    .option(
-      "--from <day>",
-      "First day (UTC), such as 2027-01-31, or hour, such as 2027-01-31T13:00:00Z (default: the last 30 days; by hour: 24 hours)",
-    )
-    .option("--to <day>", "Last day (UTC), or the hour before which the report ends (default: now)")
-    .addOption(
-      new Option(
-        "--by <groups>",
-        `Group rows by ${USAGE_GROUPS.join(", ")}, or by up to three of them: hour,provider`,
-      )
-        .argParser(parseGroups)
-        .default(["day"] satisfies UsageGroup[], "day"),
-    )
-    .option("--account <account>", "Only usage of this account")
-    .option("--key <key>", "Only usage of this API key")
-    .option("--user <user>", "Only usage of this user's keys")
-    .option("--model <id>", "Only usage of this model")
-    .option("--provider <slug>", "Only usage of this provider")
-    .option("--tag <tag>", "Only usage of requests with this tag")
-    .addOption(new Option("--csv", "Print CSV").conflicts("json"));
-  addExamples(command, [
-    "gateway usage --by model",
-    "gateway usage --by day,model --account Acme",
-    "gateway usage --by hour,outcome --provider openai",
-    "gateway usage --by tag,model --from 2027-01-01",
-    "gateway usage --from 2027-01-01 --to 2027-01-31 --by account --csv > january.csv",
-  ]);
-  addJsonOption(command).action((options: UsageOptions) => withStores((stores) => report(stores, options)));
+  declareCommand(
+    command,
+    defineCommand({
+      name: "usage",
+      description: "Report usage and cost",
+      endpoint: getUsage,
+      options: [
+        {
+          flags: "--from <day>",
+          help: "First day (UTC), such as 2027-01-31, or hour, such as 2027-01-31T13:00:00Z (default: the last 30 days; by hour: 24 hours)",
+          field: "from",
+        },
+        {
+          flags: "--to <day>",
+          help: "Last day (UTC), or the hour before which the report ends (default: now)",
+          field: "to",
+        },
+        {
+          flags: "--by <groups>",
+          help: `Group rows by ${USAGE_GROUPS.join(", ")}, or by up to three of them: hour,provider`,
+          field: "group_by",
+          read: parseGroups,
+          initial: ["day"],
+        },
+        accountOption("Only usage of this account"),
+        keyOption("Only usage of this API key"),
+        userOption("Only usage of this user's keys"),
+        { flags: "--model <id>", help: "Only usage of this model", field: "model" },
+        { flags: "--provider <slug>", help: "Only usage of this provider", field: "provider" },
+        { flags: "--tag <tag>", help: "Only usage of requests with this tag", field: "tag" },
+        {
+          flags: "--csv",
+          help: "Print CSV",
+          field: "format",
+          read: () => "csv",
+          conflicts: "json",
+        },
+      ],
+      examples: [
+        "gateway usage --by model",
+        "gateway usage --by day,model --account Acme",
+        "gateway usage --by hour,outcome --provider openai",
+        "gateway usage --by tag,model --from 2027-01-01",
+        "gateway usage --from 2027-01-01 --to 2027-01-31 --by account --csv > january.csv",
+      ],
+      complete: async ({ query }) => ({ query: { ...query, group_by: String(query["group_by"]) } }),
+      show: (report, run) =>
+        typeof report === "string" ? String(report).trimEnd() : formatReport(report, run),
+      json(report) {
+        tellIncomplete(report);
+        return { data: report.data };
+      },
+    }),
+  );
 }
 
 function parseGroups(text: string): readonly UsageGroup[] {
@@ -76,46 +77,46 @@ function parseGroups(text: string): readonly UsageGroup[] {
   }
 }
 
-async function report(stores: Stores, options: UsageOptions): Promise<string> {
-  const { csv, json, by: groups } = options;
-  const range = readRange(options, { groups }, stores.clock.now());
-  const { tag = null } = options;
-  const model = await findModel(stores, options.model);
-  const provider = options.provider?.toLowerCase() ?? null;
-  const query = { groups, ...range, ...(await resolveScope(stores, options)), model, provider, tag };
-  const taken = takeLines(await stores.usage.sumUsage(query), query);
-  const { sums } = taken;
-  if (!taken.isComplete) tell(INCOMPLETE);
-  const view = { groups, names: await findUsageNames(stores, query, sums), isForOperator: true };
-  const lines = await addPercentiles(stores.usage, query, taken);
-  if (csv) return printUsageCsv(lines, view).trimEnd();
-  if (json) return JSON.stringify({ data: await presentUsageLines(lines, view) });
-  const { from, to } = formatRange(range);
-  if (lines.length === 0) return `No usage from ${from} to ${to}.`;
-  return fitTable(listColumns(query, lines), process.stdout.isTTY ? process.stdout.columns : null);
+function tellIncomplete({ is_complete }: Report): void {
+  if (!is_complete) tell(INCOMPLETE);
+}
+
+function formatReport(report: Report, { options }: CommandRun): string {
+  tellIncomplete(report);
+  const { data, from, to } = report;
+  if (data.length === 0) return `No usage from ${from} to ${to}.`;
+  const groups = options["by"] as readonly UsageGroup[];
+  // Times are not known by tag.
+  const hasTimes = options["tag"] === undefined && !groups.includes("tag");
+  const columns = listColumns(groups, data, hasTimes);
+  return fitTable(columns, process.stdout.isTTY ? process.stdout.columns : null);
 }
 
 /** The columns of a table, and which of them a narrow terminal does without. */
-function listColumns(query: UsageQuery, lines: readonly TimedUsageSum[]): readonly FittingColumn[] {
-  const names = query.groups.map((name, at): FittingColumn => {
-    const cells = lines.map((line) => printGroup(name, line.groups[at] ?? null));
+function listColumns(
+  groups: readonly UsageGroup[],
+  lines: readonly Line[],
+  hasTimes: boolean,
+): readonly FittingColumn[] {
+  const names = groups.map((name): FittingColumn => {
+    const cells = lines.map((line) => printGroup(name, line[name] ?? null));
     return { title: name, cells, kind: "name", rank: 0 };
   });
-  const number = (title: string, rank: number, print: (line: TimedUsageSum) => string): FittingColumn => {
+  const number = (title: string, rank: number, print: (line: Line) => string): FittingColumn => {
     return { title, cells: lines.map(print), kind: "number", rank };
   };
   return [
     ...names,
     number("requests", 0, ({ requests }) => String(requests)),
     number("errors", 0, ({ errors }) => String(errors)),
-    number("tokens in", 4, ({ promptTokens }) => String(promptTokens)),
-    number("tokens out", 4, ({ completionTokens }) => String(completionTokens)),
-    ...(isOfTags(query)
-      ? []
-      : TIMES.map(({ title, rank, read }) => number(title, rank, (line) => printSeconds(read(line))))),
-    number("list price", 2, ({ upstreamCost }) => formatDollars(upstreamCost)),
-    number("dollars", 0, ({ cost }) => formatDollars(cost)),
-    number("margin", 1, (line) => formatDollars(marginOfSum(line))),
+    number("tokens in", 4, ({ tokens_prompt }) => String(tokens_prompt)),
+    number("tokens out", 4, ({ tokens_completion }) => String(tokens_completion)),
+    ...(hasTimes
+      ? TIMES.map(({ title, rank, read }) => number(title, rank, (line) => printSeconds(read(line))))
+      : []),
+    number("list price", 2, ({ upstream_cost_nanodollars }) => formatDollars(upstream_cost_nanodollars)),
+    number("dollars", 0, ({ cost_nanodollars }) => formatDollars(cost_nanodollars)),
+    number("margin", 1, ({ margin_nanodollars }) => formatDollars(margin_nanodollars ?? 0)),
   ];
 }
 
@@ -123,14 +124,14 @@ function listColumns(query: UsageQuery, lines: readonly TimedUsageSum[]): readon
 const TIMES: readonly {
   readonly title: string;
   readonly rank: number;
-  readonly read: (line: TimedUsageSum) => number | undefined;
+  readonly read: (line: Line) => number | undefined;
 }[] = [
-  { title: "TTFT p50", rank: 3, read: ({ latency }) => latency?.p50 },
-  { title: "p90", rank: 5, read: ({ latency }) => latency?.p90 },
-  { title: "p99", rank: 3, read: ({ latency }) => latency?.p99 },
-  { title: "took p50", rank: 6, read: ({ duration }) => duration?.p50 },
-  { title: "p90", rank: 7, read: ({ duration }) => duration?.p90 },
-  { title: "p99", rank: 6, read: ({ duration }) => duration?.p99 },
+  { title: "TTFT p50", rank: 3, read: ({ latency_ms }) => latency_ms?.p50 },
+  { title: "p90", rank: 5, read: ({ latency_ms }) => latency_ms?.p90 },
+  { title: "p99", rank: 3, read: ({ latency_ms }) => latency_ms?.p99 },
+  { title: "took p50", rank: 6, read: ({ duration_ms }) => duration_ms?.p50 },
+  { title: "p90", rank: 7, read: ({ duration_ms }) => duration_ms?.p90 },
+  { title: "p99", rank: 6, read: ({ duration_ms }) => duration_ms?.p99 },
 ];
 
 function printSeconds(ms: number | undefined): string {

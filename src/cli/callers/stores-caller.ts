@@ -1,0 +1,30 @@
+import { openManagement } from "../../app/open-management.ts";
+import { createSystemRandom } from "../../base/random.ts";
+import { runForCommand } from "../../http/api/endpoint.ts";
+import type { StoreDeps } from "../../http/context/store-deps.ts";
+import { type Caller, readAnswer } from "./caller.ts";
+import { withStores } from "./with-stores.ts";
+
+/** A caller of endpoints on the stores. */
+export interface StoresCaller extends Caller {
+  /** What the endpoints depend on, for a command that reads the stores itself. */
+  readonly deps: StoreDeps;
+}
+
+/** Runs `work` with a caller of endpoints on the configured stores, and prints what it returns. `command` is what the audit log records. */
+export function withStoresCaller(
+  command: string,
+  work: (caller: StoresCaller) => Promise<string>,
+): Promise<void> {
+  return withStores(async (stores, config) => {
+    const sources = { environment: process.env, random: createSystemRandom() };
+    const { deps, close } = await openManagement(config, stores, sources);
+    const call: Caller["call"] = async (endpoint, { params = {}, query = {}, body = {} }) =>
+      readAnswer(await runForCommand(endpoint, { deps, command, params, query, body }));
+    try {
+      return await work({ url: null, call, deps });
+    } finally {
+      await close();
+    }
+  });
+}

@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { getCatalogModel, listCatalogModels } from "../../http/routes/admin-models.ts";
+import { defineCommand } from "../endpoint/command-spec.ts";
+import { declareCommands } from "../endpoint/declare-command.ts";
+import { printText, type Row, tableOf } from "../render/columns.ts";
+import { formatFields } from "../render/format-table.ts";
+
+/** `gateway models list|show`: the models of the catalog. */
+export function declareModelCommands(models: Command): void {
+  declareCommands(models, [
+    defineCommand({
+      name: "list",
+      description: "List all models of the catalog, and whether they are served",
+      endpoint: listCatalogModels,
+      show: tableOf(
+        [
+          ["model", "id"],
+          ["context", "context_length"],
+          ["prompt", "pricing", (prices) => printText((prices as Row | null)?.["prompt"])],
+          ["completion", "pricing", (prices) => printText((prices as Row | null)?.["completion"])],
+          ["served by", "served_by", (slugs) => (slugs as readonly string[]).join(" ")],
+          ["not served because", "not_served_because"],
+        ],
+        "The catalog has no models.",
+      ),
+    }),
+    defineCommand({
+      name: "show",
+      description:
+        "Show a model with its endpoints, their health and prices, as the running gateway serves it",
+      endpoint: getCatalogModel,
+      args: [{ name: "<model>", help: "ID of the model, such as openai/gpt-5-mini", field: null }],
+      async complete(_, { args: [id] }) {
+        const [author, ...rest] = String(id).split("/");
+        return { params: { author, model: rest.join("/") } };
+      },
+      show: ({ data }) => formatFields(data),
+    }),
+  ]);
+}
