@@ -57,7 +57,8 @@ export type AnswerOf<E extends Endpoint> = z.infer<E["response"]>;
  */
 export interface CommandSpec<E extends Endpoint = Endpoint> {
   readonly name: string;
-  readonly description: string;
+  /** Default: the summary of the endpoint. */
+  readonly description?: string;
   readonly endpoint: E;
   readonly args?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
@@ -86,6 +87,9 @@ export interface CommandSpec<E extends Endpoint = Endpoint> {
   /** Returns whether the command exits with 1, although the endpoint has answered. */
   readonly hasFailed?: (answer: AnswerOf<E>) => boolean;
 }
+
+/** The part of a command that says which input its values make. */
+export type InputSpec = Pick<CommandSpec, "endpoint" | "args" | "options" | "settings" | "fixed" | "rows">;
 
 /** A command as `declareCommand` reads it. */
 export type AnyCommandSpec = Omit<CommandSpec, "call" | "show" | "json" | "hasFailed"> & {

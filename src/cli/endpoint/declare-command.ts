@@ -7,7 +7,7 @@ import { readUrl } from "../callers/gateway-url.ts";
 import { withStoresCaller } from "../callers/stores-caller.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { tell } from "../render/print.ts";
-import type { AnyCommandSpec, ArgumentSpec, CommandRun, OptionSpec } from "./command-spec.ts";
+import type { AnyCommandSpec, ArgumentSpec, CommandRun, InputSpec, OptionSpec } from "./command-spec.ts";
 import { deriveOptions, hasPages, shapeOf } from "./derive-options.ts";
 import { explainProblem } from "./explain-problem.ts";
 import { addFieldOptions, readFieldOptions } from "./field-options.ts";
@@ -16,7 +16,10 @@ import { type Named, resolveName } from "./resolve-name.ts";
 
 /** Declares commands that render endpoints as subcommands of a group. */
 export function declareCommands(group: Command, specs: readonly AnyCommandSpec[]): void {
-  for (const spec of specs) declareCommand(group.command(spec.name).description(spec.description), spec);
+  for (const spec of specs) {
+    const command = group.command(spec.name).description(spec.description ?? spec.endpoint.summary);
+    declareCommand(command, spec);
+  }
 }
 
 /** Declares the arguments, options and action of a command that renders an endpoint. */
@@ -105,13 +108,11 @@ async function ask(
 ): Promise<Answer> {
   const { caller, options } = before;
   if (call !== undefined) return { status: 200, body: await call(input, before) };
-  if (!hasPages(endpoint)) return caller.call(endpoint, input, timeoutMs);
   const limit = rows === undefined ? {} : { limit: options["limit"] as number };
+  if (!hasPages(endpoint))
+    return caller.call(endpoint, { ...input, query: { ...input.query, ...limit } }, timeoutMs);
   return { status: 200, body: { data: await listRows(caller, endpoint, { ...input, ...limit }) } };
 }
-
-/** The part of a command that says which input its values make. */
-type InputSpec = Pick<AnyCommandSpec, "endpoint" | "args" | "options" | "settings" | "fixed">;
 
 type Place = keyof EndpointInput;
 

@@ -1,13 +1,14 @@
-import { InvalidArgumentError } from "commander";
 import { z } from "zod";
 import type { Endpoint } from "../../http/api/endpoint.ts";
-import type { AnyCommandSpec, OptionSpec } from "./command-spec.ts";
+import type { InputSpec, OptionSpec } from "./command-spec.ts";
+import { KNOWN_FIELDS } from "./known-fields.ts";
 
 /** The part of a JSON schema that decides how the value of an option is written. */
 interface FieldSchema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly description?: string;
+  readonly anyOf?: readonly FieldSchema[];
 }
 
 /** Fields of a page, which a command follows by itself. */
@@ -20,15 +21,19 @@ export function deriveOptions({
   options,
   settings,
   fixed,
-}: AnyCommandSpec): readonly OptionSpec[] {
-  const declared = [...(args ?? []), ...(options ?? [])].map(({ field }) => field?.split(".").at(-1));
+  rows,
+}: InputSpec): readonly OptionSpec[] {
+  // A parameter of the path may have the name of a field.
+  const declared = [...(args ?? []), ...(options ?? [])].map(({ field }) =>
+    field?.replace(/^(body|query)\./, ""),
+  );
   const known = new Set<unknown>([
     ...declared,
     ...Object.keys(settings?.of ?? {}),
     ...Object.keys(fixed ?? {}),
   ]);
   const names = [...Object.keys(shapeOf(endpoint.query)), ...Object.keys(shapeOf(endpoint.body))];
-  const paging = hasPages(endpoint) ? PAGING : [];
+  const paging = hasPages(endpoint) || rows !== undefined ? PAGING : [];
   return [...new Set(names)]
     .filter((name) => !known.has(name) && !paging.includes(name))
     .map((name) => deriveOption(name, schemaOf(endpoint, name)));
@@ -49,36 +54,31 @@ function schemaOf({ query, body }: Endpoint, name: string): z.ZodType {
 }
 
 function deriveOption(name: string, schema: z.ZodType): OptionSpec {
-  const field = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as FieldSchema;
-  const flag = `--${name.replace(/_id$/, "").replaceAll("_", "-")}`;
+  const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as FieldSchema;
+  // A field that may be null is written like one that may not: leaving the option out says the same.
+  const others = whole.anyOf?.filter(({ type }) => type !== "null") ?? [];
+  const field = others.length === 1 ? { ...others[0], ...whole } : whole;
   const help = (field.description ?? "").replace(/\.$/, "");
   const isRequired = schema.safeParse(undefined).success ? {} : ({ isRequired: true } as const);
-  const of = { help, field: name, ...isRequired };
-  if (field.type === "boolean") return { ...of, flags: flag };
-  const words = field.enum?.filter((word) => typeof word === "string");
-  if (words !== undefined) return { ...of, flags: `${flag} <${name}>`, choices: words };
-  const [placeholder, read] = FORMATS[field.type ?? ""] ?? FORMATS["json"];
-  return { ...of, flags: `${flag} <${placeholder ?? name}>`, read };
+  const flag = `--${name.replace(/_id$/, "").replaceAll("_", "-")}`;
+  const isText = field.type === "string" || field.enum !== undefined;
+  const placeholder = isText ? name : (PLACEHOLDERS[field.type ?? ""] ?? "json");
+  return {
+    flags: field.type === "boolean" ? flag : `${flag} <${placeholder}>`,
+    ...(isText || field.type === "boolean" ? {} : { read: field.type === "array" ? readList : readJson }),
+    ...KNOWN_FIELDS[name],
+    ...{ help, field: name },
+    ...isRequired,
+  };
 }
 
-type Format = readonly [placeholder: string | null, read: (text: string) => unknown];
+const PLACEHOLDERS: Readonly<Record<string, string>> = { integer: "number", number: "number", array: "list" };
 
-/** How values are written, by the type of the field. */
-const FORMATS: { readonly [type: string]: Format; readonly json: Format } = {
-  string: [null, (text) => text],
-  number: ["number", readNumber],
-  integer: ["number", readNumber],
-  array: ["list", (text) => text.split(",").map((item) => item.trim())],
-  json: ["json", readJson],
-};
-
-/** @throws InvalidArgumentError */
-function readNumber(text: string): number {
-  if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a number.");
+function readList(text: string): readonly string[] {
+  return text.split(",").map((item) => item.trim());
 }
 
-/** Reads JSON. A text that is none stands for itself. */
+/** Reads a number or JSON. A text that is neither stands for itself: the endpoint rejects it. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

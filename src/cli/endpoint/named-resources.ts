@@ -5,7 +5,6 @@ import { getOrganization, listOrganizations } from "../../http/routes/admin-orga
 import { listAllProviderKeys } from "../../http/routes/admin-provider-keys.ts";
 import { getUser, listUsers } from "../../http/routes/admin-users.ts";
 import { type Caller, findOne, listRows } from "../callers/caller.ts";
-import type { OptionSpec } from "./command-spec.ts";
 import type { Named, NameSource } from "./resolve-name.ts";
 
 /** What the help of a command says about arguments that `resolveName` reads. */
@@ -16,21 +15,6 @@ export const NAMED_BY = {
   key: "API key: ID or name",
   providerKey: "Provider key: ID or name",
 } as const;
-
-/** Returns the option of an account. */
-export function accountOption(help: string): OptionSpec {
-  return { flags: "--account <account>", help, field: "account_id", named: accountsOf() };
-}
-
-/** Returns the option of a user. */
-export function userOption(help: string): OptionSpec {
-  return { flags: "--user <user>", help, field: "user_id", named: accountsOf("user") };
-}
-
-/** Returns the option of an API key that filters records. */
-export function keyOption(help: string): OptionSpec {
-  return { flags: "--key <key>", help, field: "key_id", named: keysOfRequests };
-}
 
 /** Resources with one name that are read. So many that the account with an e-mail is among those that have it as their name. */
 const SAME_NAME = 1_000;
@@ -104,25 +88,28 @@ interface KeyRow {
   readonly revoked_at: string | null;
 }
 
+/** What the requests with the configured admin key have as their key. It is not stored. */
+const ADMIN_KEY: Named = {
+  id: ADMIN_KEY_ID,
+  name: ADMIN_KEY_ID,
+  aliases: [],
+  isPreferred: true,
+  details: "",
+};
+
 /** Returns where API keys are looked up. */
 export function keysOf(caller: Caller): NameSource {
   return {
     noun: "API key",
     listedBy: "gateway keys list",
     async find(id) {
+      if (id === ADMIN_KEY_ID) return ADMIN_KEY;
       const row = await findOne(caller, getManagedKey, { id });
       return row === null ? null : nameKey(row);
     },
     findByText: (name) => listNamed(caller, listKeys, { query: { name }, limit: SAME_NAME }, nameKey),
     listSome: () => listNamed(caller, listKeys, { limit: SUGGESTED_FROM }, nameKey),
   };
-}
-
-/** Returns where the keys of a filter are looked up. Requests with the configured admin key have an id of a key that is not stored. */
-function keysOfRequests(caller: Caller): NameSource {
-  const stored = keysOf(caller);
-  const admin = { id: ADMIN_KEY_ID, name: ADMIN_KEY_ID, aliases: [], isPreferred: true, details: "" };
-  return { ...stored, find: async (id) => (id === ADMIN_KEY_ID ? admin : stored.find(id)) };
 }
 
 function nameKey(row: unknown): Named {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { systemClock } from "../../base/clock.ts";
+import { parseDollars } from "../../base/money.ts";
 import { hasControls } from "../../base/plain-text.ts";
 import { EXPIRY_FORMAT } from "../../core/accounts/field-option.ts";
 
@@ -20,14 +21,24 @@ export function addExamples(command: Command, examples: readonly string[]): Comm
 }
 
 /**
- * Reads the time at which something expires. Returns it as RFC 3339; null for `none`, and undefined for an absent option.
+ * Reads the time at which something expires. Returns it as RFC 3339; null for `none`.
  * @throws Error naming the option.
  */
-export function readExpiryTime(text: unknown): string | null | undefined {
-  if (text === undefined) return undefined;
-  const time = EXPIRY_FORMAT.parse(String(text), systemClock.now());
+export function readExpiry(text: string): unknown {
+  const time = EXPIRY_FORMAT.parse(text, systemClock.now());
   if (time === undefined) throw new Error(`--expires must be ${EXPIRY_FORMAT.expected}`);
-  return time as string | null;
+  return time;
+}
+
+/**
+ * Reads a positive amount of US dollars. Returns it as it was written.
+ * @throws InvalidArgumentError
+ */
+export function readAmount(text: string): string {
+  if ((parseDollars(text) ?? 0) > 0) return text;
+  throw new InvalidArgumentError(
+    "It must be greater than 0 and have at most 9 decimal places, such as 12.50.",
+  );
 }
 
 /**

@@ -4,18 +4,33 @@ import { formatTable } from "./format-table.ts";
 /** A row of a list, as an endpoint answers it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A column of a table: its heading, the field that it shows, and how. By default the text of the field; null and absent are empty. */
-export type Column = readonly [heading: string, field: string, format?: (value: unknown, row: Row) => string];
+/** Formats the value of a field in a row. */
+type Format = (value: unknown, row: Row) => string;
+
+/** A column of a table: the field that it shows, which gives heading and format, or all three. */
+export type Column = string | readonly [heading: string, field: string, format?: Format];
+
+/** Returns heading, field and format of a column: `created_at` is a time under `created`, `account_id` a text under `account`. */
+function readColumn(column: Column): readonly [heading: string, field: string, format: Format] {
+  const [heading, field, format] =
+    typeof column === "string" ? ([nameField(column), column] as const) : column;
+  return [heading, field, format ?? (field.endsWith("_at") ? printTime : printText)];
+}
+
+function nameField(field: string): string {
+  return field.replace(/(?<=.)_(id|at)$/, "").replaceAll("_", " ");
+}
 
 /** Returns what formats the rows of an answer as a table. `empty` is the sentence without rows; absent: the headings alone. */
 export function tableOf(columns: readonly Column[], empty?: string) {
   return ({ data }: { readonly data: readonly unknown[] }): string => {
     if (data.length === 0 && empty !== undefined) return empty;
+    const read = columns.map(readColumn);
     const rows = (data as readonly Row[]).map((row) =>
-      columns.map(([, field, format = printText]) => format(row[field], row)),
+      read.map(([, field, format]) => format(row[field], row)),
     );
     return formatTable(
-      columns.map(([heading]) => heading),
+      read.map(([heading]) => heading),
       rows,
     );
   };
@@ -56,4 +71,10 @@ export function printDollars(value: unknown): string {
 /** Prints a list; null as `all`. */
 export function printList(value: unknown): string {
   return value === null ? "all" : (value as readonly unknown[]).join(" ");
+}
+
+/** Returns what says that a resource was changed: `Updated key_… (laptop).` */
+export function showChange(verb: string) {
+  return ({ data }: { readonly data: { readonly id: unknown; readonly name?: unknown } }): string =>
+    `${verb} ${data.id}${data.name === undefined ? "" : ` (${data.name})`}.`;
 }

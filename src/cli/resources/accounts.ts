@@ -10,18 +10,13 @@ import { getUser, listUsers, patchUser, postUser } from "../../http/routes/admin
 import { defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommands } from "../endpoint/declare-command.ts";
 import { accountsOf, NAMED_BY } from "../endpoint/named-resources.ts";
-import { type Column, printDay, printLimit, tableOf } from "../render/columns.ts";
+import { type Column, printDay, printLimit, showChange, tableOf } from "../render/columns.ts";
 import { formatFields } from "../render/format-table.ts";
 
 const { name: NAME, ...NEW_USER } = USER_SETTINGS;
 const { name: _, ...NEW_ORGANIZATION } = ORGANIZATION_SETTINGS;
 
-const ID_AND_NAME: readonly Column[] = [
-  ["id", "id"],
-  ["name", "name"],
-];
-const OVERDRAFT: Column = ["overdraft", "overdraft", printLimit];
-const STATE: readonly Column[] = [
+const CREATED_AND_STATE: readonly Column[] = [
   ["created", "created_at", printDay],
   ["state", "closed_at", (at) => (at === null ? "open" : `closed ${printDay(at)}`)],
 ];
@@ -33,7 +28,6 @@ export function declareUserCommands(users: Command): void {
     defineCommand({
       ...NEW,
       name: "create",
-      description: "Create a user",
       endpoint: postUser,
       settings: { of: NEW_USER, use: "new" },
       examples: [
@@ -44,16 +38,14 @@ export function declareUserCommands(users: Command): void {
     }),
     defineCommand({
       name: "list",
-      description: "List users, newest first",
       endpoint: listUsers,
       show: tableOf(
-        [...ID_AND_NAME, ["e-mail", "email"], OVERDRAFT, ...STATE],
+        ["id", "name", ["e-mail", "email"], ["overdraft", "overdraft", printLimit], ...CREATED_AND_STATE],
         "No users. Create one: gateway users create <name>",
       ),
     }),
     defineCommand({
       name: "show",
-      description: "Show a user and its memberships",
       endpoint: getUser,
       args: [argumentOf("user")],
       show({ data: { memberships, ...user } }) {
@@ -67,30 +59,30 @@ export function declareUserCommands(users: Command): void {
 
 /** `gateway orgs …`. */
 export function declareOrganizationCommands(organizations: Command): void {
-  const owner = { help: "User that becomes the first owner", field: "owner", named: accountsOf("user") };
   declareCommands(organizations, [
     defineCommand({
       ...NEW,
       name: "create",
-      description: "Create an organization",
       endpoint: postOrganization,
-      options: [{ flags: "--owner <user>", ...owner }],
       settings: { of: NEW_ORGANIZATION, use: "new" },
       examples: ["gateway orgs create Acme --owner ada@example.com --monthly-limit 500"],
       show: showChange("Created"),
     }),
     defineCommand({
       name: "list",
-      description: "List organizations, newest first",
       endpoint: listOrganizations,
       show: tableOf(
-        [...ID_AND_NAME, OVERDRAFT, ["monthly limit", "monthly_limit", printLimit], ...STATE],
+        [
+          ...["id", "name"],
+          ["overdraft", "overdraft", printLimit],
+          ["monthly limit", "monthly_limit", printLimit],
+          ...CREATED_AND_STATE,
+        ],
         "No organizations. Create one: gateway orgs create <name>",
       ),
     }),
     defineCommand({
       name: "show",
-      description: "Show an organization",
       endpoint: getOrganization,
       args: [argumentOf("organization")],
       show: ({ data }) => formatFields(data),
@@ -139,9 +131,4 @@ function defineChanges(kind: Kind) {
       show: showChange("Reopened"),
     }),
   ];
-}
-
-function showChange(verb: string) {
-  return ({ data }: { readonly data: { readonly id: unknown; readonly name: unknown } }) =>
-    `${verb} ${data.id} (${data.name}).`;
 }

@@ -2,30 +2,25 @@ import type { Command } from "commander";
 import { getAuditVerdict, listAudit } from "../../http/routes/admin-audit.ts";
 import { defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommands } from "../endpoint/declare-command.ts";
-import { accountOption } from "../endpoint/named-resources.ts";
 import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
-import { printTime, tableOf } from "../render/columns.ts";
+import { tableOf } from "../render/columns.ts";
 
 /** `gateway audit list|verify`: administrative changes, and the integrity of their log. */
 export function declareAuditCommands(audit: Command): void {
+  const columns = [
+    ["number", "place"],
+    ["time", "at"],
+    ["by", "key_id", (id: unknown) => String(id ?? "command")],
+    ["what", "action"],
+    ["of", "target"],
+    ["fields", "changes", (changes: unknown) => Object.keys(changes as object).join(" ")],
+  ] as const;
   declareCommands(audit, [
     defineCommand({
       name: "list",
-      description: "List audit log entries, newest first",
       endpoint: listAudit,
-      options: [accountOption("Only entries of this account")],
       rows: DEFAULT_LIMIT,
-      show: tableOf(
-        [
-          ["number", "place"],
-          ["time", "at", printTime],
-          ["by", "key_id", (id) => (id === null ? "command" : String(id))],
-          ["what", "action"],
-          ["of", "target"],
-          ["fields", "changes", (changes) => Object.keys(changes as object).join(" ")],
-        ],
-        "No entries.",
-      ),
+      show: tableOf(columns, "No entries."),
     }),
     defineCommand({
       name: "verify",

@@ -155,9 +155,7 @@ function explainRefresh(error: unknown): unknown {
 function formatHeld(held: readonly Change[]): string {
   const data = held.flatMap(({ jumps, ...change }) => jumps.map((jump) => ({ ...change, ...jump, jump })));
   return tableOf([
-    ["id", "id"],
-    ["model", "model"],
-    ["provider", "provider"],
+    ...["id", "model", "provider"],
     ["price", "jump", (jump) => nameJump(jump as Change["jumps"][number])],
     ["in force", "before", (price) => printText(price ?? "none")],
     ["at the source", "after", (price) => printText(price ?? "none")],

@@ -8,7 +8,7 @@ import { withStores } from "../callers/with-stores.ts";
 import { defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommands } from "../endpoint/declare-command.ts";
 import { type Named, resolveName } from "../endpoint/resolve-name.ts";
-import { printTime, tableOf } from "../render/columns.ts";
+import { tableOf } from "../render/columns.ts";
 import { confirm } from "../render/confirm.ts";
 import { formatTable } from "../render/format-table.ts";
 
@@ -17,16 +17,11 @@ export function declareGatewayCommands(gateways: Command): void {
   declareCommands(gateways, [
     defineCommand({
       name: "list",
-      description: "List the gateways that share the database, and what they have leased",
       endpoint: listGateways,
       show: tableOf(
         [
           ["gateway", "id"],
-          ["state", "state"],
-          ["host", "host"],
-          ["version", "version"],
-          ["started", "started_at", printTime],
-          ["seen", "seen_at", printTime],
+          ...["state", "host", "version", "started_at", "seen_at"],
           ["leased", "leased", (dollars) => Number(dollars).toFixed(2)],
           ["data directory", "data_dir"],
         ],

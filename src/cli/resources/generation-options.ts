@@ -1,36 +1,20 @@
 import { InvalidArgumentError } from "commander";
 import { OUTCOMES } from "../../core/usage/records.ts";
 import type { OptionSpec } from "../endpoint/command-spec.ts";
-import { accountOption, keyOption, userOption } from "../endpoint/named-resources.ts";
 
-/** The options of a filter of generations. */
+/** The options of a filter of generations that do not derive from its fields. */
 export const FILTER_OPTIONS: readonly OptionSpec[] = [
-  accountOption("Only requests of this account"),
-  keyOption("Only requests with this API key"),
-  userOption("Only requests with keys of this user"),
   {
     flags: "--session <id>",
     help: "Only requests of this session (s_…, the session_id of a request)",
     field: "session_id",
     read: readSession,
   },
-  { flags: "--tag <tag>", help: "Only requests with this tag", field: "tag" },
-  { flags: "--model <id>", help: "Only requests for this model", field: "model" },
-  {
-    flags: "--provider <slug>",
-    help: "Only requests whose last attempt was at this provider",
-    field: "provider",
-  },
   {
     flags: "--outcome <outcome>",
     help: "Only requests with this outcome",
     field: "outcome",
     choices: OUTCOMES,
-  },
-  {
-    flags: "--error <type>",
-    help: "Only requests with this type of error, such as rate_limit_exceeded",
-    field: "error_type",
   },
 ];
 

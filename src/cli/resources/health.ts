@@ -2,15 +2,11 @@ import type { Command } from "commander";
 import { clearProviderHealth, getHealth, testProvider } from "../../http/routes/admin-health.ts";
 import { defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommand, declareCommands } from "../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../endpoint/known-fields.ts";
 import { formatTable } from "../render/format-table.ts";
 
 /** A provider may take long to send its first token. Milliseconds. */
 const TEST_MS = 180_000;
-const PROVIDER = {
-  name: "<provider>",
-  help: "Slug of the provider, such as openai",
-  field: "provider",
-} as const;
 
 /** `gateway health`, `health test` and `health clear`: what the running gateway measures at its providers. */
 export function declareHealthCommands(health: Command): void {
@@ -18,7 +14,6 @@ export function declareHealthCommands(health: Command): void {
     health,
     defineCommand({
       name: "health",
-      description: "Show the recent health of the providers, as the running gateway measures it",
       endpoint: getHealth,
       options: [
         {
@@ -45,15 +40,9 @@ export function declareHealthCommands(health: Command): void {
   declareCommands(health, [
     defineCommand({
       name: "test",
-      description: "Test a provider with a request for one token, with a platform key",
       endpoint: testProvider,
-      args: [PROVIDER],
+      args: [ARGUMENTS.provider],
       options: [
-        {
-          flags: "--model <id>",
-          help: "Model to call (default: the provider's cheapest one)",
-          field: "model",
-        },
         {
           flags: "--provider-key <id>",
           help: "Platform key to use, such as openai#0 (default: the first)",
@@ -70,10 +59,8 @@ export function declareHealthCommands(health: Command): void {
     }),
     defineCommand({
       name: "clear",
-      description:
-        "Forget the circuits, cooldowns, measurements, cached conversations and refused parameters of a provider",
       endpoint: clearProviderHealth,
-      args: [PROVIDER],
+      args: [ARGUMENTS.provider],
       show: ({ gateway_id, data }) => `${gateway_id} has forgotten what it knew of ${data.provider}.`,
     }),
   ]);

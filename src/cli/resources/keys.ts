@@ -4,33 +4,12 @@ import { KEY_SETTINGS } from "../../core/accounts/key-fields.ts";
 import { deleteKey, getManagedKey, listKeys, patchKey, postKey } from "../../http/routes/admin-keys.ts";
 import { defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommands } from "../endpoint/declare-command.ts";
-import { accountOption, keysOf, NAMED_BY, userOption } from "../endpoint/named-resources.ts";
-import { printDay, printUse, type Row, tableOf } from "../render/columns.ts";
+import { ARGUMENTS } from "../endpoint/known-fields.ts";
+import { printDay, printUse, type Row, showChange, tableOf } from "../render/columns.ts";
 import { formatFields } from "../render/format-table.ts";
 
 const { name: NAME, ...NEW_SETTINGS } = KEY_SETTINGS;
-const KEY = { name: "<key>", help: NAMED_BY.key, field: "id", named: keysOf } as const;
-
-const formatKeys = tableOf(
-  [
-    ["id", "id"],
-    ["name", "name"],
-    ["kind", "kind"],
-    ["key", "hint"],
-    ["created", "created_at", printDay],
-    ["state", "revoked_at", (_, key) => printState(key)],
-    ["used", "last_used_at", printUse],
-    ["account", "account_id"],
-    ["user", "user_id"],
-  ],
-  "No keys. Create one: gateway keys create <name>",
-);
-
-function printState({ revoked_at, expires_at }: Row): string {
-  if (revoked_at !== null) return `revoked ${printDay(revoked_at)}`;
-  if (expires_at === null) return "valid";
-  return `${Date.parse(String(expires_at)) > systemClock.now() ? "expires" : "expired"} ${printDay(expires_at)}`;
-}
+const args = [ARGUMENTS.key];
 
 /** `gateway keys …`: API keys. */
 export function declareKeyCommands(keys: Command): void {
@@ -47,8 +26,6 @@ export function declareKeyCommands(keys: Command): void {
           field: "kind",
           read: () => "management",
         },
-        accountOption("Owner of the key (default: the operator account)"),
-        userOption("Member that an organization's key belongs to (default: none, a service key)"),
       ],
       settings: { of: NEW_SETTINGS, use: "new" },
       examples: [
@@ -59,34 +36,40 @@ export function declareKeyCommands(keys: Command): void {
       show: ({ key, data }) =>
         `${key}\n\nCreated ${data.id} (${data.kind} key). The secret is not stored: save it now.`,
     }),
-    defineCommand({
-      name: "list",
-      description: "List keys, newest first",
-      endpoint: listKeys,
-      options: [accountOption("Only keys of this account"), userOption("Only keys of this user")],
-      show: formatKeys,
-    }),
-    defineCommand({
-      name: "show",
-      description: "Show a key and the amount spent with it",
-      endpoint: getManagedKey,
-      args: [KEY],
-      show: ({ data }) => formatFields(data),
-    }),
+    defineCommand({ name: "list", endpoint: listKeys, show: formatKeys }),
+    defineCommand({ name: "show", endpoint: getManagedKey, args, show: ({ data }) => formatFields(data) }),
     defineCommand({
       name: "update",
       description: "Change the given fields; a running gateway applies them within a second",
       endpoint: patchKey,
-      args: [KEY],
+      args,
       settings: { of: KEY_SETTINGS, use: "change" },
-      show: ({ data }) => `Updated ${data.id} (${data.name}).`,
+      show: showChange("Updated"),
     }),
     defineCommand({
       name: "revoke",
       description: "Revoke a key; a running gateway rejects it within a second",
       endpoint: deleteKey,
-      args: [KEY],
-      show: ({ data }) => `Revoked ${data.id} (${data.name}).`,
+      args,
+      show: showChange("Revoked"),
     }),
   ]);
+}
+
+const formatKeys = tableOf(
+  [
+    ...["id", "name", "kind", "hint"],
+    ["created", "created_at", printDay],
+    ["state", "revoked_at", (_, key) => printState(key)],
+    ["used", "last_used_at", printUse],
+    ...["account_id", "user_id"],
+  ],
+  "No keys. Create one: gateway keys create <name>",
+);
+
+function printState({ revoked_at, expires_at }: Row): string {
+  if (revoked_at !== null) return `revoked ${printDay(revoked_at)}`;
+  if (expires_at === null) return "valid";
+  const hasExpired = Date.parse(String(expires_at)) <= systemClock.now();
+  return `${hasExpired ? "expired" : "expires"} ${printDay(expires_at)}`;
 }

@@ -3,7 +3,7 @@ import { formatDollars } from "../../base/money.ts";
 import type { LedgerEntryView } from "../../http/api/ledger-entry-view.ts";
 import { getGenerationDetails } from "../../http/routes/admin-generation.ts";
 import { type Caller, findOne } from "../callers/caller.ts";
-import { printDay, printText, printTime, tableOf } from "../render/columns.ts";
+import { printDay, printText, tableOf } from "../render/columns.ts";
 
 /** An entry of the ledger, as endpoints answer it. */
 export type LedgerEntry = z.infer<typeof LedgerEntryView>;
@@ -22,13 +22,13 @@ export async function formatEntries(
   }));
   return tableOf(
     [
-      ["number", "number"],
-      ["time", "created_at", printTime],
-      ["kind", "kind"],
+      "number",
+      ["time", "created_at"],
+      "kind",
       ["dollars", "amount_nanodollars", (amount) => formatDollars(Number(amount))],
       ...(balances === null ? [] : [BALANCE]),
       ["expires", "expires_at", printDay],
-      ["model", "model"],
+      "model",
       ["about", "generation_id", (id, { note }) => printText(id ?? note)],
     ],
     "No entries. Grant credits: gateway credits grant <account> <amount>",

@@ -6,9 +6,9 @@ import { getBalance, getLedgerCheck, listHolds, listLedger } from "../../http/ro
 import { type Caller, findOne, listRows } from "../callers/caller.ts";
 import { defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommand, declareCommands } from "../endpoint/declare-command.ts";
-import { accountsOf, NAMED_BY } from "../endpoint/named-resources.ts";
+import { ARGUMENTS } from "../endpoint/known-fields.ts";
 import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
-import { printTime, tableOf } from "../render/columns.ts";
+import { tableOf } from "../render/columns.ts";
 import { formatEntries, type LedgerEntry } from "./ledger-entries.ts";
 
 const printNanodollars = (amount: unknown) => formatDollars(Number(amount));
@@ -21,7 +21,7 @@ export function declareLedgerCommands(ledger: Command): void {
       name: "ledger",
       description: "List all ledger entries of an account, newest first",
       endpoint: listLedger,
-      args: [{ name: "<account>", help: NAMED_BY.account, field: "id", named: accountsOf() }],
+      args: [ARGUMENTS.account],
       options: [
         {
           flags: "--kind <kind>",
@@ -49,26 +49,15 @@ export function declareLedgerCommands(ledger: Command): void {
       endpoint: getLedgerCheck,
       hasFailed: ({ data }) => data.length > 0,
       show: tableOf(
-        [
-          ["of", "of"],
-          ["id", "id"],
-          ["dollars", "difference_nanodollars", printNanodollars],
-          ["reason", "reason"],
-        ],
+        [...["of", "id"], ["dollars", "difference_nanodollars", printNanodollars], "reason"],
         "All balances match their transfers, and all generation records have their charges.",
       ),
     }),
     defineCommand({
       name: "holds",
-      description:
-        "List what the running gateway holds of balances, for requests in progress and expired grants",
       endpoint: listHolds,
       show: tableOf(
-        [
-          ["generation", "id"],
-          ["account", "account_id"],
-          ["dollars", "amount_nanodollars", printNanodollars],
-        ],
+        [["generation", "id"], "account_id", ["dollars", "amount_nanodollars", printNanodollars]],
         "Nothing is held.",
       ),
     }),
@@ -113,10 +102,9 @@ export function declareHoldsCommand(holds: Command): void {
       show: tableOf(
         [
           ["generation", "id"],
-          ["account", "account_id"],
-          ["key", "key_id"],
+          ...["account_id", "key_id"],
           ["model", "requested_model"],
-          ["since", "created_at", printTime],
+          ["since", "created_at"],
         ],
         "No generations are in progress.",
       ),

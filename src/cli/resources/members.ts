@@ -3,17 +3,11 @@ import { MEMBER_SETTINGS } from "../../core/accounts/member-fields.ts";
 import { deleteMember, listMembers, putOrganizationMember } from "../../http/routes/admin-members.ts";
 import { type CommandRun, defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommands } from "../endpoint/declare-command.ts";
-import { accountsOf, NAMED_BY } from "../endpoint/named-resources.ts";
+import { ARGUMENTS } from "../endpoint/known-fields.ts";
 import { labelOf, type Named } from "../endpoint/resolve-name.ts";
 import { printDay, printLimit, tableOf } from "../render/columns.ts";
 
-const ORGANIZATION = {
-  name: "<org>",
-  help: NAMED_BY.organization,
-  field: "id",
-  named: accountsOf("organization"),
-} as const;
-const USER = { name: "<user>", help: NAMED_BY.user, field: "user_id", named: accountsOf("user") } as const;
+const args = [ARGUMENTS.organization, ARGUMENTS.user];
 
 /** `gateway members set|list|remove`: the members of organizations and their roles. */
 export function declareMemberCommands(members: Command): void {
@@ -22,21 +16,20 @@ export function declareMemberCommands(members: Command): void {
       name: "set",
       description: "Add a member, or replace their role and daily limit",
       endpoint: putOrganizationMember,
-      args: [ORGANIZATION, USER],
+      args,
       settings: { of: MEMBER_SETTINGS, use: "new" },
       complete: async ({ body }) => ({ body: { role: "member", ...body } }),
       show: ({ data }, run) => `${label(run, "user")} is ${data.role} of ${label(run, "org")}.`,
     }),
     defineCommand({
       name: "list",
-      description: "List the members of an organization",
       endpoint: listMembers,
-      args: [ORGANIZATION],
+      args: [ARGUMENTS.organization],
       show: tableOf(
         [
-          ["user", "user_id"],
+          "user_id",
           ["name", "user_name"],
-          ["role", "role"],
+          "role",
           ["daily limit", "daily_limit", printLimit],
           ["since", "created_at", printDay],
         ],
@@ -45,10 +38,8 @@ export function declareMemberCommands(members: Command): void {
     }),
     defineCommand({
       name: "remove",
-      description:
-        "Remove a member; a running gateway rejects their keys of the organization within a second",
       endpoint: deleteMember,
-      args: [ORGANIZATION, USER],
+      args,
       show: (_, run) => `Removed ${label(run, "user")} from ${label(run, "org")}.`,
     }),
   ]);

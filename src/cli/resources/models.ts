@@ -10,7 +10,6 @@ export function declareModelCommands(models: Command): void {
   declareCommands(models, [
     defineCommand({
       name: "list",
-      description: "List all models of the catalog, and whether they are served",
       endpoint: listCatalogModels,
       show: tableOf(
         [
@@ -19,15 +18,13 @@ export function declareModelCommands(models: Command): void {
           ["prompt", "pricing", (prices) => printText((prices as Row | null)?.["prompt"])],
           ["completion", "pricing", (prices) => printText((prices as Row | null)?.["completion"])],
           ["served by", "served_by", (slugs) => (slugs as readonly string[]).join(" ")],
-          ["not served because", "not_served_because"],
+          "not_served_because",
         ],
         "The catalog has no models.",
       ),
     }),
     defineCommand({
       name: "show",
-      description:
-        "Show a model with its endpoints, their health and prices, as the running gateway serves it",
       endpoint: getCatalogModel,
       args: [{ name: "<model>", help: "ID of the model, such as openai/gpt-5-mini", field: null }],
       async complete(_, { args: [id] }) {

@@ -11,10 +11,10 @@ import {
 import type { Caller } from "../callers/caller.ts";
 import { type ArgumentSpec, type CommandRun, defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommands } from "../endpoint/declare-command.ts";
-import { accountOption, accountsOf } from "../endpoint/named-resources.ts";
+import { accountsOf } from "../endpoint/named-resources.ts";
 import { readDefinition } from "../endpoint/read-definition.ts";
 import { type Named, type NameSource, resolveName } from "../endpoint/resolve-name.ts";
-import { type Column, printText, printTime, tableOf } from "../render/columns.ts";
+import { type Column, printText, tableOf } from "../render/columns.ts";
 import { formatFields } from "../render/format-table.ts";
 
 const NAME: ArgumentSpec = {
@@ -22,7 +22,6 @@ const NAME: ArgumentSpec = {
   help: "Name of the route: what clients send as model",
   field: "name",
 };
-const ACCOUNT = accountOption("Account that owns the route. Defaults to the routes of the operator");
 
 const DEFINITION: readonly Column[] = [
   ["kind", "definition", (definition) => (definition as RouteDefinition).kind],
@@ -34,26 +33,22 @@ export function declareNamedRouteCommands(routes: Command): void {
   declareCommands(routes, [
     defineCommand({
       name: "list",
-      description: "List named routes and where each is defined",
       endpoint: listNamedRoutes,
-      options: [ACCOUNT],
       show: tableOf([
-        ["name", "name"],
+        "name",
         ...DEFINITION,
         [
           "defined in",
           "source",
           (source, { file, line }) => (file === null ? printText(source) : `${file}:${line}`),
         ],
-        ["version", "version"],
+        "version",
       ]),
     }),
     defineCommand({
       name: "show",
-      description: "Show a named route",
       endpoint: getNamedRoute,
       args: [{ ...NAME, named: routesOf }],
-      options: [ACCOUNT],
       show: ({ data }) => formatFields({ ...data, definition: JSON.stringify(data.definition) }),
     }),
     defineCommand({
@@ -62,7 +57,6 @@ export function declareNamedRouteCommands(routes: Command): void {
       endpoint: putNamedRoute,
       args: [NAME],
       options: [
-        ACCOUNT,
         {
           flags: "--target <id>",
           help: "Make it an alias of this model, tier or named route",
@@ -87,26 +81,20 @@ export function declareNamedRouteCommands(routes: Command): void {
     }),
     defineCommand({
       name: "delete",
-      description: "Delete a named route with all its versions",
       endpoint: deleteNamedRoute,
       args: [NAME],
-      options: [ACCOUNT],
       show: ({ data }) => `Deleted ${data.name}.`,
     }),
     defineCommand({
       name: "versions",
-      description: "List the last versions of a named route, the latest first",
       endpoint: listNamedRouteVersions,
       args: [NAME],
-      options: [ACCOUNT],
-      show: tableOf([["version", "version"], ["stored", "updated_at", printTime], ...DEFINITION]),
+      show: tableOf(["version", ["stored", "updated_at"], ...DEFINITION]),
     }),
     defineCommand({
       name: "restore",
-      description: "Restore an earlier version of a named route, as its next version",
       endpoint: restoreNamedRoute,
       args: [NAME, { name: "<version>", help: "Number of the version", field: "version" }],
-      options: [ACCOUNT],
       async complete({ body: { version } }) {
         if (!/^[1-9]\d{0,8}$/.test(String(version)))
           throw new Error("<version> must be the number of a version");

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { getPromptLogEntry } from "../../http/routes/admin-prompt-log.ts";
 import { defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommand } from "../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../endpoint/known-fields.ts";
 import { formatFields } from "../render/format-table.ts";
 
 /** `gateway prompt-log <id>`: shows the stored bodies of a generation. */
@@ -10,9 +11,8 @@ export function declarePromptLogCommand(command: Command): void {
     command,
     defineCommand({
       name: "prompt-log",
-      description: "Show the stored request and response bodies of a generation",
       endpoint: getPromptLogEntry,
-      args: [{ name: "<id>", help: "ID of the generation, gen_…", field: "id" }],
+      args: [ARGUMENTS.generation],
       show: ({ data }) => formatFields(data),
     }),
   );

@@ -9,11 +9,11 @@ import {
   testProviderKey,
 } from "../../http/routes/admin-provider-keys.ts";
 import type { Caller, EndpointInput } from "../callers/caller.ts";
-import { type CommandRun, defineCommand } from "../endpoint/command-spec.ts";
+import { type CommandRun, defineCommand, type OptionSpec } from "../endpoint/command-spec.ts";
 import { declareCommands } from "../endpoint/declare-command.ts";
-import { accountOption, accountsOf, NAMED_BY, providerKeysOf } from "../endpoint/named-resources.ts";
+import { accountsOf, NAMED_BY, providerKeysOf } from "../endpoint/named-resources.ts";
 import { labelOf, type Named, resolveName } from "../endpoint/resolve-name.ts";
-import { printList, printUse, tableOf } from "../render/columns.ts";
+import { printList, printUse, showChange, tableOf } from "../render/columns.ts";
 import { readSecret } from "../render/read-secret.ts";
 
 const KEY = {
@@ -23,10 +23,14 @@ const KEY = {
   named: providerKeysOf,
 } as const;
 
-/** Returns the option of the account, which is a part of the path. */
-function ownerOption(help: string) {
-  return { ...accountOption(help), field: "params.id", initial: DEFAULT_ACCOUNT_ID };
-}
+/** The account is a part of the path. */
+const OWNER: OptionSpec = {
+  flags: "--account <account>",
+  help: "Account that owns the key",
+  field: "params.id",
+  named: accountsOf(),
+  initial: DEFAULT_ACCOUNT_ID,
+};
 
 /** `gateway provider-keys add|list|update|remove|test`: accounts' BYOK keys. */
 export function declareProviderKeyCommands(keys: Command): void {
@@ -42,7 +46,7 @@ export function declareProviderKeyCommands(keys: Command): void {
           field: "provider",
         },
       ],
-      options: [ownerOption("Account that owns the key")],
+      options: [OWNER],
       settings: { of: PROVIDER_KEY_SETTINGS, use: "new" },
       fixed: { key: undefined },
       examples: [
@@ -58,9 +62,8 @@ export function declareProviderKeyCommands(keys: Command): void {
     }),
     defineCommand({
       name: "list",
-      description: "List the provider keys of an account, by provider and order",
       endpoint: listProviderKeys,
-      options: [ownerOption("Account that owns the keys")],
+      options: [OWNER],
       show({ data }, { named }) {
         if (data.length === 0)
           return `No provider keys of ${labelOf(named["account"] as Named)}. Store one: gateway provider-keys add <provider>`;
@@ -87,7 +90,7 @@ export function declareProviderKeyCommands(keys: Command): void {
         const secret = run.options["secret"] === true ? { key: await readSecret("Key: ") } : {};
         return { ...addOwner(input, run), body: { ...settings, ...secret } };
       },
-      show: ({ data }) => `Updated ${data.id} (${data.name}).`,
+      show: showChange("Updated"),
     }),
     defineCommand({
       name: "remove",
@@ -99,7 +102,6 @@ export function declareProviderKeyCommands(keys: Command): void {
     }),
     defineCommand({
       name: "test",
-      description: "Test a key with a request for one token",
       endpoint: testProviderKey,
       args: [KEY],
       complete: async (input, run) => addOwner(input, run),
@@ -113,10 +115,7 @@ export function declareProviderKeyCommands(keys: Command): void {
 }
 
 const formatKeys = tableOf([
-  ["id", "id"],
-  ["provider", "provider"],
-  ["order", "order"],
-  ["name", "name"],
+  ...["id", "provider", "order", "name"],
   ["key", "last_four", (four) => `…${four}`],
   ["models", "models", printList],
   ["used", "last_used_at", printUse],

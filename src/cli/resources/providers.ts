@@ -2,30 +2,18 @@ import { type Command, InvalidArgumentError } from "commander";
 import { systemClock } from "../../base/clock.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time.ts";
 import { drainProvider, undrainProvider } from "../../http/routes/admin-health.ts";
-import { defineCommand, type OptionSpec } from "../endpoint/command-spec.ts";
+import { defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommands } from "../endpoint/declare-command.ts";
-
-const PROVIDER = {
-  name: "<provider>",
-  help: "Slug of the provider, such as openai",
-  field: "provider",
-} as const;
-const MODEL: OptionSpec = {
-  flags: "--model <id>",
-  help: "Only the endpoint of this model (default: all models of the provider)",
-  field: "model",
-};
+import { ARGUMENTS } from "../endpoint/known-fields.ts";
 
 /** `gateway providers drain|undrain`: takes a provider out of routing on all gateways that share the stores. */
 export function declareDrainCommands(providers: Command): void {
   declareCommands(providers, [
     defineCommand({
       name: "drain",
-      description: "Take a provider out of routing; running requests end as usual",
       endpoint: drainProvider,
-      args: [PROVIDER],
+      args: [ARGUMENTS.provider],
       options: [
-        MODEL,
         {
           flags: "--for <duration>",
           help: "How long, such as 30m, 2h or 1d (default: until undrained)",
@@ -38,7 +26,6 @@ export function declareDrainCommands(providers: Command): void {
           field: "until",
           conflicts: "for",
         },
-        { flags: "--note <text>", help: "Why, for other operators", field: "note" },
       ],
       examples: [
         "gateway providers drain openai --for 2h --note 'their status page reports errors'",
@@ -54,10 +41,8 @@ export function declareDrainCommands(providers: Command): void {
     }),
     defineCommand({
       name: "undrain",
-      description: "Return a drained provider to routing",
       endpoint: undrainProvider,
-      args: [PROVIDER],
-      options: [MODEL],
+      args: [ARGUMENTS.provider],
       show: (_, { args: [provider], options }) =>
         `${nameOf(provider, options)} is routed to again, on all gateways within a second.`,
     }),

@@ -1,18 +1,11 @@
 import type { Command } from "commander";
 import { explainRouteOf } from "../../http/routes/admin-explain.ts";
 import { dryRunOfPolicy } from "../../http/routes/admin-policy.ts";
-import { type AnyCommandSpec, defineCommand, type OptionSpec } from "../endpoint/command-spec.ts";
+import { type AnyCommandSpec, defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommands } from "../endpoint/declare-command.ts";
-import { accountOption, keysOf } from "../endpoint/named-resources.ts";
+import { keysOf } from "../endpoint/named-resources.ts";
 import { readDefinition } from "../endpoint/read-definition.ts";
-import { printText, printTime, type Row, tableOf } from "../render/columns.ts";
-
-const KEY: OptionSpec = {
-  flags: "--api-key <key>",
-  help: "API key that makes the request",
-  field: "key_id",
-  named: keysOf,
-};
+import { printText, type Row, tableOf } from "../render/columns.ts";
 
 const EXPLAIN: AnyCommandSpec = defineCommand({
   name: "explain",
@@ -20,8 +13,13 @@ const EXPLAIN: AnyCommandSpec = defineCommand({
   endpoint: explainRouteOf,
   args: [{ name: "<file>", help: "File with the body of the request in JSON or YAML", field: null }],
   options: [
-    KEY,
-    accountOption("Account that makes the request, with a key that restricts nothing"),
+    // `--key` is the management key of the command.
+    {
+      flags: "--api-key <key>",
+      help: "Inference key that makes the request",
+      field: "key_id",
+      named: keysOf,
+    },
     { flags: "--tier-file <path>", help: "File with a tier to try, which is not stored", field: null },
   ],
   fixed: { request: undefined, tier: undefined },
@@ -33,8 +31,7 @@ const EXPLAIN: AnyCommandSpec = defineCommand({
     tableOf(
       [
         ["asked", "would_be_asked", (isAsked) => (isAsked === true ? "yes" : "no")],
-        ["provider", "provider"],
-        ["model", "model"],
+        ...["provider", "model"],
         ["dollars", "estimated_cost"],
         ["error", "error", (error) => printText((error as Row | null)?.["message"])],
       ],
@@ -54,18 +51,9 @@ export function declarePolicyCommands(policy: Command): void {
       name: "dry-run",
       description: "List the recorded requests that a changed policy of an account would have refused",
       endpoint: dryRunOfPolicy,
-      options: [
-        accountOption("Account whose policy is to change (default: the operator account)"),
-        { ...KEY, help: "Only requests with this API key" },
-      ],
       show({ checked, rerouted, refused }) {
         const table = tableOf(
-          [
-            ["generation", "id"],
-            ["created", "created_at", printTime],
-            ["model", "requested_model"],
-            ["rule", "rule"],
-          ],
+          [["generation", "id"], "created_at", ["model", "requested_model"], "rule"],
           "None would have been refused.",
         )({ data: refused });
         return `${table}\n\nChecked ${checked} requests; ${rerouted} would have been answered by another provider or model.`;

@@ -13,8 +13,6 @@ export function declareReloadCommand(command: Command): void {
     command,
     defineCommand({
       name: "reload",
-      description:
-        "Make the running gateway reload its configuration: all changes that need no restart, or none",
       endpoint: reloadSettings,
       options: [
         { flags: "--dry-run", help: "Show what would change, without changing it", field: "dry_run" },

@@ -5,6 +5,7 @@ import { listGenerations } from "../../http/routes/admin-generations.ts";
 import { getGenerationHistogram } from "../../http/routes/generation-histogram.ts";
 import { defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommands } from "../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../endpoint/known-fields.ts";
 import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
 import { printText, printTime, tableOf } from "../render/columns.ts";
 import { formatFields } from "../render/format-table.ts";
@@ -16,7 +17,6 @@ export function declareRequestCommands(requests: Command): void {
   declareCommands(requests, [
     defineCommand({
       name: "list",
-      description: "List requests, newest first",
       endpoint: listGenerations,
       options: [...FILTER_OPTIONS, ...RANGE_OPTIONS],
       rows: DEFAULT_LIMIT,
@@ -27,9 +27,9 @@ export function declareRequestCommands(requests: Command): void {
       show: tableOf(
         [
           ["generation", "id"],
-          ["created", "created_at", printTime],
+          "created_at",
           ["model", "model", (model, { requested_model }) => printText(model ?? requested_model)],
-          ["outcome", "outcome"],
+          "outcome",
           ["prompt tokens", "tokens_prompt"],
           ["completion tokens", "tokens_completion"],
           ["dollars", "total_cost_nanodollars", (cost) => formatDollars(Number(cost))],
@@ -42,17 +42,12 @@ export function declareRequestCommands(requests: Command): void {
   declareCommands(requests, [
     defineCommand({
       name: "count",
-      description: "Count requests by outcome in periods of time",
       endpoint: getGenerationHistogram,
       options: [...FILTER_OPTIONS, ...RANGE_OPTIONS],
       show: ({ buckets, is_exact }) => {
-        const table = tableOf([
-          ["from", "at", printTime],
-          ["completed", "completed"],
-          ["failed", "failed"],
-          ["cancelled", "cancelled"],
-          ["open", "open"],
-        ])({ data: buckets });
+        const table = tableOf([["from", "at", printTime], ...["completed", "failed", "cancelled", "open"]])({
+          data: buckets,
+        });
         return is_exact
           ? table
           : `${table}\n\nThere are too many requests to count: some counts are estimates.`;
@@ -61,9 +56,8 @@ export function declareRequestCommands(requests: Command): void {
     }),
     defineCommand({
       name: "show",
-      description: "Show a request: its route, attempts, cost and ledger entries",
       endpoint: getGenerationDetails,
-      args: [{ name: "<id>", help: "ID of the generation, gen_…, or of the request, req_…", field: "id" }],
+      args: [ARGUMENTS.generation],
       show: ({ data }) => formatFields(data),
     }),
   ]);

@@ -10,6 +10,7 @@ import { readGenerationFilter } from "../../http/api/generation-filter.ts";
 import { streamGenerations } from "../../http/routes/generation-stream.ts";
 import { type StoresCaller, withStoresCaller } from "../callers/stores-caller.ts";
 import { addOptions, readInput } from "../endpoint/declare-command.ts";
+import { deriveOptions } from "../endpoint/derive-options.ts";
 import { addExamples, readLimit } from "../endpoint/read-options.ts";
 import { print, printProblem } from "../render/print.ts";
 import { FILTER_OPTIONS } from "./generation-options.ts";
@@ -24,14 +25,16 @@ interface TailOptions {
 /** `gateway requests tail`: requests as they end, of all gateways on the stores. */
 export function declareTailCommand(command: Command): void {
   command.option("--count <number>", "Stop after this many requests", readLimit);
-  addOptions(command, FILTER_OPTIONS);
+  const spec = { endpoint: streamGenerations, options: FILTER_OPTIONS };
+  const all = [...FILTER_OPTIONS, ...deriveOptions(spec)];
+  addOptions(command, all);
   addExamples(command.option("--json", "Print a line of JSON for each request"), [
     "gateway requests tail --outcome failed",
     "gateway requests tail --json | jq .model",
   ]).action((options: TailOptions) =>
     withStoresCaller("gateway requests tail", async (caller) => {
       const given = { caller, args: [], options: { ...options } };
-      const { input } = await readInput({ endpoint: streamGenerations, options: FILTER_OPTIONS }, given);
+      const { input } = await readInput({ ...spec, options: all }, given);
       const operator = { kind: "operator", keyId: ADMIN_KEY_ID } as const;
       const query = streamGenerations.query.parse(input.query);
       return tailRequests(caller, readGenerationFilter(query, operator, caller.deps.generation), options);

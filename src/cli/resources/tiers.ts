@@ -23,11 +23,10 @@ export function declareTierCommands(tiers: Command): void {
   declareCommands(tiers, [
     defineCommand({
       name: "list",
-      description: "List the tiers in force and where each is defined",
       endpoint: listTiers,
       show: tableOf([
         ["tier", "id"],
-        ["name", "name"],
+        "name",
         ["defined in", "source", (source, tier) => printSource(String(source), tier)],
         ["rule", "rule", (rule) => `by ${(rule as TierRule).by}`],
         ["models", "rule", (rule) => String(listNamedModels(rule as TierRule).length)],
@@ -35,7 +34,6 @@ export function declareTierCommands(tiers: Command): void {
     }),
     defineCommand({
       name: "show",
-      description: "Show a tier",
       endpoint: getTier,
       args: [TIER],
       show: ({ data }) => formatFields({ ...data, rule: JSON.stringify(data.rule) }),
@@ -64,7 +62,6 @@ export function declareTierCommands(tiers: Command): void {
     }),
     defineCommand({
       name: "delete",
-      description: "Delete a tier from the stores; one of the catalog with its id is in force again",
       endpoint: deleteTier,
       args: [TIER],
       show: ({ data }) => `Deleted ${data.id}.`,

@@ -4,7 +4,6 @@ import { INCOMPLETE, readGroups, USAGE_GROUPS, type UsageGroup } from "../../cor
 import { getUsage } from "../../http/routes/admin-usage.ts";
 import { type AnswerOf, type CommandRun, defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommand } from "../endpoint/declare-command.ts";
-import { accountOption, keyOption, userOption } from "../endpoint/named-resources.ts";
 import { type FittingColumn, fitTable } from "../render/fit-table.ts";
 import { tell } from "../render/print.ts";
 
@@ -37,12 +36,6 @@ export function declareUsageCommand(command: Command): void {
           read: parseGroups,
           initial: ["day"],
         },
-        accountOption("Only usage of this account"),
-        keyOption("Only usage of this API key"),
-        userOption("Only usage of this user's keys"),
-        { flags: "--model <id>", help: "Only usage of this model", field: "model" },
-        { flags: "--provider <slug>", help: "Only usage of this provider", field: "provider" },
-        { flags: "--tag <tag>", help: "Only usage of requests with this tag", field: "tag" },
         {
           flags: "--csv",
           help: "Print CSV",
