@@ -5,8 +5,8 @@ import type { ListedTier, TierManager, TierSource } from "../core/catalog/tier-m
 import type { TierRecord } from "../core/catalog/tier-records.ts";
 import { MAX_TIERS } from "../core/catalog/tier-schema.ts";
 import type { StoredTier, TierStore } from "../core/catalog/tier-store.ts";
+import { originsOf } from "./config-origins.ts";
 import type { Config } from "./config-schema.ts";
-import { originsOf } from "./load-config.ts";
 import { readTiers } from "./load-tiers.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 

@@ -2,7 +2,7 @@ import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "../app/config-error.ts";
 import { COMMAND_GROUPS, type ListedCommand } from "./commands.ts";
-import { EXIT_CODES } from "./exit-codes.ts";
+import { EXIT_CODES } from "./render/exit-codes.ts";
 import { limitTables } from "./render/format-table.ts";
 import { printProblem, write, writeResult } from "./render/print.ts";
 

@@ -149,11 +149,11 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "DELETE /api/console/session": [],
   // A command can create a key as it is wanted.
   "POST /api/console/playground-key": [],
-  "POST /api/admin/identities": [
+  "POST /api/admin/users/:id/identities": [
     ({ user }) => ["identities", "add", user, "subject", "--issuer", "https://id.example"],
   ],
   "GET /api/admin/identities": [() => ["identities", "list"]],
-  "DELETE /api/admin/identities": [
+  "DELETE /api/admin/users/:id/identities/:subject": [
     ({ user }) => ["identities", "remove", user, "subject", "--issuer", "https://id.example"],
   ],
   "GET /api/admin/sessions": [() => ["sessions", "list"]],

@@ -4,6 +4,7 @@ import { isDataDirLocked } from "../../storage/sqlite/data-lock.ts";
 import { readDataDirSchema } from "../../storage/sqlite/database.ts";
 import { compareSchema } from "../../storage/sqlite/migrate.ts";
 import { MIGRATIONS } from "../../storage/sqlite/migrations.ts";
+import { explainFormer, findFormerDataDir } from "../locate-data-dir.ts";
 import { openMasterKeys } from "../open-master-keys.ts";
 import { type DoctorScene, type Finding, failure, ok, sharedSchema, warning } from "./finding.ts";
 
@@ -16,8 +17,10 @@ const USUAL_FREE_BYTES = 1_000 * MEGABYTE;
 const OTHERS = 0o077;
 
 /** Checks that the data directory can be used, or created. */
-export function checkDataDirectory({ config: { data_dir } }: DoctorScene): readonly Finding[] {
-  const folder = resolve(data_dir);
+export function checkDataDirectory({ config }: DoctorScene): readonly Finding[] {
+  const former = findFormerDataDir(config);
+  if (former !== null) return [failure(explainFormer(config, former), "Until then a start fails.")];
+  const folder = resolve(config.data_dir);
   const existing = findExisting(folder);
   if (!isWritable(existing))
     return [failure(`${existing} is not writable`, "Give the user of the gateway the right to write there.")];

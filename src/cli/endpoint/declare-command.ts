@@ -5,7 +5,7 @@ import { type GatewayOptions, withGateway } from "../callers/ask-gateway.ts";
 import { type Answer, type Caller, type EndpointInput, listRows } from "../callers/caller.ts";
 import { readUrl } from "../callers/gateway-url.ts";
 import { withStoresCaller } from "../callers/stores-caller.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES } from "../render/exit-codes.ts";
 import { tell } from "../render/print.ts";
 import type { AnyCommandSpec, ArgumentSpec, CommandRun, InputSpec, OptionSpec } from "./command-spec.ts";
 import { deriveOptions, hasPages, shapeOf } from "./derive-options.ts";
@@ -108,10 +108,15 @@ async function ask(
 ): Promise<Answer> {
   const { caller, options } = before;
   if (call !== undefined) return { status: 200, body: await call(input, before) };
-  const limit = rows === undefined ? {} : { limit: options["limit"] as number };
-  if (!hasPages(endpoint))
-    return caller.call(endpoint, { ...input, query: { ...input.query, ...limit } }, timeoutMs);
-  return { status: 200, body: { data: await listRows(caller, endpoint, { ...input, ...limit }) } };
+  const limit = rows === undefined ? undefined : (options["limit"] as number);
+  if (hasPages(endpoint)) {
+    const list = { ...input, ...(limit === undefined ? {} : { limit }) };
+    return { status: 200, body: { data: await listRows(caller, endpoint, list) } };
+  }
+  const answer = await caller.call(endpoint, input, timeoutMs);
+  if (limit === undefined) return answer;
+  const { data } = answer.body as { readonly data: readonly unknown[] };
+  return { ...answer, body: { data: data.slice(0, limit) } };
 }
 
 type Place = keyof EndpointInput;

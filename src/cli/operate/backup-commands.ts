@@ -14,7 +14,7 @@ import { systemClock } from "../../base/clock.ts";
 import { createSystemRandom } from "../../base/random.ts";
 import type { MasterKey } from "../../core/provider-keys/vault.ts";
 import { addExamples, addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES } from "../render/exit-codes.ts";
 import { formatFindings } from "../render/format-findings.ts";
 import { print, tell } from "../render/print.ts";
 import { removeAtEnd } from "./remove-at-end.ts";

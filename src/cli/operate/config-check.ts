@@ -6,7 +6,7 @@ import { probeStores } from "../../app/probe-stores.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createSystemRandom } from "../../base/random.ts";
 import { addExamples, addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES } from "../render/exit-codes.ts";
 import { print } from "../render/print.ts";
 
 interface CheckOptions extends JsonOption {

@@ -5,7 +5,7 @@ import { findConfigProblems } from "../../app/find-config-problems.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createSystemRandom } from "../../base/random.ts";
 import { addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES } from "../render/exit-codes.ts";
 import { formatFindings } from "../render/format-findings.ts";
 import { print } from "../render/print.ts";
 

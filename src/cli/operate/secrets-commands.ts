@@ -3,7 +3,7 @@ import { loadConfig } from "../../app/load-config.ts";
 import { type MasterRotation, rotateMasterKey } from "../../app/rotate-master-key.ts";
 import { createSystemRandom } from "../../base/random.ts";
 import { openCommandStores } from "../callers/command-stores.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES } from "../render/exit-codes.ts";
 import { print } from "../render/print.ts";
 
 /** `gateway secrets rotate`: a gateway may run on the data directory. */

@@ -4,7 +4,7 @@ import { loadConfig } from "../../app/load-config.ts";
 import { type CopyResult, copyStores } from "../../app/storage-copy/copy-stores.ts";
 import { systemClock } from "../../base/clock.ts";
 import { addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES } from "../render/exit-codes.ts";
 import { formatTable } from "../render/format-table.ts";
 import { print, tell } from "../render/print.ts";
 

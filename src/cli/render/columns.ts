@@ -4,7 +4,7 @@ import { formatTable } from "./format-table.ts";
 /** A row of a list, as an endpoint answers it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Formats the value of a field in a row. */
+/** Formats the value of a field; the row has the others. */
 type Format = (value: unknown, row: Row) => string;
 
 /** A column of a table: the field that it shows, which gives heading and format, or all three. */

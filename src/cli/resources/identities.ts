@@ -7,7 +7,7 @@ import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
 import { tableOf } from "../render/columns.ts";
 
 const args = [
-  ARGUMENTS.user,
+  { ...ARGUMENTS.user, field: "id" },
   { name: "<subject>", help: "Subject (sub) of the person at the provider", field: "subject" },
 ];
 

@@ -1,6 +1,6 @@
 import type { GatewayReplacedError } from "../../core/gateways/gateway-identity.ts";
 import type { BufferedLog } from "../../telemetry/log.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES } from "../render/exit-codes.ts";
 
 /** How long the line that says why the process ends has to leave. Milliseconds. */
 const LAST_LINE_MS = 50;

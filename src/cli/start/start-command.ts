@@ -3,6 +3,7 @@ import type { Config } from "../../app/config-schema.ts";
 import { requireSoundConfig } from "../../app/find-config-problems.ts";
 import { type RunningGateway, startGateway } from "../../app/lifecycle.ts";
 import { loadConfig } from "../../app/load-config.ts";
+import { rejectFormerDataDir } from "../../app/locate-data-dir.ts";
 import { countProcesses } from "../../app/processes/count-processes.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createSystemRandom } from "../../base/random.ts";
@@ -35,6 +36,7 @@ async function start({ process: index }: { readonly process?: number }): Promise
   const environment = process.env;
   const sources = { environment, clock: systemClock, random: createSystemRandom() };
   const config = await requireSoundConfig(() => loadConfig(environment), sources);
+  rejectFormerDataDir(config);
   if (index !== undefined) return startChildProcess(config, index);
   const count = countProcesses(config);
   return count === 1 ? startOne(config) : startProcesses(config, count);

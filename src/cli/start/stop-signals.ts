@@ -1,5 +1,5 @@
 import { isatty } from "node:tty";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES } from "../render/exit-codes.ts";
 
 /** Resolves at the first SIGTERM or SIGINT. At the second, calls `onSecond` and ends the process. */
 export function waitForStop(onSecond: () => void = () => {}): Promise<void> {

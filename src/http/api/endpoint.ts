@@ -222,7 +222,7 @@ function isAudited({ method, changesNothing, audited }: Endpoint): boolean {
   return audited === true || (method !== "GET" && changesNothing !== true);
 }
 
-/** @throws Error for an endpoint that admits anonymous callers, whose changes nobody could be asked about. */
+/** @throws Error for an endpoint that admits anonymous callers, whose changes would have no author. */
 function sourceOf({ method, path }: Endpoint, { principal, context }: ReadInput): AuditSource {
   if (principal.kind === "anonymous") throw new Error(`${path} admits anonymous callers`);
   const key = principal.kind === "key" ? principal.key : null;

@@ -67,8 +67,8 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "DELETE /api/console/session": "never",
   "DELETE /api/admin/sessions/:id": "never",
   // Who a person is, and with it the rights of that person.
-  "POST /api/admin/identities": "always",
-  "DELETE /api/admin/identities": "always",
+  "POST /api/admin/users/:id/identities": "always",
+  "DELETE /api/admin/users/:id/identities/:subject": "always",
 };
 
 /** Returns the rule of an endpoint that changes something; undefined if the list has none. */

@@ -70,7 +70,7 @@ export const postPurchase = defineEndpoint({
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: z.strictObject({
-    id: idField.meta({ description: "Id of the payment. Each id counts once.", examples: ["pay_1001"] }),
+    id: idField.meta({ description: "Id of the payment. Each id counts once.", examples: ["pay_1002"] }),
     amount: positiveAmountField,
     note: noteField.nullish(),
   }),

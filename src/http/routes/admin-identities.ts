@@ -1,28 +1,22 @@
 import { z } from "zod";
-import { fail } from "../../base/errors.ts";
+import { fail, rejectField } from "../../base/errors.ts";
 import { requireUser } from "../../core/accounts/manage-accounts.ts";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
 import type { Identity } from "../../core/console/identity-store.ts";
 import { OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import type { StoreDeps } from "../context/store-deps.ts";
 
 const TAG = "Console";
 const PATH = "/api/admin/identities";
 /** Identities that a list has at most. */
 const MAX_IDENTITIES = 10_000;
 
-const LINK = {
-  issuer: z
-    .url()
-    .max(1_000)
-    .optional()
-    .describe(
-      "Issuer (`iss`) of the OpenID Connect provider. Default: the configured `console.oidc.issuer`.",
-    ),
-  subject: z.string().min(1).max(255).describe("Subject (`sub`) of the person at the provider."),
-  user_id: IdInput.describe("Id of the user that the person is."),
-};
+const Issuer = z.url().max(1_000).optional();
+const Subject = z
+  .string()
+  .min(1)
+  .max(255)
+  .meta({ description: "Subject (`sub`) of the person at the provider.", examples: ["248289761001"] });
 
 const IdentityLink = z.object({ issuer: z.string(), subject: z.string(), user_id: z.string() });
 const IdentityView = IdentityLink.extend({
@@ -40,19 +34,11 @@ export const listIdentities = defineEndpoint({
   summary: "List the people of the OpenID Connect provider who are linked to users, the oldest first",
   access: OPERATOR,
   params: NOTHING,
-  query: z.strictObject({
-    limit: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(MAX_IDENTITIES)
-      .default(50)
-      .describe("Maximum number of people in the list."),
-  }),
+  query: NOTHING,
   body: NOTHING,
   response: z.object({ data: z.array(IdentityView) }),
-  async handle({ query, deps }) {
-    const found = await deps.identities.listIdentities(query.limit);
+  async handle({ deps }) {
+    const found = await deps.identities.listIdentities(MAX_IDENTITIES);
     return {
       data: found.map(({ createdAt, ...identity }) => ({
         ...presentLink(identity),
@@ -62,22 +48,33 @@ export const listIdentities = defineEndpoint({
   },
 });
 
-/** `POST /api/admin/identities`: links a person to a user. */
+/** `POST /api/admin/users/{id}/identities`: links a person to a user. */
 export const postIdentity = defineEndpoint({
   method: "POST",
-  path: PATH,
+  path: "/api/admin/users/:id/identities",
   tag: TAG,
   summary: "Link a person of the OpenID Connect provider to a user",
   access: OPERATOR,
-  params: NOTHING,
+  params: z.object({ id: IdInput }),
   query: NOTHING,
-  body: z.strictObject(LINK),
+  body: z.strictObject({
+    issuer: Issuer.meta({
+      description:
+        "Issuer (`iss`) of the OpenID Connect provider. Default: the configured `console.oidc.issuer`.",
+      examples: ["https://id.example.com"],
+    }),
+    subject: Subject,
+  }),
   response: z.object({ data: IdentityLink }),
   status: 201,
   errors: ["conflict"],
-  async handle({ body, deps, audit }) {
-    const link = readLink(body, deps);
-    await requireUser(deps.keyStores, link.userId, "user_id");
+  async handle({ params: { id: userId }, body, deps, audit }) {
+    const issuer =
+      body.issuer ??
+      deps.oidcIssuer ??
+      rejectField("issuer", "is required, because no provider is configured (console.oidc)");
+    const link = { issuer, subject: body.subject, userId };
+    await requireUser(deps.keyStores, userId, "id");
     if (!(await deps.identities.addIdentity({ ...link, createdAt: deps.clock.now() })))
       fail("conflict", `The person ${link.subject} is linked to a user already. Remove that link first.`);
     audit(auditedLink(link));
@@ -85,22 +82,29 @@ export const postIdentity = defineEndpoint({
   },
 });
 
-/** `DELETE /api/admin/identities`: removes the link of a person to a user. */
+/** `DELETE /api/admin/users/{id}/identities/{subject}`: removes the link of a person to a user. */
 export const deleteIdentity = defineEndpoint({
   method: "DELETE",
-  path: PATH,
+  path: "/api/admin/users/:id/identities/:subject",
   tag: TAG,
   summary: "Remove the link of a person to a user. Sessions of the person go on until they end",
   access: OPERATOR,
-  params: NOTHING,
-  query: z.strictObject(LINK),
+  params: z.object({ id: IdInput, subject: Subject }),
+  query: z.strictObject({
+    issuer: Issuer.describe(
+      "Issuer (`iss`) of the provider. Default: that of the user's link to the subject.",
+    ),
+  }),
   body: NOTHING,
   response: z.object({ data: IdentityLink }),
-  async handle({ query, deps, audit }) {
-    const link = readLink(query, deps);
-    const found = await deps.identities.findIdentity(link.issuer, link.subject);
-    if (found?.userId !== link.userId)
-      fail("not_found", `The person ${link.subject} is not linked to ${link.userId}.`);
+  async handle({ params: { id, subject }, query, deps, audit }) {
+    const links = (await deps.identities.listIdentities(MAX_IDENTITIES)).filter(
+      (one) => one.userId === id && one.subject === subject && one.issuer === (query.issuer ?? one.issuer),
+    );
+    const [link, other] = links;
+    if (link === undefined) return fail("not_found", `The person ${subject} is not linked to ${id}.`);
+    if (other !== undefined)
+      rejectField("issuer", "is required: people of several issuers have this subject");
     await deps.identities.removeIdentity(link.issuer, link.subject);
     audit(auditedLink(link));
     return { data: presentLink(link) };
@@ -108,21 +112,6 @@ export const deleteIdentity = defineEndpoint({
 });
 
 type Link = Omit<Identity, "createdAt">;
-
-interface LinkInput {
-  readonly issuer?: string | undefined;
-  readonly subject: string;
-  readonly user_id: string;
-}
-
-/** @throws GatewayError `invalid_request` if no issuer is named and none is configured. */
-function readLink({ issuer, subject, user_id: userId }: LinkInput, { oidcIssuer }: StoreDeps): Link {
-  const named = issuer ?? oidcIssuer;
-  if (named !== null) return { issuer: named, subject, userId };
-  return fail("invalid_request", "No provider is configured (console.oidc). Name one with issuer.", {
-    metadata: { field: "issuer" },
-  });
-}
 
 function presentLink({ issuer, subject, userId }: Link) {
   return { issuer, subject, user_id: userId };
