@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Command } from "commander";
 import { listCommands } from "../../scripts/surface/list-commands.ts";
 import type { Printed } from "../../scripts/surface/list-forms.ts";
 import { loadConfig } from "../../src/app/load-config.ts";
 import { openMasterKeys } from "../../src/app/open-master-keys.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
+import { COMMAND_GROUPS } from "../../src/cli/commands.ts";
+import { endpointOf } from "../../src/cli/endpoint/declare-command.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { sealEntries } from "../../src/core/extensions/prompt-log/seal-entry.ts";
 import { createVault } from "../../src/core/provider-keys/vault.ts";
@@ -370,6 +373,34 @@ test("the command table has exactly one row for each management endpoint", () =>
   expect(Object.keys(COMMANDS).sort()).toEqual(endpoints.sort());
 });
 
+/** The management endpoints that no command renders. */
+const WITHOUT_COMMAND = [
+  // Sign-in, feeds, and the keys of the playground.
+  ...["POST", "GET", "DELETE"].map((method) => `${method} /api/console/session`),
+  "POST /api/console/playground-key",
+  "GET /api/admin/generations/stream",
+  // Signed by the payment system, or asked by a key about itself.
+  ...["POST /api/payments/webhook", "GET /key", "GET /credits", "GET /activity"],
+  // `config sources` reads the same from the configuration; commands find provider keys by their names.
+  ...["GET /api/admin/settings", "GET /api/admin/provider-keys"],
+];
+
+test("every management endpoint is rendered by a command, but for a few that no operator types", async () => {
+  const found = new Set<string>();
+  const visit = (command: Command): void => {
+    const endpoint = endpointOf(command);
+    if (endpoint !== undefined) found.add(`${endpoint.method} ${endpoint.path}`);
+    for (const part of command.commands) visit(part);
+  };
+  for (const { term, load } of COMMAND_GROUPS.flatMap(({ commands }) => commands)) {
+    const command = new Command(term.split(" ", 1).join());
+    (await load())(command);
+    visit(command);
+  }
+  const all = ENDPOINTS.map(({ method, path }) => `${method} ${path}`);
+  expect(all.filter((one) => !found.has(one)).sort()).toEqual([...WITHOUT_COMMAND].sort());
+});
+
 test("the help lists every group of commands", async () => {
   const words = [...Object.values(COMMANDS).flat(), ...OTHER_COMMANDS].map((command) =>
     command(PLACEHOLDERS),
@@ -384,6 +415,17 @@ test("the help lists every group of commands", async () => {
   }
 });
 
+interface Entry {
+  readonly place: number;
+  readonly action: string;
+}
+
+/** Returns the newest entry of the audit log. */
+async function readLastEntry(): Promise<Entry> {
+  const { data } = (await runJson(["audit", "list", "--limit", "1", "--json"])) as { readonly data: [Entry] };
+  return data[0];
+}
+
 /** What the commands have printed with `--json`. */
 const printed: Printed[] = [];
 
@@ -397,12 +439,21 @@ function nameCommand([group = "", ...rest]: readonly string[]): string {
 
 describe("every command", () => {
   const rows = [...Object.values(COMMANDS).flat(), ...OTHER_COMMANDS];
+  const changes = new Set(
+    Object.entries(COMMANDS).flatMap(([endpoint, commands]) =>
+      endpoint.startsWith("GET ") || endpoint.endsWith("/dry-run") ? [] : commands,
+    ),
+  );
 
   test.each(rows.map((words) => [words(PLACEHOLDERS).join(" "), words] as const))(
     "prints a table by default and JSON with --json: %s",
     async (_name, words) => {
       const wanted = words(scene);
+      const before = await readLastEntry();
       const json = await runJson([...wanted, "--json"]);
+      const { place, action } = await readLastEntry();
+      if (changes.has(words))
+        expect([action, place > before.place]).toEqual([`gateway ${nameCommand(wanted)}`, true]);
       printed.push({ command: nameCommand(wanted), json });
       expect(json["data"]).toBeDefined();
       if (isOnce(wanted)) return;

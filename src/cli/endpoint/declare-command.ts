@@ -25,6 +25,7 @@ export function declareCommands(group: Command, specs: readonly AnyCommandSpec[]
 /** Declares the arguments, options and action of a command that renders an endpoint. */
 export function declareCommand(command: Command, spec: AnyCommandSpec): void {
   const { args = [], settings, rows, examples, endpoint } = spec;
+  rendered.set(command, endpoint);
   for (const { name, help, read = String } of args)
     command.argument(name, help, ...(name.includes("...") ? [] : [read]));
   const options = [...(spec.options ?? []), ...(spec.derives === false ? [] : deriveOptions(spec))];
@@ -34,6 +35,13 @@ export function declareCommand(command: Command, spec: AnyCommandSpec): void {
   if (examples !== undefined) addExamples(command, examples);
   addGatewayOptions(command, endpoint.needs === "gateway");
   addJsonOption(command).action(() => run(command, { ...spec, options }));
+}
+
+const rendered = new WeakMap<Command, Endpoint>();
+
+/** Returns the endpoint that a command renders; undefined for one with code of its own. */
+export function endpointOf(command: Command): Endpoint | undefined {
+  return rendered.get(command);
 }
 
 /** Adds options to a command. */
