@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { removeAtEnd } from "../../src/cli/operate/remove-at-end.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
-const MODULE = join(import.meta.dir, "../../src/cli/remove-at-end.ts");
+const MODULE = join(import.meta.dir, "../../src/cli/operate/remove-at-end.ts");
 let child: Bun.Subprocess | null = null;
 afterEach(() => child?.kill("SIGKILL"));
 

@@ -730,6 +730,7 @@ export interface Schemas {
     total_cost_nanodollars: number;
     is_byok: boolean;
   };
+  Identity: { issuer: string; subject: string; user_id: string; created_at: string };
   ImagesRequest: {
     model: string;
     prompt: string;
@@ -1556,6 +1557,12 @@ export interface Operations {
     body: null;
     response: { data: { id: string; deleted: true } };
   };
+  "DELETE /api/admin/users/{id}/identities/{subject}": {
+    params: { id: string; subject: string };
+    query: { issuer?: string };
+    body: null;
+    response: { data: { issuer: string; subject: string; user_id: string } };
+  };
   "DELETE /api/console/session": {
     params: object;
     query: object;
@@ -1590,6 +1597,12 @@ export interface Operations {
         held_nanodollars: number;
         available: number | null;
         available_nanodollars: number | null;
+        overdraft: number | null;
+        total_granted: number;
+        total_purchased: number;
+        total_used: number;
+        total_credits: number;
+        total_usage: number;
         grants: { id: string; left: number; left_nanodollars: number; expires_at: string }[];
       };
     };
@@ -1766,11 +1779,45 @@ export interface Operations {
     body: null;
     response: { data: { id: string; account_id: string; amount: number; amount_nanodollars: number }[] };
   };
+  "GET /api/admin/identities": {
+    params: object;
+    query: object;
+    body: null;
+    response: { data: Schemas["Identity"][] };
+  };
   "GET /api/admin/keys": {
     params: object;
-    query: { limit?: number; after?: string; account_id?: string; user_id?: string };
+    query: { limit?: number; after?: string; account_id?: string; user_id?: string; name?: string };
     body: null;
     response: { data: Schemas["Key"][]; next: string | null };
+  };
+  "GET /api/admin/keys/{id}": {
+    params: { id: string };
+    query: object;
+    body: null;
+    response: {
+      data: {
+        id: string;
+        name: string;
+        kind: "inference" | "management";
+        hint: string;
+        account_id: string;
+        user_id: string | null;
+        spend_limit: number | null;
+        spend_limit_period: "total" | "day" | "week" | "month";
+        models: string[] | null;
+        rate_limit: Schemas["RateLimit"];
+        prompt_log: number | null;
+        cache: number | null;
+        rate_limit_set_by: "operator" | "account" | null;
+        created_at: string;
+        expires_at: string | null;
+        last_used_at: string | null;
+        revoked_at: string | null;
+        usage: number;
+        usage_nanodollars: number;
+      };
+    };
   };
   "GET /api/admin/ledger/check": {
     params: object;
@@ -1876,7 +1923,7 @@ export interface Operations {
   };
   "GET /api/admin/organizations": {
     params: object;
-    query: { limit?: number; after?: string; external_id?: string };
+    query: { limit?: number; after?: string; named?: string; external_id?: string };
     body: null;
     response: { data: Schemas["Organization"][]; next: string | null };
   };
@@ -1902,9 +1949,15 @@ export interface Operations {
       next: string | null;
     };
   };
-  "GET /api/admin/sessions": {
+  "GET /api/admin/provider-keys": {
     params: object;
     query: { limit?: number; after?: string };
+    body: null;
+    response: { data: Schemas["ProviderKey"][]; next: string | null };
+  };
+  "GET /api/admin/sessions": {
+    params: object;
+    query: { limit?: number; after?: string; account_id?: string };
     body: null;
     response: { data: Schemas["ConsoleSession"][]; next: string | null };
   };
@@ -1945,7 +1998,7 @@ export interface Operations {
   };
   "GET /api/admin/users": {
     params: object;
-    query: { limit?: number; after?: string; email?: string; external_id?: string };
+    query: { limit?: number; after?: string; email?: string; named?: string; external_id?: string };
     body: null;
     response: { data: Schemas["User"][]; next: string | null };
   };
@@ -2297,6 +2350,12 @@ export interface Operations {
       };
     };
   };
+  "POST /api/admin/accounts/{id}/purchases": {
+    params: { id: string };
+    query: object;
+    body: { id: string; amount: string | number; note?: string | null };
+    response: { data: Schemas["LedgerEntry"] };
+  };
   "POST /api/admin/budgets": {
     params: object;
     query: object;
@@ -2568,6 +2627,12 @@ export interface Operations {
       plan?: string | null;
     };
     response: { data: Schemas["User"] };
+  };
+  "POST /api/admin/users/{id}/identities": {
+    params: { id: string };
+    query: object;
+    body: { issuer?: string; subject: string };
+    response: { data: { issuer: string; subject: string; user_id: string } };
   };
   "POST /api/admin/webhooks/test": {
     params: object;
