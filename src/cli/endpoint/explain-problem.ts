@@ -8,10 +8,10 @@ import type { AnyCommandSpec } from "./command-spec.ts";
  */
 export function explainProblem(spec: AnyCommandSpec, error: unknown): never {
   if (!(error instanceof Error)) throw error;
-  const [field] = /^[\w.]+(?=: | must )/.exec(error.message) ?? [];
+  const [written = "", field] = /^([\w.]+)(?:\[\d+\])?(?=: | must | names )/.exec(error.message) ?? [];
   const name = field === undefined ? undefined : nameOf(spec, field.split(".").at(-1) as string);
-  if (field === undefined || name === undefined) throw error;
-  throw new Error(name + error.message.slice(field.length));
+  if (name === undefined) throw error;
+  throw new Error(name + error.message.slice(written.length));
 }
 
 /** Returns the option or argument of a field; undefined if it has none. */
