@@ -69,7 +69,7 @@ const READS: readonly (readonly string[])[] = [
   ["usage", "--from", "2026-01-01", "--to", "2026-01-31"],
   ["users", "list"],
   ["users", "show", "ada@example.com"],
-  ["users", "show", "nobody"],
+  ["users", "show", "unknown"],
   ["budgets", "show", "budget_none"],
 ];
 

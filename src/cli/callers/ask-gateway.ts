@@ -74,6 +74,7 @@ type Credentials = Readonly<Record<string, string>>;
 function createCaller(address: GatewayAddress, credentials: Credentials): Caller {
   return {
     url: address.url,
+    database: null,
     async call({ method, path }, { params = {}, query = {}, body }, timeoutMs) {
       const request = { method, path: fillPath(path, params) + printQuery(query), body, timeoutMs };
       return readAnswer(await send(address, request, credentials));

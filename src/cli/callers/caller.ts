@@ -34,6 +34,8 @@ export class GatewayRejection extends Error {
 export interface Caller {
   /** The address of the gateway; null for the stores. */
   readonly url: string | null;
+  /** The PostgreSQL database that the command itself works on; null for SQLite, and for a gateway. */
+  readonly database: string | null;
   /**
    * Calls an endpoint. `timeoutMs` is the longest wait for a gateway; 30 s by default.
    * @throws GatewayError, GatewayRejection, GatewayUnreachable.

@@ -21,8 +21,10 @@ export function withStoresCaller(
     const { deps, close } = await openManagement(config, stores, sources);
     const call: Caller["call"] = async (endpoint, { params = {}, query = {}, body = {} }) =>
       readAnswer(await runForCommand(endpoint, { deps, command, params, query, body }));
+    const { location, schema } = stores;
+    const database = schema === null ? null : `${location}, schema ${schema}`;
     try {
-      return await work({ url: null, call, deps });
+      return await work({ url: null, database, call, deps });
     } finally {
       await close();
     }

@@ -105,7 +105,11 @@ async function perform(spec: AnyCommandSpec, given: Given): Promise<string> {
   if (warning !== undefined) tell(warning);
   const ran: CommandRun = { ...before, status };
   if (spec.hasFailed?.(body) === true) process.exitCode = EXIT_CODES.failed;
-  if (given.options["json"] !== true) return spec.show(body, ran);
+  if (given.options["json"] !== true) {
+    const { database } = given.caller;
+    if (spec.namesDatabase === true && database !== null) tell(`Database: ${database}`);
+    return spec.show(body, ran);
+  }
   return JSON.stringify(spec.json === undefined ? body : spec.json(body, ran));
 }
 

@@ -26,6 +26,7 @@ export function declareAuditCommands(audit: Command): void {
       name: "verify",
       description: "Verify the hash chain of the log; exits with 1 if it is broken",
       endpoint: getAuditVerdict,
+      namesDatabase: true,
       hasFailed: ({ data }) => !data.holds,
       show: ({ data: { holds, entries, last_hash, broken_at, problem } }) =>
         holds

@@ -47,6 +47,7 @@ export function declareLedgerCommands(ledger: Command): void {
       name: "check",
       description: "Verify all balances and charges; exits with 1 if anything differs",
       endpoint: getLedgerCheck,
+      namesDatabase: true,
       hasFailed: ({ data }) => data.length > 0,
       show: tableOf(
         [...["of", "id"], ["dollars", "difference_nanodollars", printNanodollars], "reason"],
