@@ -9,7 +9,11 @@ let workspace: Workspace;
 let gateway: GatewayProcess;
 const environment = { GATEWAY_ADMIN_KEY: ADMIN_KEY, GATEWAY_KEY: ADMIN_KEY };
 
-const run = (words: readonly string[]) => workspace.run(words, environment);
+/** Runs a command. Which database it has checked only a command on the stores says. */
+async function run(words: readonly string[]) {
+  const { stderr, ...result } = await workspace.run(words, environment);
+  return { ...result, stderr: stderr.replace(/^Database: .*\n/, "") };
+}
 
 /** Fills the stores by commands that run on them, and by commands that run at the gateway. */
 beforeAll(async () => {

@@ -58,7 +58,8 @@ export function declareKeyCommands(keys: Command): void {
 
 const formatKeys = tableOf(
   [
-    ...["id", "name", "kind", "hint"],
+    ...["id", "name", "kind"],
+    ["key", "hint"],
     ["created", "created_at", printDay],
     ["state", "revoked_at", (_, key) => printState(key)],
     ["used", "last_used_at", printUse],
