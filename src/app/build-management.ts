@@ -19,7 +19,7 @@ import type { Stores } from "./stores.ts";
 import { createTierManager } from "./tier-manager.ts";
 
 /** What manages resources, in a gateway and in commands. */
-export interface ManagementParts extends Pick<CatalogManagerOptions, "runRefresh"> {
+interface ManagementParts extends Pick<CatalogManagerOptions, "runRefresh"> {
   readonly live: LiveConfig;
   readonly environment: Environment;
   readonly clock: Clock;

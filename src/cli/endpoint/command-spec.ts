@@ -55,7 +55,7 @@ export type AnswerOf<E extends Endpoint> = z.infer<E["response"]>;
  * A command that renders an endpoint. Its options derive from the fields of the query and the body; what is declared here are names,
  * examples and how the answer looks.
  */
-export interface CommandSpec<E extends Endpoint = Endpoint> {
+interface CommandSpec<E extends Endpoint = Endpoint> {
   readonly name: string;
   /** Default: the summary of the endpoint. */
   readonly description?: string;

@@ -64,7 +64,7 @@ export function printLimit(value: unknown): string {
 const NANODOLLARS = 1e9;
 
 /** Prints an amount of US dollars with all its digits, without an exponent. */
-export function printDollars(value: unknown): string {
+function printDollars(value: unknown): string {
   return formatDollars(Math.round(Number(value) * NANODOLLARS));
 }
 

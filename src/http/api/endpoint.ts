@@ -139,7 +139,7 @@ export function serveEndpoint(endpoint: Endpoint): Handler {
 }
 
 /** A call of an endpoint by a command. */
-export interface CommandCall {
+interface CommandCall {
   readonly deps: StoreDeps;
   /** The command with its words, as the audit log records it: `gateway keys create`. */
   readonly command: string;

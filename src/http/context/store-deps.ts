@@ -34,7 +34,7 @@ export interface StoreDeps
 }
 
 /** The settings and memory of generations that need no running gateway. */
-export interface StoredGeneration
+interface StoredGeneration
   extends Pick<
     GenerationDeps,
     | "clock"
