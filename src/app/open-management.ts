@@ -25,6 +25,8 @@ import type { Platform } from "./wire-up.ts";
 /** The dependencies of management endpoints on stores, without a running gateway. */
 export interface Management {
   readonly deps: StoreDeps;
+  /** Loads the served models. Until then an endpoint that asks for them rejects with `ModelsNotLoaded`. */
+  loadModels(): Promise<void>;
   /** Saves what was measured of provider keys. The stores stay open. */
   close(): Promise<void>;
 }
@@ -40,8 +42,8 @@ export async function openManagement(
 ): Promise<Management> {
   const { clock } = stores;
   const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
-  const serving = await openServing({ config, environment, clock, ...upstreams }, stores, SILENT).catch(
-    failLater,
+  const serving = new LateServing(() =>
+    openServing({ config, environment, clock, ...upstreams }, stores, SILENT),
   );
   const masters = openMasterKeys(config, random);
   const vault = createVault(masters, random);
@@ -88,6 +90,7 @@ export async function openManagement(
   };
   return {
     deps,
+    loadModels: () => serving.load(),
     async close() {
       await byokKeys.saveUses();
       upstreams.close();
@@ -95,14 +98,32 @@ export async function openManagement(
   };
 }
 
-/** Returns served models that throw the problem of the configuration. */
-function failLater(error: unknown): Pick<ServingSource, "current" | "refresh"> {
-  return {
-    current(): Serving {
-      throw error;
-    },
-    async refresh() {},
-  };
+/** An endpoint has asked for the served models, which are not loaded. */
+export class ModelsNotLoaded extends Error {}
+
+/** Served models that are loaded when a command needs them: that takes longer than most commands. */
+class LateServing implements Pick<ServingSource, "current" | "refresh"> {
+  private loaded: ServingSource | null = null;
+  private failure: unknown = new ModelsNotLoaded();
+
+  constructor(private readonly open: () => Promise<ServingSource>) {}
+
+  /** A problem of the configuration is thrown where the models are asked for. */
+  async load(): Promise<void> {
+    this.loaded ??= await this.open().catch((error) => {
+      this.failure = error;
+      return null;
+    });
+  }
+
+  current(): Serving {
+    if (this.loaded === null) throw this.failure;
+    return this.loaded.current();
+  }
+
+  async refresh(): Promise<void> {
+    await this.loaded?.refresh();
+  }
 }
 
 /** Moves credits without the balances of a running gateway, which reads the changes from the store. */

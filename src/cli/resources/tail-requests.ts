@@ -35,6 +35,7 @@ export function declareTailCommand(command: Command): void {
     withStoresCaller("gateway requests tail", async (caller) => {
       const given = { caller, args: [], options: { ...options } };
       const { input } = await readInput({ ...spec, options: all }, given);
+      await caller.loadModels();
       const operator = { kind: "operator", keyId: ADMIN_KEY_ID } as const;
       const query = streamGenerations.query.parse(input.query);
       return tailRequests(caller, readGenerationFilter(query, operator, caller.deps.generation), options);
