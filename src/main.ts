@@ -1,5 +1,5 @@
 import packageJson from "../package.json" with { type: "json" };
-import { reexecConfigured } from "./cli/reexec.ts";
+import { reexecConfigured } from "./cli/start/reexec.ts";
 
 const args = process.argv.slice(2);
 if (args[0] === "start") reexecConfigured(process);

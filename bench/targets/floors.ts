@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { settingsFor } from "../../src/cli/reexec.ts";
+import { settingsFor } from "../../src/cli/start/reexec.ts";
 import { findFreePort } from "../../test/support/free-port.ts";
 import { makeDataDir, removeDataDir } from "../machine/folders.ts";
 import { type Contestant, FLOOR_PREFIX } from "./contestant.ts";

@@ -22,7 +22,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   encoder: ["base", "wire", "core"],
   http: ["base", "wire", "core"],
   app: ["base", "wire", "core", "providers", "storage", "telemetry", "tokenizer", "encoder", "http"],
-  cli: ["base", "wire", "core", "telemetry", "app"],
+  cli: ["base", "wire", "core", "telemetry", "http", "app"],
   // Runs in the browser, and knows the gateway only by its HTTP API.
   console: [],
 };

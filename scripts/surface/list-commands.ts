@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { COMMAND_GROUPS } from "../../src/cli/commands.ts";
-import { EXIT_CODES } from "../../src/cli/exit-codes.ts";
+import { EXIT_CODES } from "../../src/cli/render/exit-codes.ts";
 import type { Entry } from "./entry.ts";
 
 /** Lists every command with its arguments and options, and the exit codes of the program. */

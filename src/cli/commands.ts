@@ -19,96 +19,106 @@ const GATEWAY: readonly ListedCommand[] = [
   {
     term: "start [options]",
     description: "Start the gateway, in one process or several; stops on SIGTERM or Ctrl-C",
-    load: async () => (await import("./start-command.ts")).declareStartCommand,
+    load: async () => (await import("./start/start-command.ts")).declareStartCommand,
   },
   {
     term: "console [options]",
     description: "Print a link that signs one browser in to the console as the operator, within an hour",
-    load: async () => (await import("./console-command.ts")).declareConsoleCommand,
+    load: async () => (await import("./operate/console-command.ts")).declareConsoleCommand,
   },
   {
     term: "health [options]",
     description: "Show the recent health of the providers, as the running gateway measures it",
-    load: async () => (await import("./health-commands.ts")).declareHealthCommands,
+    load: async () => (await import("./resources/health.ts")).declareHealthCommands,
   },
   {
     term: "providers",
     description: "Take providers out of routing, and return them",
-    load: async () => (await import("./drain-commands.ts")).declareDrainCommands,
+    load: async () => (await import("./resources/providers.ts")).declareDrainCommands,
   },
   {
     term: "webhooks",
     description: "List and test the webhooks of events",
-    load: async () => (await import("./webhook-commands.ts")).declareWebhookCommands,
+    load: async () => (await import("./resources/webhooks.ts")).declareWebhookCommands,
   },
   {
     term: "config",
     description: "Check and inspect the configuration",
-    load: async () => (await import("./config-commands.ts")).declareConfigCommands,
+    load: async () => (await import("./operate/config-commands.ts")).declareConfigCommands,
   },
   {
     term: "import",
     description: "Convert the configuration of another gateway",
-    load: async () => (await import("./import-commands.ts")).declareImportCommands,
+    load: async () => (await import("./operate/import-commands.ts")).declareImportCommands,
   },
   {
     term: "ready [options]",
     description:
       "Ask the running gateway whether it can answer requests. The exit code is 0 if it can, and otherwise 1",
-    load: async () => (await import("./ready-command.ts")).declareReadyCommand,
+    load: async () => (await import("./operate/ready-command.ts")).declareReadyCommand,
   },
   {
     term: "doctor [options]",
     description:
       "Check the installation and say what is wrong and what to do: configuration, data, servers, keys, address, machine; exits with 1 on a failure",
-    load: async () => (await import("./doctor-command.ts")).declareDoctorCommand,
+    load: async () => (await import("./operate/doctor-command.ts")).declareDoctorCommand,
   },
   {
     term: "reload [options]",
     description:
       "Make the running gateway reload its configuration: all changes that need no restart, or none",
-    load: async () => (await import("./reload-command.ts")).declareReloadCommand,
+    load: async () => (await import("./resources/reload.ts")).declareReloadCommand,
   },
   {
     term: "migrate",
     description:
       "Create or change the tables of the database as this version needs them. Each start does it as well. Gateways may be running, and several processes may do it at the same time",
-    load: async () => (await import("./migrate-command.ts")).declareMigrateCommand,
+    load: async () => (await import("./operate/migrate-command.ts")).declareMigrateCommand,
   },
   {
     term: "catalog",
     description: "Manage the catalog of models and prices",
-    load: async () => (await import("./catalog-commands.ts")).declareCatalogCommands,
+    load: async () => (await import("./resources/catalog.ts")).declareCatalogCommands,
+  },
+  {
+    term: "models",
+    description: "List the models of the catalog, and whether they are served",
+    load: async () => (await import("./resources/models.ts")).declareModelCommands,
   },
   {
     term: "tiers",
     description: "Manage tiers: model ids that stand for a choice of models",
-    load: async () => (await import("./tier-commands.ts")).declareTierCommands,
+    load: async () => (await import("./resources/tiers.ts")).declareTierCommands,
   },
   {
     term: "named-routes",
     description: "Manage named routes: names that clients may send as model",
-    load: async () => (await import("./named-route-commands.ts")).declareNamedRouteCommands,
+    load: async () => (await import("./resources/named-routes.ts")).declareNamedRouteCommands,
+  },
+  {
+    term: "route",
+    description: "Explain how requests are routed",
+    load: async () => (await import("./resources/questions.ts")).declareRouteCommands,
   },
   {
     term: "gateways",
     description: "Manage the gateways that share a database",
-    load: async () => (await import("./gateway-commands.ts")).declareGatewayCommands,
+    load: async () => (await import("./resources/gateways.ts")).declareGatewayCommands,
   },
   {
     term: "leases",
     description: "Manage what gateways have leased of balances and limits",
-    load: async () => (await import("./gateway-commands.ts")).declareLeaseCommands,
+    load: async () => (await import("./resources/gateways.ts")).declareLeaseCommands,
   },
   {
     term: "storage",
     description: "Move all data between SQLite and PostgreSQL, and compact the file of SQLite",
-    load: async () => (await import("./storage-commands.ts")).declareStorageCommands,
+    load: async () => (await import("./operate/storage-commands.ts")).declareStorageCommands,
   },
   {
     term: "backup",
     description: "Back up a data directory while its gateway runs, prove the backup, and restore it",
-    load: async () => (await import("./backup-commands.ts")).declareBackupCommands,
+    load: async () => (await import("./operate/backup-commands.ts")).declareBackupCommands,
   },
 ];
 
@@ -116,47 +126,52 @@ const ACCOUNTS: readonly ListedCommand[] = [
   {
     term: "keys",
     description: "Manage API keys",
-    load: async () => (await import("./key-commands.ts")).declareKeyCommands,
+    load: async () => (await import("./resources/keys.ts")).declareKeyCommands,
   },
   {
     term: "users",
     description: "Manage users",
-    load: async () => (await import("./account-commands.ts")).declareUserCommands,
+    load: async () => (await import("./resources/accounts.ts")).declareUserCommands,
   },
   {
     term: "orgs",
     description: "Manage organizations",
-    load: async () => (await import("./account-commands.ts")).declareOrganizationCommands,
+    load: async () => (await import("./resources/accounts.ts")).declareOrganizationCommands,
   },
   {
     term: "members",
     description: "Manage members of organizations",
-    load: async () => (await import("./member-commands.ts")).declareMemberCommands,
+    load: async () => (await import("./resources/members.ts")).declareMemberCommands,
   },
   {
     term: "budgets",
     description: "Manage budgets: limits on spending in each period",
-    load: async () => (await import("./budget-commands.ts")).declareBudgetCommands,
+    load: async () => (await import("./resources/budgets.ts")).declareBudgetCommands,
+  },
+  {
+    term: "policy",
+    description: "Try a policy of an account on recorded requests",
+    load: async () => (await import("./resources/questions.ts")).declarePolicyCommands,
   },
   {
     term: "provider-keys",
     description: "Manage accounts' own provider keys (BYOK)",
-    load: async () => (await import("./provider-key-commands.ts")).declareProviderKeyCommands,
+    load: async () => (await import("./resources/provider-keys.ts")).declareProviderKeyCommands,
   },
   {
     term: "secrets",
     description: "Manage the master keys that encrypt provider keys",
-    load: async () => (await import("./secrets-commands.ts")).declareSecretsCommands,
+    load: async () => (await import("./operate/secrets-commands.ts")).declareSecretsCommands,
   },
   {
     term: "sessions",
     description: "Manage browsers that are signed in to the console",
-    load: async () => (await import("./session-commands.ts")).declareSessionCommands,
+    load: async () => (await import("./resources/sessions.ts")).declareSessionCommands,
   },
   {
     term: "identities",
     description: "Link people who sign in through the OpenID Connect provider to users",
-    load: async () => (await import("./identity-commands.ts")).declareIdentityCommands,
+    load: async () => (await import("./resources/identities.ts")).declareIdentityCommands,
   },
 ];
 
@@ -164,27 +179,27 @@ const USAGE: readonly ListedCommand[] = [
   {
     term: "credits",
     description: "Manage credits: grants, purchases, corrections and refunds",
-    load: async () => (await import("./credit-commands.ts")).declareCreditCommands,
+    load: async () => (await import("./resources/credits.ts")).declareCreditCommands,
   },
   {
     term: "ledger [options] <account>",
     description: "List all ledger entries of an account, newest first",
-    load: async () => (await import("./ledger-commands.ts")).declareLedgerCommands,
+    load: async () => (await import("./resources/ledger.ts")).declareLedgerCommands,
   },
   {
     term: "holds [options]",
     description: "List generations in progress, for which a running gateway holds credits",
-    load: async () => (await import("./ledger-commands.ts")).declareHoldsCommand,
+    load: async () => (await import("./resources/ledger.ts")).declareHoldsCommand,
   },
   {
     term: "requests",
     description: "List, show and follow requests to models",
-    load: async () => (await import("./request-commands.ts")).declareRequestCommands,
+    load: async () => (await import("./resources/requests.ts")).declareRequestCommands,
   },
   {
     term: "usage [options]",
     description: "Report usage and cost",
-    load: async () => (await import("./usage-command.ts")).declareUsageCommand,
+    load: async () => (await import("./resources/usage.ts")).declareUsageCommand,
   },
 ];
 
@@ -192,12 +207,12 @@ const LOGS: readonly ListedCommand[] = [
   {
     term: "prompt-log [options] <id>",
     description: "Show the stored request and response bodies of a generation",
-    load: async () => (await import("./prompt-log-command.ts")).declarePromptLogCommand,
+    load: async () => (await import("./resources/prompt-log.ts")).declarePromptLogCommand,
   },
   {
     term: "audit",
     description: "Read and verify the audit log",
-    load: async () => (await import("./audit-log-commands.ts")).declareAuditCommands,
+    load: async () => (await import("./resources/audit.ts")).declareAuditCommands,
   },
 ];
 

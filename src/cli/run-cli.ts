@@ -2,9 +2,9 @@ import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "../app/config/config-error.ts";
 import { COMMAND_GROUPS, type ListedCommand } from "./commands.ts";
-import { EXIT_CODES } from "./exit-codes.ts";
-import { limitTables } from "./format-table.ts";
-import { printProblem, write, writeResult } from "./print.ts";
+import { EXIT_CODES } from "./render/exit-codes.ts";
+import { limitTables } from "./render/format-table.ts";
+import { printProblem, write, writeResult } from "./render/print.ts";
 
 /** Runs the `gateway` command. Returns its exit code (`EXIT_CODES`). */
 export async function runCli(args: readonly string[]): Promise<number> {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { originsOf } from "../../src/app/config/config-origins.ts";
 import { diffConfigs, keepUntilRestart, needsRestart } from "../../src/app/config/diff-configs.ts";
-import { checkConfig, originsOf } from "../../src/app/config/load-config.ts";
+import { checkConfig } from "../../src/app/config/load-config.ts";
 import { listPaths } from "../../src/app/config/schema-paths.ts";
 
 const load = (yaml: string) => checkConfig(yaml, "gateway.yaml", {});

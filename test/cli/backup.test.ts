@@ -41,6 +41,7 @@ beforeAll(async () => {
   workspace = createWorkspace();
   at = (name) => join(workspace.folder, name);
   writeFileSync(at("gateway.yaml"), yamlFor(vendor));
+  await workspace.run(["migrate"]);
   await workspace.run(["orgs", "create", "Acme"]);
   await workspace.run(["credits", "grant", "acct_default", "5"]);
   await workspace.runInOwnProcess(["provider-keys", "add", "vendor"], { stdin: `${BYOK_KEY}\n` });

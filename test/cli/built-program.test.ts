@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { ownCommand } from "../../src/cli/own-command.ts";
-import { COPY_SETTINGS, RUNTIME_SETTINGS } from "../../src/cli/reexec.ts";
+import { ownCommand } from "../../src/cli/start/own-command.ts";
+import { COPY_SETTINGS, RUNTIME_SETTINGS } from "../../src/cli/start/reexec.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");

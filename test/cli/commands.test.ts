@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { COMMAND_GROUPS } from "../../src/cli/commands.ts";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
+import { copyMigratedDatabase } from "../support/sqlite-template.ts";
 
 let workspace: Workspace;
 
@@ -15,7 +16,9 @@ afterAll(() => workspace.clear());
 
 /** Creates a data directory. */
 function dataDir(): { GATEWAY_DATA_DIR: string } {
-  return { GATEWAY_DATA_DIR: mkdtempSync(join(workspace.folder, "data-")) };
+  const folder = mkdtempSync(join(workspace.folder, "data-"));
+  copyMigratedDatabase(folder);
+  return { GATEWAY_DATA_DIR: folder };
 }
 
 describe.concurrent("the gateway command", () => {
@@ -164,14 +167,43 @@ describe.concurrent("gateway config print", () => {
     expect(stdout).toContain("http://x/v1");
   });
 
-  test("a command on a folder without data says so on standard error, and only once", async () => {
+  test("a command on a folder without data fails and creates nothing, and migrate creates a data directory", async () => {
     const own = createWorkspace();
-    const environment = { DATABASE_URL: "", REDIS_URL: "", GATEWAY_DATA_DIR: join(own.folder, "new") };
-    const first = await own.run(["keys", "list", "--json"], environment);
-    expect(first.stderr).toStartWith(`There is no data in ${environment.GATEWAY_DATA_DIR}. `);
-    expect(first.stderr).toContain("Creating a new data directory");
-    expect(JSON.parse(first.stdout)).toEqual({ data: [] });
-    expect((await own.run(["keys", "list"], environment)).stderr).toBe("");
+    const folder = join(own.folder, "new");
+    const environment = { DATABASE_URL: "", REDIS_URL: "", GATEWAY_DATA_DIR: folder };
+    const { exitCode, stdout, stderr } = await own.run(["keys", "list", "--json"], environment);
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toStartWith(`There is no data in ${folder}. `);
+    expect(existsSync(folder)).toBe(false);
+    await own.run(["migrate"], environment);
+    expect((await own.run(["keys", "list", "--json"], environment)).stdout).toBe('{"data":[]}\n');
+    own.clear();
+  });
+
+  test("a relative data_dir of a file is relative to the file, and one of the environment to the working directory", async () => {
+    const own = createWorkspace();
+    mkdirSync(join(own.folder, "etc"));
+    const file = join(own.folder, "etc", "gateway.yaml");
+    writeFileSync(file, "data_dir: ./mine\n");
+    const located = await own.run(["config", "print"], { GATEWAY_CONFIG: file });
+    expect(located.stdout).toContain(`data_dir: ${join(own.folder, "etc", "mine")}\n`);
+    const environment = { GATEWAY_CONFIG: file, GATEWAY_DATA_DIR: "./other" };
+    expect((await own.run(["config", "print"], environment)).stdout).toContain("data_dir: ./other\n");
+    own.clear();
+  });
+
+  test("a start and the doctor say where the data is if data_dir meant another folder before", async () => {
+    const own = createWorkspace();
+    mkdirSync(join(own.folder, "etc"));
+    writeFileSync(join(own.folder, "etc", "gateway.yaml"), "data_dir: ./mine\n");
+    copyMigratedDatabase(join(own.folder, "mine"));
+    const environment = { DATABASE_URL: "", REDIS_URL: "", GATEWAY_CONFIG: join("etc", "gateway.yaml") };
+    for (const words of [["keys", "list"], ["start"], ["doctor"]]) {
+      const { exitCode, stdout, stderr } = await own.run(words, environment);
+      expect([words, exitCode]).toEqual([words, 1]);
+      expect(stdout + stderr).toContain(`The data is in ${join(own.folder, "mine")}, and data_dir is`);
+    }
+    expect(existsSync(join(own.folder, "etc", "mine"))).toBe(false);
     own.clear();
   });
 

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Command } from "commander";
 import { listCommands } from "../../scripts/surface/list-commands.ts";
 import type { Printed } from "../../scripts/surface/list-forms.ts";
 import { loadConfig } from "../../src/app/config/load-config.ts";
 import { openMasterKeys } from "../../src/app/stores/open-master-keys.ts";
 import { createSystemRandom } from "../../src/base/secrets/random.ts";
 import { systemClock } from "../../src/base/time/clock.ts";
+import { COMMAND_GROUPS } from "../../src/cli/commands.ts";
+import { endpointOf } from "../../src/cli/endpoint/declare-command.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { sealEntries } from "../../src/core/extensions/prompt-log/seal-entry.ts";
 import { createVault } from "../../src/core/provider-keys/vault.ts";
@@ -85,10 +88,10 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
     ({ key }) => ["keys", "update", key, "--spend-limit", "2.50", "--prompt-log", "60"],
   ],
   "DELETE /api/admin/keys/:id": [({ key }) => ["keys", "revoke", key]],
+  "GET /api/admin/keys/:id": [({ key }) => ["keys", "show", key]],
   "GET /api/admin/generations": [({ user }) => ["requests", "list", "--account", user]],
   "GET /api/admin/generations/:id": [({ generation }) => ["requests", "show", generation]],
-  // The bars of a chart.
-  "GET /api/admin/generations/histogram": [],
+  "GET /api/admin/generations/histogram": [() => ["requests", "count"]],
   // Runs until it is interrupted. Tested in requests-tail.test.ts.
   "GET /api/admin/generations/stream": [],
   "GET /api/admin/generations/:id/bodies": [({ generation }) => ["prompt-log", generation]],
@@ -97,24 +100,31 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/admin/accounts/:id/credits": [
     ({ user }) => ["credits", "grant", user, "5", "--expires", "2199-01-01"],
   ],
+  "POST /api/admin/accounts/:id/purchases": [
+    ({ user }) => ["credits", "purchase", user, "20", "--id", "pay_1"],
+  ],
   "POST /api/admin/accounts/:id/corrections": [
     ({ user }) => ["credits", "correct", user, "-1.5", "--note", "by hand"],
   ],
   "POST /api/admin/generations/:id/refund": [({ generation }) => ["credits", "refund", generation]],
   "GET /api/admin/accounts/:id/balance": [({ user }) => ["credits", "balance", user]],
-  // The overview of the console; `credits balance` shows one account.
-  "GET /api/admin/balances": [],
+  "GET /api/admin/balances": [() => ["credits", "balances"]],
   "GET /api/admin/accounts/:id/ledger": [
     ({ user }) => ["ledger", user],
     ({ user }) => ["credits", "list", user],
   ],
+  // What a running gateway holds: `ledger holds` asks it.
   "GET /api/admin/holds": [() => ["holds"]],
   "GET /api/admin/ledger/check": [() => ["ledger", "check"]],
   "GET /api/admin/usage": [() => ["usage", "--by", "model"]],
-  "POST /api/payments/webhook": [({ user }) => ["credits", "purchase", user, "20", "--id", "pay_1"]],
-  "GET /key": [({ key }) => ["keys", "show", key]],
+  // Signed by the payment system; `credits purchase` records what it has not reported.
+  "POST /api/payments/webhook": [],
+  // What a key may ask of itself.
+  "GET /key": [],
   "GET /credits": [({ user }) => ["credits", "balance", user]],
   "GET /activity": [({ user }) => ["usage", "--account", user]],
+  // How commands find a provider key by its name.
+  "GET /api/admin/provider-keys": [],
   "GET /api/admin/accounts/:id/provider-keys": [({ user }) => ["provider-keys", "list", "--account", user]],
   // Reads the secret from standard input. Tested in provider-keys.test.ts.
   "POST /api/admin/accounts/:id/provider-keys": [],
@@ -142,6 +152,13 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "DELETE /api/console/session": [],
   // A command can create a key as it is wanted.
   "POST /api/console/playground-key": [],
+  "POST /api/admin/users/:id/identities": [
+    ({ user }) => ["identities", "add", user, "subject", "--issuer", "https://id.example"],
+  ],
+  "GET /api/admin/identities": [() => ["identities", "list"]],
+  "DELETE /api/admin/users/:id/identities/:subject": [
+    ({ user }) => ["identities", "remove", user, "subject", "--issuer", "https://id.example"],
+  ],
   "GET /api/admin/sessions": [() => ["sessions", "list"]],
   "DELETE /api/admin/sessions/:id": [({ session }) => ["sessions", "end", session]],
   "GET /api/admin/tiers": [() => ["tiers", "list"]],
@@ -161,13 +178,14 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   ],
   // Depends on the health that a running gateway has measured.
   "POST /api/admin/route/explain": [],
-  // The console asks for it while a policy is edited.
-  "POST /api/admin/policy/dry-run": [],
+  "POST /api/admin/policy/dry-run": [
+    ({ user }) => ["policy", "dry-run", "--account", user, "--policy", '{"denied_models":["openai/*"]}'],
+  ],
   "GET /api/admin/settings": [() => ["config", "sources", "--all"]],
   // Asks a running gateway. Tested in reload.test.ts.
   "POST /api/admin/settings/reload": [],
-  // A command knows the catalog, and only a running gateway knows what it serves.
-  "GET /api/admin/models": [],
+  "GET /api/admin/models": [() => ["models", "list"]],
+  // Depends on the health that a running gateway has measured.
   "GET /api/admin/models/:author/:model": [],
   "GET /api/admin/catalog": [() => ["catalog", "status"]],
   "POST /api/admin/catalog/refresh": [() => ["catalog", "diff"], () => ["catalog", "refresh"]],
@@ -184,13 +202,7 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
 };
 
 /** Commands for endpoints outside of the management API. */
-const OTHER_COMMANDS = [
-  () => ["console", "--url", "https://gateway.example"],
-  ({ user }: Scene) => ["identities", "add", user, "subject", "--issuer", "https://id.example"],
-  () => ["identities", "list"],
-  ({ user }: Scene) => ["identities", "remove", user, "subject", "--issuer", "https://id.example"],
-  () => ["config", "check"],
-];
+const OTHER_COMMANDS = [() => ["console", "--url", "https://gateway.example"], () => ["config", "check"]];
 
 const MODELS = ["gpt-a", "gpt-b"] as const;
 const dataDir = await seedCatalog({ openai: MODELS.map((id) => sourceModel(id)) });
@@ -361,6 +373,34 @@ test("the command table has exactly one row for each management endpoint", () =>
   expect(Object.keys(COMMANDS).sort()).toEqual(endpoints.sort());
 });
 
+/** The management endpoints that no command renders. */
+const WITHOUT_COMMAND = [
+  // Sign-in, feeds, and the keys of the playground.
+  ...["POST", "GET", "DELETE"].map((method) => `${method} /api/console/session`),
+  "POST /api/console/playground-key",
+  "GET /api/admin/generations/stream",
+  // Signed by the payment system, or asked by a key about itself.
+  ...["POST /api/payments/webhook", "GET /key", "GET /credits", "GET /activity"],
+  // `config sources` reads the same from the configuration; commands find provider keys by their names.
+  ...["GET /api/admin/settings", "GET /api/admin/provider-keys"],
+];
+
+test("every management endpoint is rendered by a command, but for a few that no operator types", async () => {
+  const found = new Set<string>();
+  const visit = (command: Command): void => {
+    const endpoint = endpointOf(command);
+    if (endpoint !== undefined) found.add(`${endpoint.method} ${endpoint.path}`);
+    for (const part of command.commands) visit(part);
+  };
+  for (const { term, load } of COMMAND_GROUPS.flatMap(({ commands }) => commands)) {
+    const command = new Command(term.split(" ", 1).join());
+    (await load())(command);
+    visit(command);
+  }
+  const all = ENDPOINTS.map(({ method, path }) => `${method} ${path}`);
+  expect(all.filter((one) => !found.has(one)).sort()).toEqual([...WITHOUT_COMMAND].sort());
+});
+
 test("the help lists every group of commands", async () => {
   const words = [...Object.values(COMMANDS).flat(), ...OTHER_COMMANDS].map((command) =>
     command(PLACEHOLDERS),
@@ -375,6 +415,17 @@ test("the help lists every group of commands", async () => {
   }
 });
 
+interface Entry {
+  readonly place: number;
+  readonly action: string;
+}
+
+/** Returns the newest entry of the audit log. */
+async function readLastEntry(): Promise<Entry> {
+  const { data } = (await runJson(["audit", "list", "--limit", "1", "--json"])) as { readonly data: [Entry] };
+  return data[0];
+}
+
 /** What the commands have printed with `--json`. */
 const printed: Printed[] = [];
 
@@ -388,12 +439,21 @@ function nameCommand([group = "", ...rest]: readonly string[]): string {
 
 describe("every command", () => {
   const rows = [...Object.values(COMMANDS).flat(), ...OTHER_COMMANDS];
+  const changes = new Set(
+    Object.entries(COMMANDS).flatMap(([endpoint, commands]) =>
+      endpoint.startsWith("GET ") || endpoint.endsWith("/dry-run") ? [] : commands,
+    ),
+  );
 
   test.each(rows.map((words) => [words(PLACEHOLDERS).join(" "), words] as const))(
     "prints a table by default and JSON with --json: %s",
     async (_name, words) => {
       const wanted = words(scene);
+      const before = await readLastEntry();
       const json = await runJson([...wanted, "--json"]);
+      const { place, action } = await readLastEntry();
+      if (changes.has(words))
+        expect([action, place > before.place]).toEqual([`gateway ${nameCommand(wanted)}`, true]);
       printed.push({ command: nameCommand(wanted), json });
       expect(json["data"]).toBeDefined();
       if (isOnce(wanted)) return;

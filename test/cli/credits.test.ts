@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
+import { copyMigratedDatabase } from "../support/sqlite-template.ts";
 
 let workspace: Workspace;
 
@@ -11,7 +12,9 @@ beforeAll(() => {
 afterAll(() => workspace.clear());
 
 function dataDir(): { GATEWAY_DATA_DIR: string } {
-  return { GATEWAY_DATA_DIR: mkdtempSync(join(workspace.folder, "data-")) };
+  const folder = mkdtempSync(join(workspace.folder, "data-"));
+  copyMigratedDatabase(folder);
+  return { GATEWAY_DATA_DIR: folder };
 }
 
 describe.concurrent("gateway credits, ledger and usage", () => {

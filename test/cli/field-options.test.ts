@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Command } from "commander";
-import { addFieldOptions, readFieldOptions } from "../../src/cli/field-options.ts";
+import { addFieldOptions, readFieldOptions } from "../../src/cli/endpoint/field-options.ts";
 import { KEY_SETTINGS } from "../../src/core/accounts/fields/key-fields.ts";
-import type { SettableFields } from "../../src/core/accounts/fields/resource-fields.ts";
+import { readFields, type SettableFields } from "../../src/core/accounts/fields/resource-fields.ts";
 import { ORGANIZATION_SETTINGS } from "../../src/core/accounts/records/account-fields.ts";
 import { MEMBER_SETTINGS } from "../../src/core/accounts/records/member-fields.ts";
 import { PROVIDER_KEY_SETTINGS } from "../../src/core/provider-keys/provider-key-fields.ts";
@@ -12,7 +12,7 @@ const NOW = Date.parse("2026-11-22T12:00:00Z");
 /** Parses arguments with the options of some fields, and returns the change that they ask for. */
 function readArguments<Fields extends SettableFields>(fields: Fields, args: readonly string[]) {
   const command = addFieldOptions(new Command().exitOverride(), fields, "change");
-  return readFieldOptions(fields, command.parse(args, { from: "user" }).opts(), NOW);
+  return readFields(fields, readFieldOptions(fields, command.parse(args, { from: "user" }).opts(), NOW));
 }
 
 /** The fields without an option; a field with parts needs an option for each part. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type FittingColumn, fitTable } from "../../src/cli/fit-table.ts";
+import { type FittingColumn, fitTable } from "../../src/cli/render/fit-table.ts";
 
 const columns: readonly FittingColumn[] = [
   { title: "hour", cells: ["2027-01-31 22:00Z"], kind: "name", rank: 0 },

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fitTable } from "../../src/cli/format-table.ts";
+import { fitTable } from "../../src/cli/render/format-table.ts";
 
 const HEADINGS = ["id", "model", "note"];
 const ROW = ["gen_01jd0123456789abcdefghij", "openai/gpt-4o-mini", "a refund for the outage of last week"];

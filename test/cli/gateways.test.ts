@@ -7,6 +7,7 @@ import { createWorkspace, type Workspace } from "../support/run-gateway.ts";
 
 test("`gateway gateways list` without a shared database says that there is one gateway", async () => {
   const workspace = createWorkspace();
+  await workspace.run(["migrate"]);
   const { exitCode, stdout } = await workspace.run(["gateways", "list"]);
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining("there is one gateway")]);
   workspace.clear();

@@ -11,10 +11,11 @@ const BYOK_KEY = "own-command-0123456789";
 let vendor: RecordingVendor;
 let workspace: Workspace;
 
-beforeAll(() => {
+beforeAll(async () => {
   vendor = startRecordingVendor();
   workspace = createWorkspace();
   writeFileSync(join(workspace.folder, "gateway.yaml"), yamlFor(vendor));
+  await workspace.run(["migrate"]);
 });
 afterAll(async () => {
   await vendor.stop();

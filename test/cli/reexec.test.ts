@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { COPY_SETTINGS, RUNTIME_SETTINGS, reexecConfigured } from "../../src/cli/reexec.ts";
+import { COPY_SETTINGS, RUNTIME_SETTINGS, reexecConfigured } from "../../src/cli/start/reexec.ts";
 
 type Execution = [file: string, args: readonly string[], env: NodeJS.ProcessEnv];
 

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { removeAtEnd } from "../../src/cli/remove-at-end.ts";
+import { removeAtEnd } from "../../src/cli/operate/remove-at-end.ts";
 import { makeTempFolder } from "../support/temp-folder.ts";
 
-const MODULE = join(import.meta.dir, "../../src/cli/remove-at-end.ts");
+const MODULE = join(import.meta.dir, "../../src/cli/operate/remove-at-end.ts");
 let child: Bun.Subprocess | null = null;
 afterEach(() => child?.kill("SIGKILL"));
 

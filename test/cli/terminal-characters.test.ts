@@ -125,12 +125,15 @@ describe("a command prints no character that a terminal would obey", () => {
 
   test("in one place: no other file of the commands writes to the terminal", () => {
     const folder = join(import.meta.dir, "../../src/cli");
-    const writing = readdirSync(folder).filter((file) =>
-      /console\.(log|error|warn|info)\(|process\.std(out|err)\.write\(/.test(
-        readFileSync(join(folder, file), "utf8"),
-      ),
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+    const writing = files.filter(
+      (file) =>
+        file.endsWith(".ts") &&
+        /console\.(log|error|warn|info)\(|process\.std(out|err)\.write\(/.test(
+          readFileSync(join(folder, file), "utf8"),
+        ),
     );
-    expect(writing).toEqual(["print.ts"]);
+    expect(writing).toEqual(["render/print.ts"]);
   });
 
   test("rejects a note with such characters", async () => {

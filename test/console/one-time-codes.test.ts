@@ -95,6 +95,7 @@ describe("`gateway console`", () => {
     [{ GATEWAY_PORT: "9000", GATEWAY_HOST: "::" }, "http://[::1]:9000/console#code="],
   ])("with %j prints a link to an address that a browser can open", async (environment, link) => {
     const workspace = createWorkspace();
+    await workspace.run(["migrate"], environment);
     const { stdout } = await workspace.run(["console"], environment);
     expect(stdout).toContain(link);
     workspace.clear();
@@ -102,6 +103,7 @@ describe("`gateway console`", () => {
 
   test("needs --url if the gateway has no fixed port", async () => {
     const workspace = createWorkspace();
+    await workspace.run(["migrate"]);
     const { exitCode, stderr } = await workspace.run(["console"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--url")]);
     workspace.clear();

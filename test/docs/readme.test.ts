@@ -198,6 +198,8 @@ describe("the commands of the README", () => {
     const lines = findAll(README, /^ {4}npm run gateway -- (.*?)(?: {2,}#.*)?$/gm);
     const run = lines.map((line) => line.replace(/ #.*/, "")).filter((line) => !NOT_RUN.test(line));
     expect(run.length).toBeGreaterThanOrEqual(4);
+    // The README starts the gateway before.
+    await workspace.run(["migrate"]);
     for (const line of run) {
       const args = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(
         ([, quoted, word]) => quoted ?? (word as string),

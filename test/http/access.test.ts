@@ -155,6 +155,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     body: ({ organization }) => ({ name: "k", account_id: organization }),
     status: organizationOnly(201, 403),
   },
+  "GET /api/admin/keys/:id": {
+    path: ({ keyId }) => `/keys/${keyId}`,
+    status: { ...organizationOnly(200, 200), member: 404 },
+  },
   "PATCH /api/admin/keys/:id": {
     path: ({ keyId }) => `/keys/${keyId}`,
     body: rename,
@@ -190,6 +194,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   "POST /api/admin/accounts/:id/credits": {
     path: accountPath("credits"),
     body: () => ({ amount: "1" }),
+    status: operatorOnly(201),
+  },
+  "POST /api/admin/accounts/:id/purchases": {
+    path: accountPath("purchases"),
+    body: () => ({ id: crypto.randomUUID(), amount: "1" }),
     status: operatorOnly(201),
   },
   "POST /api/admin/accounts/:id/corrections": {
@@ -277,6 +286,17 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: () => "/../console/playground-key",
     body: () => ({}),
     status: managementOnly(201),
+  },
+  "GET /api/admin/provider-keys": { path: () => "/provider-keys", status: operatorOnly(200) },
+  "GET /api/admin/identities": { path: () => "/identities", status: operatorOnly(200) },
+  "POST /api/admin/users/:id/identities": {
+    path: () => "/users/user_none/identities",
+    body: () => ({ issuer: "https://id.example.com", subject: "x" }),
+    status: operatorOnly(400),
+  },
+  "DELETE /api/admin/users/:id/identities/:subject": {
+    path: () => "/users/user_none/identities/x",
+    status: operatorOnly(404),
   },
   "GET /api/admin/sessions": { path: () => "/sessions", status: managementOnly(200) },
   "DELETE /api/admin/sessions/:id": { path: () => "/sessions/sess_none", status: managementOnly(404) },

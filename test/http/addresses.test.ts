@@ -259,7 +259,7 @@ describe("a path or method that does not exist", () => {
     ["POST", "/api/gateway", "GET, HEAD"],
     ["POST", "/healthz", "GET, HEAD"],
     ["PUT", "/api/admin/keys", "GET, POST, HEAD"],
-    ["GET", "/api/admin/keys/key_1", "PATCH, DELETE"],
+    ["PUT", "/api/admin/keys/key_1", "GET, PATCH, DELETE, HEAD"],
   ])("%s %s is a 405 with an `allow` header", async (method, path, allow) => {
     const response = await call(path, { method });
     expect(response.status).toBe(405);

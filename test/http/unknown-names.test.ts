@@ -205,6 +205,7 @@ limits:
 
   test("is used by the command to validate the names of a policy like the management API", async () => {
     const create = (models: string) => workspace.run(["users", "create", "Ada", "--denied-models", models]);
+    await workspace.run(["migrate"]);
     const wrong = await create("opnai/*");
     expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('Did you mean "openai/*"')]);
     expect((await create("openai/*")).exitCode).toBe(0);

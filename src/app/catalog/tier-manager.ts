@@ -5,8 +5,8 @@ import type { ListedTier, TierManager, TierSource } from "../../core/catalog/tie
 import type { TierRecord } from "../../core/catalog/tiers/tier-records.ts";
 import { MAX_TIERS } from "../../core/catalog/tiers/tier-schema.ts";
 import type { StoredTier, TierStore } from "../../core/catalog/tiers/tier-store.ts";
+import { originsOf } from "../config/config-origins.ts";
 import type { Config } from "../config/config-schema.ts";
-import { originsOf } from "../config/load-config.ts";
 import { readTiers } from "./load-tiers.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 

@@ -460,7 +460,9 @@ export const configSchema = z.strictObject({
     .string()
     .min(1)
     .default("./data")
-    .describe("Directory of keys, records and balances. GATEWAY_DATA_DIR.")
+    .describe(
+      "Directory of keys, records and balances. In a file, a relative path is relative to that file. GATEWAY_DATA_DIR.",
+    )
     .meta(RESTART),
   storage: z
     .strictObject({

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigChange } from "../../core/settings/config-reload.ts";
+import { adoptOrigins } from "./config-origins.ts";
 import { type Config, NEEDS_RESTART } from "./config-schema.ts";
-import { adoptOrigins } from "./load-config.ts";
 import { isSecretSetting, MASK, maskConfig } from "./print-config.ts";
 import { listPaths, readSchema, schemasAt } from "./schema-paths.ts";
 

@@ -1,10 +1,10 @@
 import type { ProviderRecord } from "../../core/catalog/records/records.ts";
 import type { Setting } from "../../core/settings/setting.ts";
+import { type ConfigOrigins, originsOf } from "./config-origins.ts";
 import type { Config } from "./config-schema.ts";
 import { needsRestart } from "./diff-configs.ts";
 import { formatReference, mayBeSecret, type Reference } from "./expand-references.ts";
 import type { LiveConfig } from "./live-config.ts";
-import { type ConfigOrigins, originsOf } from "./load-config.ts";
 import { isSecretSetting, MASK, maskAddress, maskConfig } from "./print-config.ts";
 import { type Environment, readFirst } from "./read-provider-keys.ts";
 import { readSchema, type Schema } from "./schema-paths.ts";

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import type { z } from "zod";
 import { parseDatabaseUrl, withPassword } from "../../storage/postgres/connection/database-url.ts";
 import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } from "./config-error.ts";
+import { adoptOrigins, originsOf, setOrigins } from "./config-origins.ts";
 import { type Config, configSchema } from "./config-schema.ts";
 import {
   applyEnvironment,
@@ -10,6 +11,7 @@ import {
   variableProblem,
 } from "./environment-variables.ts";
 import { expandReferences, type ReferringValue, readBounded } from "./expand-references.ts";
+import { locateDataDir } from "./locate-data-dir.ts";
 import type { Environment } from "./read-provider-keys.ts";
 import { describeUnknownKey } from "./suggest-key.ts";
 import { parseYaml, YAML_BOUNDS, type YamlSource } from "./yaml-source.ts";
@@ -111,9 +113,11 @@ export function examineConfig({ source, file }: ConfigFile, environment: Environ
     return variable === undefined ? [] : [variableProblem(variable, path, text)];
   });
   const found = [...problems, ...inFile.map(({ path, text }) => place(path, text)), ...inVariables];
-  const config = effective.success ? effective.data : parseRest(value, effective);
-  if (config === null) return { config, problems: found };
-  origins.set(config.timers, { file, written, variableAt, referring, placeOf });
+  const parsedConfig = effective.success ? effective.data : parseRest(value, effective);
+  if (parsedConfig === null) return { config: null, problems: found };
+  const origin = { file, written, variableAt, referring, placeOf };
+  const config = { ...parsedConfig, data_dir: locateDataDir(parsedConfig.data_dir, origin) };
+  setOrigins(config, origin);
   const withSecret = insertPassword(config);
   adoptOrigins(withSecret.config, config);
   return {
@@ -234,34 +238,6 @@ function listProblems(
         }))
       : [{ path: issue.path, text: messageOf(issue) }],
   );
-}
-
-/** Where the values of a configuration come from. */
-export interface ConfigOrigins {
-  /** The configuration file, which may not exist. */
-  readonly file: string;
-  /** The content of the file, without sections that have no value, with its references expanded. */
-  readonly written: Readonly<Record<string, unknown>>;
-  /** The environment variable of each path that one has set. */
-  readonly variableAt: ReadonlyMap<string, string>;
-  /** The values of the file that had references. */
-  readonly referring: readonly ReferringValue[];
-  /** Returns where a path is written in the file, or its longest prefix that exists. */
-  readonly placeOf: (path: ConfigPath) => ConfigPlace;
-}
-
-/** By the object of one section, which copies of a configuration share. */
-const origins = new WeakMap<Config["timers"], ConfigOrigins>();
-
-/** Returns where the values of a configuration come from; null for one that was not read by `checkConfig`. */
-export function originsOf({ timers }: Config): ConfigOrigins | null {
-  return origins.get(timers) ?? null;
-}
-
-/** Makes a copy of a configuration whose sections were copied too have the origins of the original. */
-export function adoptOrigins(copy: Config, original: Config): void {
-  const found = originsOf(original);
-  if (found !== null) origins.set(copy.timers, found);
 }
 
 /** Returns a problem of a key, for problems that are found after parsing. It names the variable or the line that has the value. */

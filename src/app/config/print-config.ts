@@ -1,8 +1,8 @@
 import { matchPattern } from "../../base/text/match-pattern.ts";
 import type { ConfigPath } from "./config-error.ts";
+import { originsOf } from "./config-origins.ts";
 import type { Config } from "./config-schema.ts";
 import { mayBeSecret } from "./expand-references.ts";
-import { originsOf } from "./load-config.ts";
 import { loadYaml } from "./yaml-source.ts";
 
 /** Stands for a secret. */

@@ -4,6 +4,7 @@ import { isDataDirLocked } from "../../storage/sqlite/connection/data-lock.ts";
 import { readDataDirSchema } from "../../storage/sqlite/connection/database.ts";
 import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
 import { compareSchema } from "../../storage/sqlite/migrations/migrate.ts";
+import { explainFormer, findFormerDataDir } from "../config/locate-data-dir.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
 import { type DoctorScene, type Finding, failure, ok, sharedSchema, warning } from "./finding.ts";
 
@@ -16,8 +17,10 @@ const USUAL_FREE_BYTES = 1_000 * MEGABYTE;
 const OTHERS = 0o077;
 
 /** Checks that the data directory can be used, or created. */
-export function checkDataDirectory({ config: { data_dir } }: DoctorScene): readonly Finding[] {
-  const folder = resolve(data_dir);
+export function checkDataDirectory({ config }: DoctorScene): readonly Finding[] {
+  const former = findFormerDataDir(config);
+  if (former !== null) return [failure(explainFormer(config, former), "Until then a start fails.")];
+  const folder = resolve(config.data_dir);
   const existing = findExisting(folder);
   if (!isWritable(existing))
     return [failure(`${existing} is not writable`, "Give the gateway's user the right to write there.")];

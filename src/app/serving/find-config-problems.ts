@@ -1,3 +1,4 @@
+import { SILENT } from "../../base/failures/log.ts";
 import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
@@ -20,7 +21,6 @@ import { readExportSettings, readMetricsAllowed, readTrustedProxies } from "../c
 import { openMasterKeys } from "../stores/open-master-keys.ts";
 import { type BuiltServing, buildServing } from "./build-serving.ts";
 import { findUnpricedModels } from "./configured-hosts.ts";
-import { SILENT } from "./load-known-names.ts";
 import { findServingProblems } from "./open-serving.ts";
 import { createUpstreams } from "./upstreams.ts";
 

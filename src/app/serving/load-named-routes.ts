@@ -1,8 +1,8 @@
 import { createNamedRoutes, type NamedRoutes } from "../../core/named-routes/named-routes.ts";
 import { type ConfiguredRoute, fromFile } from "../../core/named-routes/route-manager.ts";
 import type { NamedRoute } from "../../core/named-routes/route-records.ts";
+import { originsOf } from "../config/config-origins.ts";
 import type { Config } from "../config/config-schema.ts";
-import { originsOf } from "../config/load-config.ts";
 
 /** Loads the named routes of the operator: the stored ones, then those of the configuration, which precede them. */
 export function loadNamedRoutes(config: Config, stored: readonly NamedRoute[]): NamedRoutes {

@@ -32,6 +32,7 @@ export interface Configured {
     | "bodyWaits"
     | "renameModel"
     | "webhookSecret"
+    | "oidcIssuer"
     | "console"
   >;
   readonly generation: Pick<
@@ -82,6 +83,7 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
         bodyWaits: bodyWaits(timers.client_silence_ms),
         renameModel: readModelRenamer(config),
         webhookSecret: billing.webhook_secret ?? null,
+        oidcIssuer: config.console.oidc?.issuer ?? null,
         console: sources.buildConsole(config),
       },
       generation: {

@@ -7,11 +7,8 @@ import { StoreHealth } from "../../base/failures/store-health.ts";
 import type { Random } from "../../base/secrets/random.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import { createTurnLine } from "../../base/time/next-turn.ts";
-import { createAccountCache } from "../../core/accounts/memory/account-cache.ts";
 import { principalOfAccount } from "../../core/accounts/memory/inference-principal.ts";
-import { createKeyCache } from "../../core/accounts/memory/key-cache.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../core/accounts/records/records.ts";
-import type { CatalogManager } from "../../core/catalog/refresh/catalog-manager.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import { AnswerCache } from "../../core/extensions/answers/answer-cache.ts";
 import { RepeatableAnswers } from "../../core/extensions/answers/repeatable-answers.ts";
@@ -30,7 +27,6 @@ import { createRecentFailures } from "../../core/generation/memory/recent-failur
 import type { TokenCounter } from "../../core/generation/memory/token-counter.ts";
 import { createGate } from "../../core/limits/gate.ts";
 import { type AccountRoutes, createAccountRoutes } from "../../core/named-routes/account-routes.ts";
-import { NamedRouteManager } from "../../core/named-routes/route-manager.ts";
 import {
   createProviderKeyCache,
   type ProviderKeyCache,
@@ -42,7 +38,6 @@ import { Drains } from "../../core/routing/health/drains.ts";
 import type { Health } from "../../core/routing/health/health.ts";
 import { createRetryBudget } from "../../core/routing/health/retry-budget.ts";
 import type { ConfigReload, ReloadOptions } from "../../core/settings/config-reload.ts";
-import type { SettingsStore } from "../../core/settings/settings-store.ts";
 import type { Journal } from "../../core/usage/journal/journal.ts";
 import type { Recorder } from "../../core/usage/journal/recorder.ts";
 import type { TimesRecorder } from "../../core/usage/reports/times-recorder.ts";
@@ -55,21 +50,19 @@ import { startStoreWorker } from "../../storage/sqlite/threads/start-store-worke
 import type { StartStoreThread } from "../../storage/sqlite/threads/store-thread.ts";
 import { TextWebhook, type TextWebhookConfig } from "../../telemetry/webhooks/text-webhook.ts";
 import { createTokenCounter } from "../../tokenizer/token-counter.ts";
-import { createCatalogManager } from "../catalog/catalog-manager.ts";
+import type { RefreshJob } from "../catalog/refresh-catalog.ts";
 import { refreshInThread } from "../catalog/refresh-in-thread.ts";
-import { createTierManager } from "../catalog/tier-manager.ts";
 import type { Config } from "../config/config-schema.ts";
 import { readGuardrails } from "../config/guardrail-schema.ts";
-import { listSettings } from "../config/list-settings.ts";
 import { LiveConfig } from "../config/live-config.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { PlatformKeyLabels } from "../config/platform-key-labels.ts";
-import { listConfiguredRoutes } from "../serving/load-named-routes.ts";
 import { openServing, type ServingSource } from "../serving/open-serving.ts";
 import { createUpstreams, type Upstreams } from "../serving/upstreams.ts";
 import { type JoinedGateways, joinGateways } from "../several/join-gateways.ts";
 import { type CommonState, openCommonState } from "../stores/common-state.ts";
 import { prepareDataDir } from "../stores/data-dir.ts";
+import { findSecret } from "../stores/find-secret.ts";
 import { type MasterKeys, openMasterKeys } from "../stores/open-master-keys.ts";
 import { migrateStores, openStores } from "../stores/open-stores.ts";
 import type { OutageLog } from "../stores/outage-log.ts";
@@ -83,6 +76,7 @@ import { readReadiness } from "../watch/read-readiness.ts";
 import { type Configured, createConfiguredBuilder } from "./build-configured.ts";
 import { createConsoleBuilder } from "./build-console.ts";
 import { buildEvents, type Events, joinObservers } from "./build-events.ts";
+import { buildManagement } from "./build-management.ts";
 import { buildMoney, type Money } from "./build-money.ts";
 import { buildTelemetry, readMetricsAccess, type Telemetry } from "./build-telemetry.ts";
 import { ConfigReloader, rejectReload } from "./config-reloader.ts";
@@ -198,7 +192,9 @@ async function buildParts({
   const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
   const reloader = buildReloader(base, generation);
   const fixed: FixedHttpDeps = {
-    ...buildManagement(base, { ...money, ...secrets }),
+    ...buildManagement({ ...platform, ...base, ...money, ...secrets, runRefresh: refreshOf(base) }),
+    storedResponses: stores.answers,
+    generationFeed: createGenerationFeed(stores, platform),
     ...telemetry.http,
     requestObserver: joinObservers(telemetry.http.requestObserver, events.observer),
     webhooks: events.webhooks,
@@ -501,105 +497,14 @@ function buildGeneration(
   };
 }
 
-/** The parts of `HttpDeps` that identify callers and manage resources. */
-type ManagementDeps = Pick<
-  HttpDeps,
-  | "keyCache"
-  | "accountCache"
-  | "keyStores"
-  | "budgets"
-  | "audit"
-  | "gateways"
-  | "storedResponses"
-  | "catalogManager"
-  | "tierManager"
-  | "routeManager"
-  | "providerKeyStores"
-  | "consoleSessions"
-  | "credits"
-  | "usage"
-  | "usageTimes"
-  | "generationFeed"
-  | "listDamagedLines"
-  | "listSettings"
->;
-
-function buildManagement(
-  { config, live, platform, stores, serving, gatewayId, health }: Base,
-  { ledger, vault, byokKeys, usageTimes, accountRoutes }: Money & Secrets,
-): ManagementDeps {
-  const { clock, log, environment } = platform;
-  const { ids, consoleSessions } = stores;
-  const adminSecret = config.admin_key ?? null;
-  const keyCache = createKeyCache({ store: stores.keys, health, clock, adminSecret });
-  const accountCache = createAccountCache(stores.accounts, health, stores.budgets);
-  return {
-    keyCache,
-    consoleSessions,
-    accountCache,
-    keyStores: stores,
-    budgets: stores.budgets,
-    audit: stores.audit,
-    gateways: stores.gateways,
-    storedResponses: stores.answers,
-    catalogManager: buildCatalogManager(live, clock, { stores, serving, gatewayId }),
-    tierManager: createTierManager({
-      config: () => live.current(),
-      clock,
-      store: stores.tiers,
-      onChanged: () => refreshServing({ stores, serving }),
-    }),
-    routeManager: new NamedRouteManager({
-      store: stores.namedRoutes,
-      clock,
-      configured: () => listConfiguredRoutes(live.current()),
-      async onChanged(accountId) {
-        if (accountId === null) await refreshServing({ stores, serving });
-        else accountRoutes.changed(accountId);
-      },
-    }),
-    providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
-    credits: { store: stores.ledger, ledger, clock, ids },
-    usage: stores.usage,
-    usageTimes,
-    generationFeed: createGenerationFeed(stores, { clock, log }),
-    listDamagedLines: stores.listDamagedLines,
-    listSettings: () => listSettings({ live, environment, providers: serving.current().catalog.providers }),
-  };
-}
-
-function buildCatalogManager(
-  live: LiveConfig,
-  clock: Clock,
-  { stores, serving, gatewayId }: Pick<Resources, "stores" | "serving" | "gatewayId">,
-): CatalogManager {
+/** Returns a function that refreshes the catalog in a thread of its own. */
+function refreshOf({ live, platform }: Base) {
   const { data_dir, database } = live.current();
-  return createCatalogManager({
-    config: () => live.current(),
-    clock,
-    store: stores.catalog,
-    leases: stores.leases,
-    owner: gatewayId,
-    onChanged: () => refreshServing({ stores, serving }),
-    runRefresh: (job) => refreshInThread({ config: { data_dir, database }, job }, clock),
-  });
-}
-
-/** Serves what this process has just stored. */
-async function refreshServing({ stores, serving }: Pick<Resources, "stores" | "serving">): Promise<void> {
-  // If that fails, the next regular reading finds the change.
-  await stores.changes.read().catch(() => {});
-  await serving.refresh();
+  return (job: RefreshJob) => refreshInThread({ config: { data_dir, database }, job }, platform.clock);
 }
 
 /** Returns an id for a gateway at its first start. Version 0.1 kept the id of its only gateway in the settings. */
 async function chooseGatewayId({ settings, ids, isShared }: Stores): Promise<string> {
   const former = isShared ? null : await settings.findSetting("gateway_id");
   return former ?? ids.next("gateway");
-}
-
-/** Returns a secret that is generated once per data directory, so that hashes made with it survive a restart. */
-async function findSecret(name: string, settings: SettingsStore, random: Random): Promise<string> {
-  await settings.addSetting(name, Buffer.from(random.bytes(32)).toString("hex"));
-  return (await settings.findSetting(name)) as string;
 }

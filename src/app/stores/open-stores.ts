@@ -1,4 +1,3 @@
-import { makePrivateFolder } from "../../storage/files/private-files.ts";
 import { nameDatabase } from "../../storage/postgres/connection/database-url.ts";
 import { migrateDatabase } from "../../storage/postgres/migrations/migrate.ts";
 import { migrateDataDir } from "../../storage/sqlite/connection/database.ts";
@@ -37,11 +36,10 @@ export async function migrateStores(
 
 /**
  * Opens the configured stores: of PostgreSQL if `database.url` is set, else of SQLite. Gateway and commands open them here and nowhere
- * else. Other processes may have them open. SQLite's are created if they do not exist.
+ * else. Other processes may have them open.
  * @throws Error if the database does not have the tables of this version, or is unavailable.
  */
 export async function openStores(config: StoreConfig, platform: StorePlatform): Promise<Stores> {
-  makePrivateFolder(config.data_dir);
   const { url } = config.database;
   return url === undefined ? openSqliteStores(config, platform) : openPostgresStores(config, url, platform);
 }

@@ -10,3 +10,6 @@ export interface Log {
   warn(event: string, fields?: Fields): void;
   error(event: string, fields?: Fields): void;
 }
+
+/** Writes nothing. For commands: problems of the catalog are logged by the gateway. */
+export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

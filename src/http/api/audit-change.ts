@@ -1,14 +1,12 @@
 import { GatewayError, statusOf } from "../../base/failures/errors.ts";
-import {
-  type AnonymousPrincipal,
-  credentialIdOf,
-  type Principal,
-} from "../../core/accounts/records/principal.ts";
 import type { AuditDraft } from "../../core/audit/records.ts";
-import type { HttpDeps } from "../context/context.ts";
+import type { StoreDeps } from "../context/store-deps.ts";
 
-/** The principals that can make changes. */
-export type AuditedPrincipal = Exclude<Principal, AnonymousPrincipal>;
+/** Who makes a change and how, as the audit log records it. */
+export interface AuditSource extends Pick<AuditDraft, "action" | "keyId" | "userId" | "requestId"> {
+  /** The account of the credentials; null for the operator. */
+  readonly accountId: string | null;
+}
 
 /** A change that a request has made, as the audit log records it. */
 export interface AuditDetails {
@@ -20,22 +18,15 @@ export interface AuditDetails {
   readonly changes?: Readonly<Record<string, unknown>>;
 }
 
-/** A request that makes a change. */
-interface ChangingRequest {
-  readonly principal: AuditedPrincipal;
+/** The input of a change. */
+interface ChangingInput {
   readonly params: unknown;
   readonly body: unknown;
-  readonly deps: HttpDeps;
-  readonly requestId: string;
+  readonly deps: Pick<StoreDeps, "audit" | "log" | "clock" | "generation">;
 }
 
 /** Replaces a value that may be a secret. */
 const REDACTED = "(not kept)";
-
-interface Action {
-  readonly method: string;
-  readonly path: string;
-}
 
 /**
  * Makes a change whose audit entry survives a crash: the entry is begun before the change is made, and one that is neither
@@ -43,12 +34,12 @@ interface Action {
  * `commitChange`.
  */
 export async function makeChange<T>(
-  action: Action,
-  request: ChangingRequest,
+  source: AuditSource,
+  input: ChangingInput,
   make: () => Promise<T> | T,
 ): Promise<{ readonly result: T; readonly entryId: number }> {
-  const { audit, generation } = request.deps;
-  const entryId = await audit.beginChange(draftEntry(action, request, {}), generation.gatewayId);
+  const { audit, generation } = input.deps;
+  const entryId = await audit.beginChange(draftEntry(source, input, {}), generation.gatewayId);
   try {
     return { result: await make(), entryId };
   } catch (error) {
@@ -65,12 +56,12 @@ const INTERNAL = 500;
  * entries go to the process log.
  */
 export async function commitChange(
-  action: Action,
-  request: ChangingRequest,
+  source: AuditSource,
+  input: ChangingInput,
   { entryId, details }: { readonly entryId: number; readonly details: readonly AuditDetails[] },
 ): Promise<void> {
-  const { audit, log } = request.deps;
-  const drafts = (details.length > 0 ? details : [{}]).map((one) => draftEntry(action, request, one));
+  const { audit, log } = input.deps;
+  const drafts = (details.length > 0 ? details : [{}]).map((one) => draftEntry(source, input, one));
   try {
     await audit.commitChange(entryId, drafts);
   } catch (error) {
@@ -82,19 +73,15 @@ export async function commitChange(
 }
 
 function draftEntry(
-  { method, path }: Action,
-  { principal, params, body, deps, requestId }: ChangingRequest,
+  { accountId, ...source }: AuditSource,
+  { params, body, deps }: ChangingInput,
   details: AuditDetails,
 ): AuditDraft {
-  const key = principal.kind === "key" ? principal.key : null;
   return {
+    ...source,
     at: deps.clock.now(),
-    keyId: credentialIdOf(principal),
-    userId: key?.userId ?? null,
-    action: `${method} ${path}`,
-    accountId: details.accountId ?? key?.accountId ?? null,
+    accountId: details.accountId ?? accountId,
     target: details.target ?? (Object.values(params as Record<string, string>).join("/") || null),
-    requestId,
     changes: details.changes ?? withoutValues(body),
   };
 }

@@ -1,27 +1,40 @@
 import { z } from "zod";
 import { type ErrorCode, fail, failureOf } from "../../base/failures/errors.ts";
-import { credentialIdOf, type Principal } from "../../core/accounts/records/principal.ts";
+import { ADMIN_KEY_ID, credentialIdOf, type Principal } from "../../core/accounts/records/principal.ts";
 import { parseBody } from "../../wire/json/check-fields.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
+import type { StoreDeps } from "../context/store-deps.ts";
 import { urlOf } from "../context/url-of.ts";
 import { admit } from "../middleware/admit.ts";
 import type { Access, PrincipalFor } from "../middleware/authorize.ts";
 import { hasRecentSignIn, requireRecentSignIn } from "../middleware/recent-sign-in.ts";
-import { type AuditDetails, type AuditedPrincipal, commitChange, makeChange } from "./audit-change.ts";
+import { type AuditDetails, type AuditSource, commitChange, makeChange } from "./audit-change.ts";
 import { respondOnce } from "./respond-once.ts";
 import { findSignInRule, type RuledRequest, type SignInRule } from "./sign-in-rules.ts";
 
 type Schema = z.ZodType;
 
-/** The validated input of an endpoint's handler. */
-export interface ApiInput<Principal, Params, Query, Body> {
+/** What an endpoint needs to answer: the stores alone, or the memory and connections of a running gateway. */
+export type Needs = "stores" | "gateway";
+
+/** The validated input of a handler that needs only the stores. */
+export interface StoreInput<Principal, Params, Query, Body> {
   readonly principal: Principal;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly headers: Headers;
+  readonly deps: StoreDeps;
+  /** The id of the console session that the request belongs to; null without one. */
+  readonly sessionId: string | null;
+  /** Sets the audit entry of a change. Without a call the entry has the ids of the path and the names of the body's fields. */
+  audit(details: AuditDetails): void;
+}
+
+/** The validated input of a handler that needs a running gateway. */
+interface GatewayInput<Principal, Params, Query, Body>
+  extends Omit<StoreInput<Principal, Params, Query, Body>, "deps"> {
   readonly deps: HttpDeps;
-  readonly requestId: string;
   readonly request: Request;
   readonly context: RequestContext;
   /**
@@ -29,9 +42,12 @@ export interface ApiInput<Principal, Params, Query, Body> {
    * unavailable it is as it was.
    */
   currentPrincipal(): Promise<Principal | null>;
-  /** Sets the audit entry of a change. Without a call the entry has the ids of the path and the names of the body's fields. */
-  audit(details: AuditDetails): void;
 }
+
+/** The validated input of an endpoint's handler. */
+type InputFor<N extends Needs, Principal, Params, Query, Body> = N extends "gateway"
+  ? GatewayInput<Principal, Params, Query, Body>
+  : StoreInput<Principal, Params, Query, Body>;
 
 /** An endpoint of the management or self-service API. Routing, validation and the OpenAPI document derive from it. */
 export interface Endpoint<
@@ -39,6 +55,8 @@ export interface Endpoint<
   Params extends Schema = Schema,
   Query extends Schema = Schema,
   Body extends Schema = Schema,
+  Response extends Schema = Schema,
+  N extends Needs = Needs,
 > {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** The path, with `:name` for parameters: `/api/admin/keys/:id`. */
@@ -49,12 +67,17 @@ export interface Endpoint<
   readonly tag: string;
   /** A short imperative sentence without a full stop. */
   readonly summary: string;
+  /**
+   * What the handler needs. Default: the stores, so that commands run the endpoint in their own process. A command asks a running
+   * gateway for the others.
+   */
+  readonly needs?: N;
   readonly access: A;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   /** The schema of the response body. */
-  readonly response: Schema;
+  readonly response: Response;
   /** Status of a successful response. Default: 200. */
   readonly status?: 201;
   /** Status returned instead of `status` when the resource already exists. */
@@ -72,7 +95,7 @@ export interface Endpoint<
   /** The response contains a secret, so it is not stored for a repeated request with the same Idempotency-Key. */
   readonly respondsWithSecret?: true;
   handle(
-    input: ApiInput<PrincipalFor<A>, z.infer<Params>, z.infer<Query>, z.infer<Body>>,
+    input: InputFor<N, PrincipalFor<A>, z.infer<Params>, z.infer<Query>, z.infer<Body>>,
   ): Promise<unknown> | unknown;
 }
 
@@ -85,7 +108,9 @@ export function defineEndpoint<
   Params extends Schema,
   Query extends Schema,
   Body extends Schema,
->(endpoint: Endpoint<A, Params, Query, Body>): Endpoint<A, Params, Query, Body> {
+  Response extends Schema,
+  const N extends Needs = "stores",
+>(endpoint: Endpoint<A, Params, Query, Body, Response, N>): Endpoint<A, Params, Query, Body, Response, N> {
   return endpoint;
 }
 
@@ -105,12 +130,49 @@ export function serveEndpoint(endpoint: Endpoint): Handler {
     // There is no principal to record before the sign-in. Its handler writes the audit entry.
     if (endpoint.access.kind === "sign_in")
       return respond(endpoint, await endpoint.handle(input as HandlerInput));
-    if (!isAudited(input)) throw new Error(`${endpoint.path} admits anonymous callers`);
-    if ((endpoint.method === "GET" || endpoint.changesNothing === true) && !endpoint.audited)
-      return respond(endpoint, await endpoint.handle(input as HandlerInput));
+    const source = sourceOf(endpoint, input);
+    if (!isAudited(endpoint)) return respond(endpoint, await endpoint.handle(input as HandlerInput));
     const name = endpoint.method === "POST" ? request.headers.get("idempotency-key") : null;
-    return name === null ? change(endpoint, input, details) : changeOnce(endpoint, input, { name, details });
+    const change: Change = { endpoint, input, source, details };
+    return name === null ? makeAudited(change) : makeOnce(change, name);
   };
+}
+
+/** A call of an endpoint by a command. */
+interface CommandCall {
+  readonly deps: StoreDeps;
+  /** The command with its words, as the audit log records it: `gateway keys create`. */
+  readonly command: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Runs an endpoint that needs only the stores for a command: the same validation, handler and audit entry as for a request, with the
+ * rights of the operator and without a server.
+ * @throws GatewayError as the endpoint; Error for one that needs a running gateway.
+ */
+export async function runForCommand(
+  endpoint: Endpoint,
+  { deps, command, params, query, body }: CommandCall,
+): Promise<Response> {
+  if (endpoint.needs === "gateway") throw new Error(`${endpoint.path} needs a running gateway`);
+  const details: AuditDetails[] = [];
+  const input: StoreInput<Principal, unknown, unknown, unknown> = {
+    principal: { kind: "operator", keyId: ADMIN_KEY_ID },
+    params: validate(endpoint.params, params, "path"),
+    query: validate(endpoint.query, query, "query"),
+    body: validate(endpoint.body, body, "body"),
+    headers: new Headers(),
+    deps,
+    sessionId: null,
+    audit: (one) => void details.push(one),
+  };
+  const source = { action: command, keyId: null, userId: null, accountId: null, requestId: null };
+  return isAudited(endpoint)
+    ? makeAudited({ endpoint, input, source, details })
+    : respond(endpoint, await endpoint.handle(input as HandlerInput));
 }
 
 /** Returns whether an endpoint needs a recent sign-in. A change that no rule is about does. */
@@ -120,9 +182,9 @@ export function signInRuleOf({ method, path, access, changesNothing }: Endpoint)
   return findSignInRule(method, path) ?? "always";
 }
 
-type Input<P> = ApiInput<P, unknown, unknown, unknown> & { readonly url: URL };
-type AnyInput = Input<AuditedPrincipal>;
+type AnyInput = StoreInput<Principal, unknown, unknown, unknown>;
 type HandlerInput = Parameters<Endpoint["handle"]>[0];
+type ReadInput = GatewayInput<Principal, unknown, unknown, unknown>;
 
 interface AdmittedRequest {
   readonly request: Request;
@@ -135,16 +197,15 @@ interface AdmittedRequest {
 function readInput(
   endpoint: Endpoint,
   { request, context, principal, body, details }: AdmittedRequest,
-): Input<Principal> {
-  const url = urlOf(request);
+): ReadInput {
   return {
     principal,
     params: validate(endpoint.params, context.params, "path"),
-    query: validate(endpoint.query, Object.fromEntries(url.searchParams), "query"),
+    query: validate(endpoint.query, Object.fromEntries(urlOf(request).searchParams), "query"),
     body: validate(endpoint.body, parseJson(body), "body"),
     headers: request.headers,
     deps: context.deps,
-    requestId: context.requestId,
+    sessionId: context.session?.id ?? null,
     request,
     context,
     currentPrincipal: () =>
@@ -152,51 +213,65 @@ function readInput(
         (admission): Principal => admission.principal,
         (error) => (failureOf(error).code === "unavailable" ? principal : null),
       ),
-    url,
     audit: (one) => void details.push(one),
   };
 }
 
-function isAudited(input: Input<Principal>): input is AnyInput {
-  return input.principal.kind !== "anonymous";
+/** Returns whether a call has entries in the audit log. */
+function isAudited({ method, changesNothing, audited }: Endpoint): boolean {
+  return audited === true || (method !== "GET" && changesNothing !== true);
+}
+
+/** @throws Error for an endpoint that admits anonymous callers, whose changes would have no author. */
+function sourceOf({ method, path }: Endpoint, { principal, context }: ReadInput): AuditSource {
+  if (principal.kind === "anonymous") throw new Error(`${path} admits anonymous callers`);
+  const key = principal.kind === "key" ? principal.key : null;
+  return {
+    action: `${method} ${path}`,
+    keyId: credentialIdOf(principal),
+    userId: key?.userId ?? null,
+    accountId: key?.accountId ?? null,
+    requestId: context.requestId,
+  };
 }
 
 function respond(endpoint: Endpoint, result: unknown): Response {
   return result instanceof Response ? result : Response.json(result, { status: endpoint.status ?? 200 });
 }
 
-async function change(
-  endpoint: Endpoint,
-  input: AnyInput,
-  details: readonly AuditDetails[],
-): Promise<Response> {
+/** A change that is made with its audit entries. */
+interface Change {
+  readonly endpoint: Endpoint;
+  readonly input: AnyInput;
+  readonly source: AuditSource;
+  /** Filled by the handler. */
+  readonly details: readonly AuditDetails[];
+}
+
+async function makeAudited({ endpoint, input, source, details }: Change): Promise<Response> {
   const make = () => endpoint.handle(input as HandlerInput);
-  const { result, entryId } = await makeChange(endpoint, input, make);
-  await commitChange(endpoint, input, { entryId, details });
+  const { result, entryId } = await makeChange(source, input, make);
+  await commitChange(source, input, { entryId, details });
   return respond(endpoint, result);
 }
 
-async function changeOnce(
-  endpoint: Endpoint,
-  input: AnyInput,
-  { name, details }: { readonly name: string; readonly details: readonly AuditDetails[] },
-): Promise<Response> {
-  const { deps, principal, body, url } = input;
+async function makeOnce({ endpoint, input, source, details }: Change, name: string): Promise<Response> {
+  const { request, deps } = input as ReadInput;
+  const url = urlOf(request);
   const storage = { responses: deps.storedResponses, now: deps.clock.now };
   const idempotent = {
     name,
-    keyId: credentialIdOf(principal),
-    content: JSON.stringify([endpoint.method, url.pathname + url.search, body]),
+    keyId: source.keyId as string,
+    content: JSON.stringify([endpoint.method, url.pathname + url.search, input.body]),
     respondsWithSecret: endpoint.respondsWithSecret === true,
   };
   let entryId: number | null = null;
   const response = await respondOnce(storage, idempotent, async () => {
-    const make = () => endpoint.handle(input as HandlerInput);
-    const change = await makeChange(endpoint, input, make);
+    const change = await makeChange(source, input, () => endpoint.handle(input as HandlerInput));
     entryId = change.entryId;
     return { status: endpoint.status ?? 200, body: change.result };
   });
-  if (entryId !== null) await commitChange(endpoint, input, { entryId, details });
+  if (entryId !== null) await commitChange(source, input, { entryId, details });
   return new Response(response.body, {
     status: response.status,
     headers: {

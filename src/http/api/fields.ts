@@ -3,7 +3,7 @@ import { fail } from "../../base/failures/errors.ts";
 import { parseDollars } from "../../base/numbers/money.ts";
 import type { AccountRecord } from "../../core/accounts/records/records.ts";
 import { PlainText } from "../../core/catalog/records/plain-text-schema.ts";
-import type { HttpDeps } from "../context/context.ts";
+import type { StoreDeps } from "../context/store-deps.ts";
 
 /** A signed amount of US dollars in a body, parsed to nanodollars. */
 export const amountField = z
@@ -43,6 +43,6 @@ export const noteField = PlainText.trim()
  * Returns the account with an id.
  * @throws GatewayError `not_found`.
  */
-export async function requireAccount({ accountCache }: HttpDeps, id: string): Promise<AccountRecord> {
+export async function requireAccount({ accountCache }: StoreDeps, id: string): Promise<AccountRecord> {
   return (await accountCache.account(id)) ?? fail("not_found", "There is no account with that id.");
 }

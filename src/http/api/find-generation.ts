@@ -1,12 +1,12 @@
 import type { UsageRecord } from "../../core/usage/records/records.ts";
-import type { HttpDeps } from "../context/context.ts";
+import type { StoreDeps } from "../context/store-deps.ts";
 
 /**
  * Returns the newest version of a generation's record, by its id or by the id of its request; null if there is none. Rejects with a
  * `StoreError`.
  */
 export async function findGeneration(
-  { generation, usage }: Pick<HttpDeps, "generation" | "usage">,
+  { generation, usage }: Pick<StoreDeps, "generation" | "usage">,
   id: string,
 ): Promise<UsageRecord | null> {
   if (id.startsWith("gen_")) return generation.recorder.find(id);

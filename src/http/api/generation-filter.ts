@@ -7,7 +7,7 @@ import { canonicalModel } from "../../core/catalog/served/catalog.ts";
 import type { IdentityHash } from "../../core/generation/memory/identity-hash.ts";
 import type { GenerationFilter } from "../../core/usage/generations/generation-list.ts";
 import { OUTCOMES } from "../../core/usage/records/records.ts";
-import type { HttpDeps } from "../context/context.ts";
+import type { StoreDeps } from "../context/store-deps.ts";
 import { listedAccountOf, listedUserOf } from "./access.ts";
 
 const time = z.iso.datetime({ offset: true }).optional();
@@ -42,7 +42,7 @@ export const GENERATION_FILTER = {
 
 const schema = z.object(GENERATION_FILTER);
 
-type FilterDeps = Pick<HttpDeps["generation"], "hashIdentity" | "serving">;
+type FilterDeps = Pick<StoreDeps["generation"], "hashIdentity" | "serving">;
 
 /**
  * Returns the filter of a query, for what the principal may see.

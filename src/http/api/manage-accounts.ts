@@ -10,7 +10,7 @@ import {
 import type { ManagementPrincipal } from "../../core/accounts/records/principal.ts";
 import type { AccountRecord } from "../../core/accounts/records/records.ts";
 import { requireOperatorFor, requireOwnAccount } from "./access.ts";
-import type { ApiInput } from "./endpoint.ts";
+import type { StoreInput } from "./endpoint.ts";
 import { makePage, type PageQuery } from "./pages.ts";
 
 const USER_SHAPE = changeShape(USER_SETTINGS);
@@ -37,7 +37,7 @@ type NewBody = z.infer<typeof NewOrganizationBody | typeof NewUserBody> & {
   readonly owner?: string | undefined;
 };
 type Input<Params, Body> = Pick<
-  ApiInput<ManagementPrincipal, Params, unknown, Body>,
+  StoreInput<ManagementPrincipal, Params, unknown, Body>,
   "principal" | "params" | "body" | "deps" | "audit"
 >;
 
@@ -59,6 +59,7 @@ export async function postAccount(
 }
 
 interface AccountPageQuery extends PageQuery {
+  readonly named?: string | undefined;
   readonly email?: string | undefined;
   readonly external_id?: string | undefined;
 }
@@ -66,13 +67,13 @@ interface AccountPageQuery extends PageQuery {
 /** Returns a page of the accounts of a kind, newest first. */
 export function listAccounts(
   kind: Kind,
-  { query, deps }: Pick<ApiInput<unknown, unknown, AccountPageQuery, unknown>, "query" | "deps">,
+  { query, deps }: Pick<StoreInput<unknown, unknown, AccountPageQuery, unknown>, "query" | "deps">,
 ) {
-  const { email, external_id: externalId, after: afterId } = query;
+  const { named: alias, email, external_id: externalId, after: afterId } = query;
   const { accounts } = deps.keyStores;
   return makePage({
     limit: query.limit,
-    load: (limit) => accounts.listAccounts({ kind, email, externalId, afterId, limit }),
+    load: (limit) => accounts.listAccounts({ kind, alias, email, externalId, afterId, limit }),
     present: presentAccount,
     cursorOf: ({ id }) => id,
   });

@@ -1,12 +1,12 @@
 import { type BudgetChangeBody, readBudgetChange } from "../../core/accounts/records/budget-fields.ts";
-import type { HttpDeps } from "../context/context.ts";
+import type { StoreDeps } from "../context/store-deps.ts";
 
 /** What a rule reads of a request that has been validated. */
 export interface RuledRequest {
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
-  readonly deps: Pick<HttpDeps, "budgets" | "keyStores">;
+  readonly deps: Pick<StoreDeps, "budgets" | "keyStores">;
 }
 
 /**
@@ -23,6 +23,7 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   // Money.
   "POST /api/admin/accounts/:id/credits": "always",
   "POST /api/admin/accounts/:id/corrections": "always",
+  "POST /api/admin/accounts/:id/purchases": "always",
   "POST /api/admin/generations/:id/refund": "always",
   // Overdraft, plan, policy, limits, a first owner.
   "POST /api/admin/users": hasOther(NAMES),
@@ -65,6 +66,9 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "POST /api/admin/webhooks/test": "never",
   "DELETE /api/console/session": "never",
   "DELETE /api/admin/sessions/:id": "never",
+  // Who a person is, and with it the rights of that person.
+  "POST /api/admin/users/:id/identities": "always",
+  "DELETE /api/admin/users/:id/identities/:subject": "always",
 };
 
 /** Returns the rule of an endpoint that changes something; undefined if the list has none. */

@@ -14,6 +14,7 @@ import type { CatalogManager } from "../../core/catalog/refresh/catalog-manager.
 import type { TierManager } from "../../core/catalog/tiers/tier-manager.ts";
 import type { ConsoleSession } from "../../core/console/console-session.ts";
 import type { ConsoleSessionStore } from "../../core/console/console-session-store.ts";
+import type { IdentityStore } from "../../core/console/identity-store.ts";
 import type { Webhooks } from "../../core/events/webhooks.ts";
 import type { RepeatableAnswers } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
@@ -70,6 +71,10 @@ export interface HttpDeps {
   readonly credits: Credits;
   /** The stored sessions of the console, also while it is disabled. */
   readonly consoleSessions: ConsoleSessionStore;
+  /** The people of the OpenID Connect provider who are linked to users. */
+  readonly identities: IdentityStore;
+  /** The issuer of the configured OpenID Connect provider; null if none is configured. */
+  readonly oidcIssuer: string | null;
   /** Null if the console is disabled. */
   readonly console: ConsoleDeps | null;
   /** The source of usage reports and of lists of generations. */

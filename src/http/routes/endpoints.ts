@@ -1,7 +1,7 @@
 import { type Endpoint, serveEndpoint } from "../api/endpoint.ts";
 import type { Handler } from "../context/context.ts";
 import { deleteBudget, getBudget, listBudgets, patchBudget, postBudget } from "./accounts/admin-budgets.ts";
-import { deleteKey, listKeys, patchKey, postKey } from "./accounts/admin-keys.ts";
+import { deleteKey, getManagedKey, listKeys, patchKey, postKey } from "./accounts/admin-keys.ts";
 import { deleteMember, listMembers, putOrganizationMember } from "./accounts/admin-members.ts";
 import {
   getOrganization,
@@ -12,6 +12,7 @@ import {
 import { dryRunOfPolicy } from "./accounts/admin-policy.ts";
 import {
   deleteProviderKey,
+  listAllProviderKeys,
   listProviderKeys,
   patchProviderKey,
   postProviderKey,
@@ -22,6 +23,7 @@ import { getUser, listUsers, patchUser, postUser } from "./accounts/admin-users.
 import { deleteSession, getSession, postSession } from "./accounts/console-session.ts";
 import { postPlaygroundKey } from "./accounts/playground-key.ts";
 import { getActivity, getCredits, getKey } from "./accounts/self-service.ts";
+import { deleteIdentity, listIdentities, postIdentity } from "./admin-identities.ts";
 import {
   approveCatalogChange,
   getCatalog,
@@ -31,7 +33,7 @@ import {
 } from "./models/admin-catalog.ts";
 import { getCatalogModel, listCatalogModels } from "./models/admin-models.ts";
 import { listBalances } from "./money/admin-balances.ts";
-import { postCorrection, postCredits, postRefund } from "./money/admin-credits.ts";
+import { postCorrection, postCredits, postPurchase, postRefund } from "./money/admin-credits.ts";
 import { getBalance, getLedgerCheck, listHolds, listLedger } from "./money/admin-ledger.ts";
 import { postPayment } from "./money/payments.ts";
 import { getAuditVerdict, listAudit } from "./platform/admin-audit.ts";
@@ -77,6 +79,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteMember,
   listKeys,
   postKey,
+  getManagedKey,
   patchKey,
   deleteKey,
   listGenerations,
@@ -92,6 +95,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listAudit,
   getAuditVerdict,
   postCredits,
+  postPurchase,
   postCorrection,
   postRefund,
   getBalance,
@@ -104,6 +108,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getKey,
   getCredits,
   getActivity,
+  listAllProviderKeys,
   listProviderKeys,
   postProviderKey,
   patchProviderKey,
@@ -127,6 +132,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteSession,
   listSessions,
   deleteAdminSession,
+  listIdentities,
+  postIdentity,
+  deleteIdentity,
   listSettings,
   reloadSettings,
   postPlaygroundKey,

@@ -240,6 +240,14 @@ export const UserFieldsView = z.object(viewShape(USER_FIELDS));
 
 /** The filters of a list of organizations. */
 export const ORGANIZATION_FILTERS = {
+  named: z
+    .string()
+    .min(1)
+    .max(320)
+    .optional()
+    .describe(
+      "Only accounts that have this text as their name, e-mail address or `external_id`. Of names and addresses the case does not matter.",
+    ),
   external_id: ExternalIdInput.optional().describe("Only the account with this `external_id`."),
 };
 

@@ -24,7 +24,7 @@ import {
 } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
-import type { HttpDeps } from "../../context/context.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 
 const TAG = "Budgets";
 const PATH = "/api/admin/budgets";
@@ -155,7 +155,7 @@ export const deleteBudget = defineEndpoint({
 
 /** @throws GatewayError `not_found`, also for a budget of an account that the principal may not manage. */
 async function findOwn(
-  { budgets }: HttpDeps,
+  { budgets }: StoreDeps,
   principal: ManagementPrincipal,
   id: string,
 ): Promise<BudgetRecord> {
@@ -167,7 +167,7 @@ async function findOwn(
 
 /** @throws GatewayError `not_found`; `permission_denied` if only the operator may change it. */
 async function findChangeable(
-  deps: HttpDeps,
+  deps: StoreDeps,
   principal: ManagementPrincipal,
   id: string,
 ): Promise<BudgetRecord> {
@@ -176,14 +176,14 @@ async function findChangeable(
   return fail("permission_denied", "The operator has set this budget. Only the operator may change it.");
 }
 
-async function present(deps: HttpDeps, budget: BudgetRecord) {
+async function present(deps: StoreDeps, budget: BudgetRecord) {
   const [view] = await presentAll(deps, [budget]);
   return view as BudgetOf;
 }
 
 type BudgetOf = ReturnType<typeof presentBudget>;
 
-async function presentAll({ budgets, clock }: HttpDeps, listed: readonly BudgetRecord[]) {
+async function presentAll({ budgets, clock }: StoreDeps, listed: readonly BudgetRecord[]) {
   const statuses = await readBudgetStatuses(budgets, listed, clock.now());
   return listed.map((budget, at) => presentBudget(budget, statuses[at] as BudgetStatus));
 }

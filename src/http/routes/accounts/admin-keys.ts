@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
+import { toDollars } from "../../../base/numbers/money.ts";
 import { KEY_IDENTITY, KEY_SETTINGS, KeyView, presentKey } from "../../../core/accounts/fields/key-fields.ts";
 import { changeShape, IdInput, readFields } from "../../../core/accounts/fields/resource-fields.ts";
 import { changeKey, issueKey, type KeyChange } from "../../../core/accounts/manage/manage-keys.ts";
@@ -11,12 +12,13 @@ import {
   listedAccountOf,
   listedUserOf,
   managedAccountOf,
+  mayRead,
   requireOwnAccount,
   requireRank,
 } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
-import type { HttpDeps } from "../../context/context.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 
 const CHANGE_SHAPE = changeShape(KEY_SETTINGS);
 const ChangeBody = z.strictObject(CHANGE_SHAPE);
@@ -84,6 +86,12 @@ export const listKeys = defineEndpoint({
     ...PAGE_QUERY,
     account_id: IdInput.optional().describe("Only the keys of this account."),
     user_id: IdInput.optional().describe("Only the keys of this user."),
+    name: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe("Only the keys with this name, whose case does not matter."),
   }),
   body: NOTHING,
   response: pageView(KeyView),
@@ -97,11 +105,37 @@ export const listKeys = defineEndpoint({
           limit,
           ...(accountId === null ? {} : { accountId }),
           ...(userId === null ? {} : { userId }),
+          ...(query.name === undefined ? {} : { name: query.name }),
           ...(query.after === undefined ? {} : { afterId: query.after }),
         }),
       present: presentKey,
       cursorOf: ({ id }) => id,
     });
+  },
+});
+
+/** `GET /api/admin/keys/{id}`: a key, and the amount spent with it. */
+export const getManagedKey = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/keys/:id",
+  tag: "Keys",
+  summary: "Retrieve a key without its secret, and the amount spent with it",
+  access: ACCOUNT_MEMBERS,
+  params: z.object({ id: IdInput }),
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({
+    data: KeyView.extend({
+      usage: z.number().describe("US dollars spent with the key."),
+      usage_nanodollars: z.int(),
+    }),
+  }),
+  async handle({ principal, params, deps }) {
+    const key = await deps.keyStores.keys.findKey(params.id);
+    if (key === null || !mayRead(principal, key)) return rejectUnknownKey();
+    await deps.generation.recorder.drain();
+    const spent = await deps.credits.store.sumSpending({ keyId: key.id });
+    return { data: { ...presentKey(key), usage: toDollars(spent), usage_nanodollars: spent } };
   },
 });
 
@@ -147,7 +181,7 @@ export const deleteKey = defineEndpoint({
 });
 
 /** Returns a key that the principal may change. */
-async function findOwnKey(deps: HttpDeps, principal: ManagementPrincipal, id: string): Promise<KeyRecord> {
+async function findOwnKey(deps: StoreDeps, principal: ManagementPrincipal, id: string): Promise<KeyRecord> {
   const key = await deps.keyStores.keys.findKey(id);
   if (key === null || !(principal.kind === "operator" || key.accountId === principal.account.id))
     return rejectUnknownKey();
@@ -157,7 +191,7 @@ async function findOwnKey(deps: HttpDeps, principal: ManagementPrincipal, id: st
 
 /** A management key has the role of its user, a service key that of an owner. Prevents changing a key of a higher role. */
 async function requireRankOfKey(
-  deps: HttpDeps,
+  deps: StoreDeps,
   principal: ManagementPrincipal,
   { accountId, userId }: Pick<KeyRecord, "accountId" | "userId">,
 ): Promise<void> {

@@ -20,7 +20,7 @@ import { ACCOUNT_MANAGERS, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 import { requireAccount } from "../../api/fields.ts";
 import { GenerationLine } from "../../api/generation-view.ts";
-import type { HttpDeps } from "../../context/context.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 
 const MAX_GENERATIONS = 1_000;
 
@@ -102,7 +102,7 @@ type Body = z.infer<typeof DryRunBody>;
 
 /** @throws GatewayError `not_found`; `invalid_request` for `models` without a key. */
 async function findAccount(
-  deps: HttpDeps,
+  deps: StoreDeps,
   principal: ManagementPrincipal,
   { account_id, key_id, models }: Body,
 ): Promise<AccountRecord> {
@@ -116,7 +116,7 @@ async function findAccount(
 }
 
 /** @throws GatewayError `invalid_request` for a name that the catalog does not have, as the change of the policy would. */
-function changePolicy({ generation }: HttpDeps, { policy }: AccountRecord, body: Body): Policy {
+function changePolicy({ generation }: StoreDeps, { policy }: AccountRecord, body: Body): Policy {
   const change = body.policy === undefined ? {} : USER_SETTINGS.policy.read(body.policy);
   const known = () => generation.serving();
   requireKnownNames(known, [
@@ -127,7 +127,7 @@ function changePolicy({ generation }: HttpDeps, { policy }: AccountRecord, body:
 }
 
 function mergeWithOperator(
-  { generation }: HttpDeps,
+  { generation }: StoreDeps,
   policy: Policy,
   models: readonly string[] | undefined,
 ): EffectivePolicy {
@@ -141,7 +141,7 @@ function mergeWithOperator(
 
 /** Reads pages up to the number asked for: a page may be short although more follow. */
 async function readNewest(
-  { generation, usage }: HttpDeps,
+  { generation, usage }: StoreDeps,
   accountId: string,
   { key_id, last }: Body,
 ): Promise<readonly UsageRecord[]> {

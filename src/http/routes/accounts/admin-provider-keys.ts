@@ -14,10 +14,10 @@ import { PROVIDER_KEY_SETTINGS, ProviderKeyView } from "../../../core/provider-k
 import type { ProviderKeyRecord } from "../../../core/provider-keys/records.ts";
 import { KeyTrialView, presentTrial } from "../../../core/questions/key-trial-view.ts";
 import { listOpenedModels, tryProviderKey } from "../../../core/questions/try-provider-key.ts";
-import { ACCOUNT_MANAGERS, requireOwnAccount } from "../../api/access.ts";
+import { ACCOUNT_MANAGERS, OPERATOR, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
-import { PAGE_QUERY, pageView } from "../../api/pages.ts";
-import type { HttpDeps } from "../../context/context.ts";
+import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 
 const TAG = "Provider keys";
 const PATH = "/api/admin/accounts/:id/provider-keys";
@@ -51,6 +51,29 @@ export const listProviderKeys = defineEndpoint({
   },
 });
 
+/** `GET /api/admin/provider-keys`: the own provider keys of all accounts, without secrets. */
+export const listAllProviderKeys = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/provider-keys",
+  tag: TAG,
+  summary: "List the own provider keys (BYOK) of all accounts by id, without secrets",
+  access: OPERATOR,
+  params: NOTHING,
+  query: z.strictObject(PAGE_QUERY),
+  body: NOTHING,
+  response: pageView(ProviderKeyView),
+  async handle({ query, deps }) {
+    const { store, cache } = deps.providerKeyStores;
+    await cache.saveUses();
+    return makePage({
+      limit: query.limit,
+      load: (limit) => store.listSealedByOthers(null, query.after ?? null, limit),
+      present: (key) => presentProviderKey(deps.providerKeyStores, key),
+      cursorOf: ({ id }) => id,
+    });
+  },
+});
+
 /** `POST /api/admin/accounts/{id}/provider-keys`: stores a provider key. No response contains its secret. */
 export const postProviderKey = defineEndpoint({
   method: "POST",
@@ -74,16 +97,14 @@ export const postProviderKey = defineEndpoint({
   }),
   response: z.object({ data: ProviderKeyView }),
   status: 201,
-  async handle({ principal, params, body, deps }) {
+  async handle({ principal, params, body, deps, audit }) {
     const accountId = await requireAccount(principal, params.id, deps);
-    const { provider, key: secret } = body;
+    const { key: secret, ...shown } = body;
+    const { provider } = body;
     const wanted = { ...readFields(PROVIDER_KEY_SETTINGS, body), accountId, provider, secret };
-    return {
-      data: presentProviderKey(
-        deps.providerKeyStores,
-        await createProviderKey(deps.providerKeyStores, deps.generation.serving(), wanted),
-      ),
-    };
+    const key = await createProviderKey(deps.providerKeyStores, deps.generation.serving(), wanted);
+    audit({ accountId, target: key.id, changes: { ...shown, account_id: accountId } });
+    return { data: presentProviderKey(deps.providerKeyStores, key) };
   },
 });
 
@@ -98,13 +119,16 @@ export const patchProviderKey = defineEndpoint({
   query: NOTHING,
   body: z.strictObject({ key: secret.optional().describe("Replaces the secret of the key."), ...SETTINGS }),
   response: z.object({ data: ProviderKeyView }),
-  async handle({ principal, params, body, deps }) {
+  async handle({ principal, params, body, deps, audit }) {
     const found = await findKey(principal, params, deps);
-    const change = { ...readFields(PROVIDER_KEY_SETTINGS, body), secret: body.key };
+    const { key: secret, ...shown } = body;
+    const change = { ...readFields(PROVIDER_KEY_SETTINGS, body), secret };
     const changed = await changeProviderKey(deps.providerKeyStores, deps.generation.serving(), {
       key: found,
       change,
     });
+    const changes = { ...shown, ...(secret === undefined ? {} : { secret: true }) };
+    audit({ accountId: found.accountId, target: found.id, changes });
     return { data: presentProviderKey(deps.providerKeyStores, changed) };
   },
 });
@@ -120,10 +144,11 @@ export const deleteProviderKey = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
-  async handle({ principal, params, deps }) {
+  async handle({ principal, params, deps, audit }) {
     const key = await findKey(principal, params, deps);
     await removeProviderKey(deps.providerKeyStores, key);
-    const { id } = key;
+    const { id, accountId } = key;
+    audit({ accountId, target: id, changes: { deleted: true } });
     return { data: { id, deleted: true } };
   },
 });
@@ -143,8 +168,9 @@ export const testProviderKey = defineEndpoint({
       models: z.array(z.string()).describe("Ids of the models that the key gives access to."),
     }),
   }),
-  async handle({ principal, params, deps }) {
+  async handle({ principal, params, deps, audit }) {
     const found = await findKey(principal, params, deps);
+    audit({ accountId: found.accountId, target: found.id });
     const { provider, key } = openProviderKey(deps.providerKeyStores, servedModelsOf(deps), found);
     const { generation } = deps;
     const { models } = found;
@@ -158,7 +184,7 @@ export const testProviderKey = defineEndpoint({
   },
 });
 
-function servedModelsOf({ generation }: HttpDeps) {
+function servedModelsOf({ generation }: StoreDeps) {
   return generation.serving().servedModels;
 }
 
@@ -166,7 +192,7 @@ function servedModelsOf({ generation }: HttpDeps) {
 async function requireAccount(
   principal: ManagementPrincipal,
   id: string,
-  { accountCache }: HttpDeps,
+  { accountCache }: StoreDeps,
 ): Promise<string> {
   const accountId = requireOwnAccount(principal, id);
   const account = await accountCache.account(accountId);
@@ -176,7 +202,7 @@ async function requireAccount(
 async function findKey(
   principal: ManagementPrincipal,
   { id, key_id }: z.infer<typeof OfKey>,
-  deps: HttpDeps,
+  deps: StoreDeps,
 ): Promise<ProviderKeyRecord> {
   const accountId = await requireAccount(principal, id, deps);
   return requireProviderKey(deps.providerKeyStores.store, accountId, key_id);

@@ -5,10 +5,10 @@ import type { ManagementPrincipal } from "../../../core/accounts/records/princip
 import { ROLES } from "../../../core/accounts/records/records.ts";
 import type { ConsoleSession } from "../../../core/console/console-session.ts";
 import { presentSession } from "../../../core/console/present-session.ts";
-import { managedAccountOf } from "../../api/access.ts";
+import { listedAccountOf } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
-import type { HttpDeps } from "../../context/context.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 import { roleOf } from "../../middleware/authorize.ts";
 import { SessionRole } from "./console-session.ts";
 
@@ -45,15 +45,19 @@ export const listSessions = defineEndpoint({
     "List console sessions, newest first: all sessions for the operator, the account's for owners and admins, otherwise your own",
   access: ANY_ROLE,
   params: NOTHING,
-  query: z.strictObject(PAGE_QUERY),
+  query: z.strictObject({
+    ...PAGE_QUERY,
+    account_id: IdInput.optional().describe("Only the sessions of this account."),
+  }),
   body: NOTHING,
   response: pageView(ConsoleSessionView),
-  async handle({ principal, query, deps, context }) {
+  async handle({ principal, query, deps, sessionId }) {
+    const accountId = listedAccountOf(principal, query.account_id);
     const page = await makePage({
       limit: query.limit,
       load: (limit) =>
         deps.consoleSessions.listSessions({
-          accountId: managedAccountOf(principal),
+          accountId,
           userId: sessionUserOf(principal),
           afterId: query.after ?? null,
           limit,
@@ -64,7 +68,7 @@ export const listSessions = defineEndpoint({
     });
     const views = (page.data as readonly ConsoleSession[]).map(async (session) => ({
       ...(await presentSession(session, deps.keyStores)),
-      is_current: session.id === context.session?.id,
+      is_current: session.id === sessionId,
     }));
     return { data: await Promise.all(views), next: page.next };
   },
@@ -97,7 +101,7 @@ function sessionUserOf(principal: ManagementPrincipal): string | null {
 
 /** @throws GatewayError `not_found`, which does not tell whether the session exists. */
 async function findOwnSession(
-  deps: HttpDeps,
+  deps: StoreDeps,
   principal: ManagementPrincipal,
   id: string,
 ): Promise<ConsoleSession> {

@@ -15,6 +15,7 @@ export const postPlaygroundKey = defineEndpoint({
   path: "/api/console/playground-key",
   tag: "Console",
   summary: "Create a short-lived inference key with a spending limit for the playground",
+  needs: "gateway",
   access: { kind: "account", roles: ROLES },
   params: NOTHING,
   query: NOTHING,

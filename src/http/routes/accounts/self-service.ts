@@ -27,6 +27,7 @@ const SELF = {
   method: "GET",
   everyPrefix: true,
   tag: "Self-service",
+  needs: "gateway",
   access: { kind: "inference" },
   params: NOTHING,
   query: NOTHING,

@@ -5,7 +5,7 @@ import type { HeldChange } from "../../../core/catalog/refresh/merge-refresh.ts"
 import { presentHeldChange } from "../../../core/catalog/refresh/present-held-change.ts";
 import { presentStatus } from "../../../core/catalog/refresh/present-status.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { type ApiInput, defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint, NOTHING, type StoreInput } from "../../api/endpoint.ts";
 
 const TAG = "Catalog";
 const PATH = "/api/admin/catalog";
@@ -181,7 +181,7 @@ export const rejectCatalogChange = defineEndpoint({
 });
 
 type DecisionInput = Pick<
-  ApiInput<unknown, z.infer<typeof OfChange>, unknown, unknown>,
+  StoreInput<unknown, z.infer<typeof OfChange>, unknown, unknown>,
   "params" | "deps" | "audit"
 >;
 

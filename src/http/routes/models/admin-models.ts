@@ -10,7 +10,7 @@ import { presentTier } from "../../../core/catalog/tiers/present-tier.ts";
 import type { Serving } from "../../../core/generation/call/call.ts";
 import { createPolicyFilter } from "../../../core/routing/plan/select-deployments.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
-import type { HttpDeps } from "../../context/context.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 import { viewCatalog } from "../routing/tier-views.ts";
 import { CatalogEndpointView, presentCatalogEndpoint } from "./present-catalog-endpoint.ts";
 import {
@@ -84,6 +84,7 @@ export const getCatalogModel = defineEndpoint({
   path: `${PATH}/:author/:model`,
   tag: TAG,
   summary: "Retrieve a model of the catalog with its endpoints, their recent health, and their prices by day",
+  needs: "gateway",
   access: ANY_ROLE,
   params: z.object({
     author: z.string().meta({ description: "First part of the model's id.", examples: ["sandbox"] }),
@@ -118,7 +119,7 @@ export const getCatalogModel = defineEndpoint({
 
 const tiersByModel = new WeakMap<Serving, { day: number; map: ModelSources["tiersOf"] }>();
 
-function readSources({ generation, clock }: HttpDeps, principal: ManagementPrincipal): ModelSources {
+function readSources({ generation, clock }: StoreDeps, principal: ManagementPrincipal): ModelSources {
   const serving = generation.serving();
   const now = clock.now();
   const policy =

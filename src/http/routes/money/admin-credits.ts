@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
+import { formatDollars } from "../../../base/numbers/money.ts";
 import {
+  addPurchase,
   correctBalance,
   grantCredits,
   type Moved,
@@ -8,6 +10,7 @@ import {
 } from "../../../core/ledger/credits/credits.ts";
 import { presentEntry } from "../../../core/ledger/records/present-entry.ts";
 import { OPERATOR } from "../../api/access.ts";
+import type { AuditDetails } from "../../api/audit-change.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 import { amountField, idField, noteField, positiveAmountField, requireAccount } from "../../api/fields.ts";
 import { LedgerEntryView } from "../../api/ledger-entry-view.ts";
@@ -15,6 +18,11 @@ import { LedgerEntryView } from "../../api/ledger-entry-view.ts";
 /** Returns a response with a transfer from the view of an account: 201, or 200 if the transfer already existed. */
 export function respondWithTransfer({ transfer, isNew }: Moved, accountId: string): Response {
   return Response.json({ data: presentEntry(transfer, accountId) }, { status: isNew ? 201 : 200 });
+}
+
+/** Returns what the audit log records of a change of a balance. */
+function auditedMove(accountId: string, body: { readonly amount: number }): AuditDetails {
+  return { accountId, target: accountId, changes: { ...body, amount: formatDollars(body.amount) } };
 }
 
 /** `POST /api/admin/accounts/{id}/credits`: grants credits to an account. */
@@ -38,16 +46,42 @@ export const postCredits = defineEndpoint({
   response: z.object({ data: LedgerEntryView }),
   status: 201,
   existingStatus: 200,
-  async handle({ params, body, deps }) {
+  async handle({ params, body, deps, audit }) {
     const { id: accountId } = await requireAccount(deps, params.id);
     const expiresAt = body.expires_at ? Date.parse(body.expires_at) : null;
     if (expiresAt !== null && expiresAt <= deps.clock.now())
       fail("invalid_request", "expires_at must be in the future.", { metadata: { field: "expires_at" } });
     const { amount, note = null, id = null } = body;
+    audit(auditedMove(accountId, body));
     return respondWithTransfer(
       await grantCredits(deps.credits, { accountId, amount, note, id, expiresAt }),
       accountId,
     );
+  },
+});
+
+/** `POST /api/admin/accounts/{id}/purchases`: records a purchase that the payment system has not reported. */
+export const postPurchase = defineEndpoint({
+  method: "POST",
+  path: "/api/admin/accounts/:id/purchases",
+  tag: "Credits",
+  summary: "Record a purchase of credits that the payment system has not reported. Each payment counts once",
+  access: OPERATOR,
+  params: z.object({ id: z.string() }),
+  query: NOTHING,
+  body: z.strictObject({
+    id: idField.meta({ description: "Id of the payment. Each id counts once.", examples: ["pay_1002"] }),
+    amount: positiveAmountField,
+    note: noteField.nullish(),
+  }),
+  response: z.object({ data: LedgerEntryView }),
+  status: 201,
+  existingStatus: 200,
+  async handle({ params, body, deps, audit }) {
+    const { id: accountId } = await requireAccount(deps, params.id);
+    const { id, amount, note = null } = body;
+    audit(auditedMove(accountId, body));
+    return respondWithTransfer(await addPurchase(deps.credits, { accountId, amount, note, id }), accountId);
   },
 });
 
@@ -68,9 +102,10 @@ export const postCorrection = defineEndpoint({
   response: z.object({ data: LedgerEntryView }),
   status: 201,
   existingStatus: 200,
-  async handle({ params, body, deps }) {
+  async handle({ params, body, deps, audit }) {
     const { id: accountId } = await requireAccount(deps, params.id);
     const { amount, note, id = null } = body;
+    audit(auditedMove(accountId, body));
     return respondWithTransfer(
       await correctBalance(deps.credits, { accountId, amount, note, id }),
       accountId,
@@ -97,9 +132,11 @@ export const postRefund = defineEndpoint({
   response: z.object({ data: LedgerEntryView }),
   status: 201,
   existingStatus: 200,
-  async handle({ params, body, deps }) {
+  async handle({ params, body, deps, audit }) {
     const { amount = null, note = null, id = null } = body;
     const moved = await refundGeneration(deps.credits, { generationId: params.id, amount, note, id });
-    return respondWithTransfer(moved, moved.transfer.to);
+    const { to, amount: refunded } = moved.transfer;
+    audit({ accountId: to, target: params.id, changes: { ...body, amount: formatDollars(refunded) } });
+    return respondWithTransfer(moved, to);
   },
 });

@@ -5,7 +5,7 @@ import { DAY_MS } from "../../../base/time/time.ts";
 import { checkLedger, presentDifference } from "../../../core/ledger/credits/check-ledger.ts";
 import { findPlace, type TransferList } from "../../../core/ledger/records/find-place.ts";
 import { presentEntry } from "../../../core/ledger/records/present-entry.ts";
-import { presentGrantLeft } from "../../../core/ledger/records/present-sums.ts";
+import { presentGrantLeft, presentSums } from "../../../core/ledger/records/present-sums.ts";
 import { TRANSFER_KINDS } from "../../../core/ledger/records/records.ts";
 import { ACCOUNT_READERS, OPERATOR, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
@@ -39,6 +39,15 @@ export const getBalance = defineEndpoint({
           "US dollars available for new requests: balance plus overdraft, minus holds. `null` means no limit.",
         ),
       available_nanodollars: z.int().nullable(),
+      overdraft: z
+        .number()
+        .nullable()
+        .describe("US dollars by which the balance may fall below zero. `null` means no bound."),
+      total_granted: z.number(),
+      total_purchased: z.number(),
+      total_used: z.number().describe("US dollars charged for generations, less refunds."),
+      total_credits: z.number().describe("US dollars granted and purchased, less expired grants."),
+      total_usage: z.number().describe("Same as `total_used`."),
       grants: z.array(
         z.object({
           id: z.string(),
@@ -54,6 +63,7 @@ export const getBalance = defineEndpoint({
     const { ledger, recorder } = deps.generation;
     await recorder.drain();
     const grants = await deps.credits.store.findGrantsLeft(account.id);
+    const sums = await deps.credits.store.sumTransfers(account.id);
     const { balance, held } = await ledger.balanceOf(account.id);
     const available = account.overdraft === null ? null : balance - held + account.overdraft;
     return {
@@ -65,6 +75,8 @@ export const getBalance = defineEndpoint({
         held_nanodollars: held,
         available: available === null ? null : toDollars(available),
         available_nanodollars: available,
+        overdraft: account.overdraft === null ? null : toDollars(account.overdraft),
+        ...presentSums(sums),
         grants: grants.map(presentGrantLeft),
       },
     };
@@ -136,6 +148,7 @@ export const listHolds = defineEndpoint({
   path: "/api/admin/holds",
   tag: "Ledger",
   summary: "List the current holds: for requests in progress, and of expired grants",
+  needs: "gateway",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,

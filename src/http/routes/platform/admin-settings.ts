@@ -68,6 +68,7 @@ export const reloadSettings = defineEndpoint({
   path: "/api/admin/settings/reload",
   tag: "Settings",
   summary: "Reload the configuration file: all of its changes that need no restart are applied, or none",
+  needs: "gateway",
   access: OPERATOR,
   params: NOTHING,
   query: z.strictObject({

@@ -65,6 +65,7 @@ export const explainRouteOf = defineEndpoint({
   tag: "Tiers",
   summary:
     "Explain how a request of a key or an account would be routed, also with a tier that is not stored",
+  needs: "gateway",
   access: ACCOUNT_READERS,
   params: NOTHING,
   query: NOTHING,

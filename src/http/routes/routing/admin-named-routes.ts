@@ -8,7 +8,7 @@ import type { ListedRoute, RouteAddress } from "../../../core/named-routes/route
 import { definitionSchema } from "../../../core/named-routes/route-schema.ts";
 import { ACCOUNT_MANAGERS, ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
-import type { HttpDeps } from "../../context/context.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 
 const TAG = "Named routes";
 const PATH = "/api/admin/named-routes";
@@ -108,7 +108,7 @@ export const putNamedRoute = defineEndpoint({
   async handle({ principal, params, query, body, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
     const { before } = await deps.routeManager.put(address, body);
-    audit({ target: address.name, changes: { before, after: body } });
+    audit({ accountId: address.accountId, target: address.name, changes: { before, after: body } });
     return { data: await find(deps, address) };
   },
 });
@@ -124,7 +124,7 @@ export const deleteNamedRoute = defineEndpoint({
   async handle({ principal, params, query, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
     const before = await deps.routeManager.remove(address);
-    audit({ target: address.name, changes: { before, after: null } });
+    audit({ accountId: address.accountId, target: address.name, changes: { before, after: null } });
     return { data: { name: address.name, deleted: true } };
   },
 });
@@ -165,7 +165,11 @@ export const restoreNamedRoute = defineEndpoint({
   async handle({ principal, params, query, body, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
     const { route, before } = await deps.routeManager.restore(address, body.version);
-    audit({ target: address.name, changes: { before, after: route.definition } });
+    audit({
+      accountId: address.accountId,
+      target: address.name,
+      changes: { before, after: route.definition },
+    });
     return { data: await find(deps, address) };
   },
 });
@@ -174,7 +178,7 @@ export const restoreNamedRoute = defineEndpoint({
 async function findOwner(
   principal: ManagementPrincipal,
   asked: string | undefined,
-  { accountCache }: HttpDeps,
+  { accountCache }: StoreDeps,
 ): Promise<string | null> {
   const accountId = asked === undefined ? managedAccountOf(principal) : requireOwnAccount(principal, asked);
   if (accountId === null || (await accountCache.account(accountId)) !== null) return accountId;
@@ -185,23 +189,23 @@ async function findAddress(
   principal: ManagementPrincipal,
   { name }: z.infer<typeof OfRoute>,
   { account_id }: z.infer<typeof OfOwner>,
-  deps: HttpDeps,
+  deps: StoreDeps,
 ): Promise<RouteAddress> {
   return { accountId: await findOwner(principal, account_id, deps), name: name.toLowerCase() };
 }
 
 /** @throws GatewayError `not_found`. */
-async function find(deps: HttpDeps, { accountId, name }: RouteAddress) {
+async function find(deps: StoreDeps, { accountId, name }: RouteAddress) {
   const found = (await deps.routeManager.list(accountId)).find(({ route }) => route.name === name);
   if (found !== undefined) return present(deps, found, await findOwn(deps, accountId));
   return fail("not_found", `There is no named route ${JSON.stringify(name.slice(0, 100))}.`);
 }
 
-async function findOwn({ generation }: HttpDeps, accountId: string | null): Promise<NamedRoutes | null> {
+async function findOwn({ generation }: StoreDeps, accountId: string | null): Promise<NamedRoutes | null> {
   return accountId === null ? null : generation.accountRoutes.of(accountId);
 }
 
-function present({ generation }: HttpDeps, listed: ListedRoute, own: NamedRoutes | null) {
+function present({ generation }: StoreDeps, listed: ListedRoute, own: NamedRoutes | null) {
   return {
     ...presentListedRoute(listed),
     ...presentTargets(listed.route, { sources: generation.serving(), own }),

@@ -9,7 +9,7 @@ import { tierSchema } from "../../../core/catalog/tiers/tier-schema.ts";
 import { listNamedModels } from "../../../core/catalog/tiers/tiers.ts";
 import { OPERATOR } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
-import type { HttpDeps } from "../../context/context.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 import { viewServed } from "./tier-views.ts";
 
 const TAG = "Tiers";
@@ -144,7 +144,7 @@ function checkId(id: string): string {
 }
 
 /** @throws GatewayError `not_found`. */
-async function find(deps: HttpDeps, id: string) {
+async function find(deps: StoreDeps, id: string) {
   const tiers = await deps.tierManager.list();
   const found = tiers.find(({ tier }) => tier.id === fullId(id));
   const known = tiers.map(({ tier }) => tier.id).join(", ");
@@ -153,7 +153,7 @@ async function find(deps: HttpDeps, id: string) {
     : present(deps, found);
 }
 
-function present({ generation, clock }: HttpDeps, listed: ListedTier) {
+function present({ generation, clock }: StoreDeps, listed: ListedTier) {
   const { tier } = listed;
   const serving = generation.serving();
   const served = viewServed(serving, () => true);

@@ -12,7 +12,7 @@ import { findGeneration } from "../../api/find-generation.ts";
 import { GENERATION_FILTER, GenerationId, readGenerationFilter } from "../../api/generation-filter.ts";
 import { GenerationLine } from "../../api/generation-view.ts";
 import { PAGE_QUERY, pageView } from "../../api/pages.ts";
-import type { HttpDeps } from "../../context/context.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 
 /** `GET /api/admin/generations`: generations, newest first. */
 export const listGenerations = defineEndpoint({
@@ -49,7 +49,7 @@ export const listGenerations = defineEndpoint({
 });
 
 async function readPage(
-  { generation, usage }: HttpDeps,
+  { generation, usage }: StoreDeps,
   filter: GenerationFilter,
   page: { readonly before: string | null; readonly limit: number },
 ): Promise<GenerationPage> {
@@ -58,7 +58,7 @@ async function readPage(
 }
 
 /** Returns the generation with an id, if it matches the other filters, too. */
-async function findPage(deps: HttpDeps, filter: GenerationFilter, id: string): Promise<GenerationPage> {
+async function findPage(deps: StoreDeps, filter: GenerationFilter, id: string): Promise<GenerationPage> {
   const record = await findGeneration(deps, id);
   return { records: record !== null && matchesFilter(record, filter) ? [record] : [], next: null };
 }

@@ -20,6 +20,7 @@ export const streamGenerations = defineEndpoint({
   path: "/api/admin/generations/stream",
   tag: "Usage",
   summary: "Stream generations as they begin and end, as server-sent events",
+  needs: "gateway",
   access: ACCOUNT_MEMBERS,
   params: NOTHING,
   query: z.strictObject(FILTER),

@@ -1,0 +1,36 @@
+import type { ConfigPath, ConfigPlace } from "./config-error.ts";
+import type { Config } from "./config-schema.ts";
+import type { ReferringValue } from "./expand-references.ts";
+
+/** Where the values of a configuration come from. */
+export interface ConfigOrigins {
+  /** The configuration file, which may not exist. */
+  readonly file: string;
+  /** The content of the file, without sections that have no value, with its references expanded. */
+  readonly written: Readonly<Record<string, unknown>>;
+  /** The environment variable of each path that one has set. */
+  readonly variableAt: ReadonlyMap<string, string>;
+  /** The values of the file that had references. */
+  readonly referring: readonly ReferringValue[];
+  /** Returns where a path is written in the file, or its longest prefix that exists. */
+  readonly placeOf: (path: ConfigPath) => ConfigPlace;
+}
+
+/** By the object of one section, which copies of a configuration share. */
+const origins = new WeakMap<Config["timers"], ConfigOrigins>();
+
+/** Returns where the values of a configuration come from; null for one that was not read by `checkConfig`. */
+export function originsOf({ timers }: Config): ConfigOrigins | null {
+  return origins.get(timers) ?? null;
+}
+
+/** Makes a copy of a configuration whose sections were copied too have the origins of the original. */
+export function adoptOrigins(copy: Config, original: Config): void {
+  const found = originsOf(original);
+  if (found !== null) origins.set(copy.timers, found);
+}
+
+/** Records where the values of a configuration come from. */
+export function setOrigins({ timers }: Config, found: ConfigOrigins): void {
+  origins.set(timers, found);
+}

@@ -1,0 +1,103 @@
+import type { StoreHealth } from "../../base/failures/store-health.ts";
+import type { Clock } from "../../base/time/clock.ts";
+import { createAccountCache } from "../../core/accounts/memory/account-cache.ts";
+import { createKeyCache } from "../../core/accounts/memory/key-cache.ts";
+import type { Credits } from "../../core/ledger/credits/credits.ts";
+import type { AccountRoutes } from "../../core/named-routes/account-routes.ts";
+import { NamedRouteManager } from "../../core/named-routes/route-manager.ts";
+import type { ProviderKeyCache } from "../../core/provider-keys/provider-key-cache.ts";
+import type { Vault } from "../../core/provider-keys/vault.ts";
+import type { HttpDeps } from "../../http/context/context.ts";
+import type { StoreDeps } from "../../http/context/store-deps.ts";
+import { type CatalogManagerOptions, createCatalogManager } from "../catalog/catalog-manager.ts";
+import { createTierManager } from "../catalog/tier-manager.ts";
+import { listSettings } from "../config/list-settings.ts";
+import type { LiveConfig } from "../config/live-config.ts";
+import type { Environment } from "../config/read-provider-keys.ts";
+import { listConfiguredRoutes } from "../serving/load-named-routes.ts";
+import type { ServingSource } from "../serving/open-serving.ts";
+import type { Stores } from "../stores/stores.ts";
+
+/** What manages resources, in a gateway and in commands. */
+interface ManagementParts extends Pick<CatalogManagerOptions, "runRefresh"> {
+  readonly live: LiveConfig;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly stores: Stores;
+  readonly serving: Pick<ServingSource, "current" | "refresh">;
+  /** The owner of the leases of this process. */
+  readonly gatewayId: string;
+  readonly health: StoreHealth;
+  readonly ledger: Credits["ledger"];
+  readonly vault: Vault;
+  readonly byokKeys: ProviderKeyCache;
+  readonly usageTimes: HttpDeps["usageTimes"];
+  readonly accountRoutes: AccountRoutes;
+}
+
+/** The dependencies of management endpoints that no reload replaces. */
+type ManagementDeps = Omit<StoreDeps, "log" | "generation" | "promptLog" | "oidcIssuer">;
+
+/** Builds what identifies callers and manages resources. */
+export function buildManagement(parts: ManagementParts): ManagementDeps {
+  const { live, environment, clock, stores, serving, health, ledger, vault, byokKeys } = parts;
+  const { ids } = stores;
+  const adminSecret = live.current().admin_key ?? null;
+  return {
+    clock,
+    keyCache: createKeyCache({ store: stores.keys, health, clock, adminSecret }),
+    consoleSessions: stores.consoleSessions,
+    identities: stores.identities,
+    accountCache: createAccountCache(stores.accounts, health, stores.budgets),
+    keyStores: stores,
+    budgets: stores.budgets,
+    audit: stores.audit,
+    gateways: stores.gateways,
+    ...buildManagers(parts),
+    providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
+    credits: { store: stores.ledger, ledger, clock, ids },
+    usage: stores.usage,
+    usageTimes: parts.usageTimes,
+    listDamagedLines: stores.listDamagedLines,
+    listSettings: () => listSettings({ live, environment, providers: serving.current().catalog.providers }),
+  };
+}
+
+function buildManagers({
+  live,
+  clock,
+  stores,
+  serving,
+  gatewayId,
+  accountRoutes,
+  runRefresh,
+}: ManagementParts) {
+  const config = () => live.current();
+  const onChanged = () => refreshServing({ stores, serving });
+  return {
+    catalogManager: createCatalogManager({
+      ...{ config, clock, onChanged, store: stores.catalog, leases: stores.leases, owner: gatewayId },
+      ...(runRefresh === undefined ? {} : { runRefresh }),
+    }),
+    tierManager: createTierManager({ config, clock, onChanged, store: stores.tiers }),
+    routeManager: new NamedRouteManager({
+      store: stores.namedRoutes,
+      clock,
+      configured: () => listConfiguredRoutes(config()),
+      async onChanged(accountId) {
+        if (accountId === null) await onChanged();
+        else accountRoutes.changed(accountId);
+      },
+    }),
+  };
+}
+
+/** Serves what this process has just stored. */
+async function refreshServing({
+  stores,
+  serving,
+}: Pick<ManagementParts, "stores" | "serving">): Promise<void> {
+  // If that fails, the next regular reading finds the change.
+  await stores.changes.read().catch(() => {});
+  await serving.refresh();
+}

@@ -1,0 +1,147 @@
+import { SILENT } from "../../base/failures/log.ts";
+import { StoreHealth } from "../../base/failures/store-health.ts";
+import { findPromptLogEntry } from "../../core/extensions/prompt-log/prompt-log.ts";
+import type { Serving } from "../../core/generation/call/call.ts";
+import { createIdentityHash } from "../../core/generation/memory/identity-hash.ts";
+import type { Credits } from "../../core/ledger/credits/credits.ts";
+import { createAccountRoutes } from "../../core/named-routes/account-routes.ts";
+import { createProviderKeyCache } from "../../core/provider-keys/provider-key-cache.ts";
+import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
+import { createVault } from "../../core/provider-keys/vault.ts";
+import type { StoreDeps } from "../../http/context/store-deps.ts";
+import type { Config } from "../config/config-schema.ts";
+import { LiveConfig } from "../config/live-config.ts";
+import { readPricingRules } from "../config/pricing-schema.ts";
+import { readPolicy, readTimers } from "../config/read-settings.ts";
+import { openServing, type ServingSource } from "../serving/open-serving.ts";
+import { createUpstreams } from "../serving/upstreams.ts";
+import { findSecret } from "../stores/find-secret.ts";
+import { openMasterKeys } from "../stores/open-master-keys.ts";
+import { requireSameSealing } from "../stores/sealing-gateway.ts";
+import type { Stores } from "../stores/stores.ts";
+import { buildManagement } from "./build-management.ts";
+import type { Platform } from "./wire-up.ts";
+
+/** The dependencies of management endpoints on stores, without a running gateway. */
+export interface Management {
+  readonly deps: StoreDeps;
+  /** Loads the served models. Until then an endpoint that asks for them rejects with `ModelsNotLoaded`. */
+  loadModels(): Promise<void>;
+  /** Saves what was measured of provider keys. The stores stay open. */
+  close(): Promise<void>;
+}
+
+/**
+ * Builds the dependencies of management endpoints for a command. A gateway may be running on the same stores. A configuration whose
+ * models or policies are not valid is reported when an endpoint asks for the served models.
+ */
+export async function openManagement(
+  config: Config,
+  stores: Stores,
+  { environment, random }: Pick<Platform, "environment" | "random">,
+): Promise<Management> {
+  const { clock } = stores;
+  const upstreams = createUpstreams({ config, environment, clock, log: SILENT });
+  const serving = new LateServing(() =>
+    openServing({ config, environment, clock, ...upstreams }, stores, SILENT),
+  );
+  const masters = openMasterKeys(config, random);
+  const vault = createVault(masters, random);
+  const health = new StoreHealth({ clock, maxStalenessMs: config.storage.max_staleness_ms });
+  const byokKeys = createProviderKeyCache({ store: stores.providerKeys, health, vault, onUnreadable() {} });
+  const accountRoutes = createAccountRoutes(stores.namedRoutes, health);
+  const gatewayId = stores.ids.next("command");
+  const managed = buildManagement({
+    ...{
+      live: new LiveConfig(config),
+      environment,
+      clock,
+      stores,
+      serving,
+      gatewayId,
+      health,
+      vault,
+      byokKeys,
+    },
+    ...{ ledger: ledgerOf(stores), usageTimes: { async flush() {} }, accountRoutes },
+  });
+  const { providerKeyStores } = managed;
+  const store = checkSealing(stores.providerKeys, () => requireSameSealing(stores, masters));
+  const deps: StoreDeps = {
+    ...managed,
+    log: SILENT,
+    oidcIssuer: config.console.oidc?.issuer ?? null,
+    providerKeyStores: { ...providerKeyStores, store },
+    promptLog: {
+      find: (id) => findPromptLogEntry({ store: stores.promptLog, vault, clock }, id),
+      has: (id) => stores.promptLog.hasEntry(id, clock.now()),
+    },
+    generation: {
+      ...{ clock, gatewayId, byokKeys, accountRoutes },
+      serving: () => serving.current(),
+      hashIdentity: createIdentityHash(await findSecret("identity_secret", stores.settings, random)),
+      policy: readPolicy(config),
+      pricing: readPricingRules(config.pricing),
+      timers: readTimers(config),
+      recorder: { async drain() {}, find: (id) => stores.usage.findUsage(id) },
+      // Only the gateway that holds credits knows how much it holds.
+      ledger: { balanceOf: async (id) => ({ ...(await stores.ledger.findBalance(id)), held: 0 }) },
+    },
+  };
+  return {
+    deps,
+    loadModels: () => serving.load(),
+    async close() {
+      await byokKeys.saveUses();
+      upstreams.close();
+    },
+  };
+}
+
+/** An endpoint has asked for the served models, which are not loaded. */
+export class ModelsNotLoaded extends Error {}
+
+/** Served models that are loaded when a command needs them: that takes longer than most commands. */
+class LateServing implements Pick<ServingSource, "current" | "refresh"> {
+  private loaded: ServingSource | null = null;
+  private failure: unknown = new ModelsNotLoaded();
+
+  constructor(private readonly open: () => Promise<ServingSource>) {}
+
+  /** A problem of the configuration is thrown where the models are asked for. */
+  async load(): Promise<void> {
+    this.loaded ??= await this.open().catch((error) => {
+      this.failure = error;
+      return null;
+    });
+  }
+
+  current(): Serving {
+    if (this.loaded === null) throw this.failure;
+    return this.loaded.current();
+  }
+
+  async refresh(): Promise<void> {
+    await this.loaded?.refresh();
+  }
+}
+
+/** Moves credits without the balances of a running gateway, which reads the changes from the store. */
+function ledgerOf({ ledger: store }: Stores): Credits["ledger"] {
+  return { transfer: (transfer) => store.addTransfer(transfer), refund: (refund) => store.addRefund(refund) };
+}
+
+/** Returns a store of provider keys that stores no secret which a running gateway could not decrypt. */
+function checkSealing(store: ProviderKeyStore, requireSame: () => Promise<void>): ProviderKeyStore {
+  const checked: Pick<ProviderKeyStore, "insertProviderKey" | "updateProviderKey"> = {
+    async insertProviderKey(key) {
+      await requireSame();
+      await store.insertProviderKey(key);
+    },
+    async updateProviderKey(key, sealed) {
+      if (sealed !== null) await requireSame();
+      return store.updateProviderKey(key, sealed);
+    },
+  };
+  return Object.assign(Object.create(store) as ProviderKeyStore, checked);
+}

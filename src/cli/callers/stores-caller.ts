@@ -1,0 +1,43 @@
+import { ModelsNotLoaded, openManagement } from "../../app/start/open-management.ts";
+import { createSystemRandom } from "../../base/secrets/random.ts";
+import { runForCommand } from "../../http/api/endpoint.ts";
+import type { StoreDeps } from "../../http/context/store-deps.ts";
+import { type Caller, readAnswer } from "./caller.ts";
+import { withStores } from "./with-stores.ts";
+
+/** A caller of endpoints on the stores. */
+export interface StoresCaller extends Caller {
+  /** What the endpoints depend on, for a command that reads the stores itself. */
+  readonly deps: StoreDeps;
+  /** Loads the served models, for a command that asks `deps` for them. */
+  loadModels(): Promise<void>;
+}
+
+/** Runs `work` with a caller of endpoints on the configured stores, and prints what it returns. `command` is what the audit log records. */
+export function withStoresCaller(
+  command: string,
+  work: (caller: StoresCaller) => Promise<string>,
+): Promise<void> {
+  return withStores(async (stores, config) => {
+    const sources = { environment: process.env, random: createSystemRandom() };
+    const { deps, loadModels, close } = await openManagement(config, stores, sources);
+    const call: Caller["call"] = async (endpoint, { params = {}, query = {}, body = {} }) => {
+      const run = () => runForCommand(endpoint, { deps, command, params, query, body });
+      // A read may be run again once it has asked for the models; a change may not.
+      if (endpoint.method !== "GET" || endpoint.audited === true) await loadModels();
+      const response = await run().catch(async (error) => {
+        if (!(error instanceof ModelsNotLoaded)) throw error;
+        await loadModels();
+        return run();
+      });
+      return readAnswer(response);
+    };
+    const { location, schema } = stores;
+    const database = schema === null ? null : `${location}, schema ${schema}`;
+    try {
+      return await work({ url: null, database, call, deps, loadModels });
+    } finally {
+      await close();
+    }
+  });
+}

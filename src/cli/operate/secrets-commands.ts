@@ -1,0 +1,47 @@
+import type { Command } from "commander";
+import { loadConfig } from "../../app/config/load-config.ts";
+import { type MasterRotation, rotateMasterKey } from "../../app/stores/rotate-master-key.ts";
+import { createSystemRandom } from "../../base/secrets/random.ts";
+import { openCommandStores } from "../callers/command-stores.ts";
+import { EXIT_CODES } from "../render/exit-codes.ts";
+import { print } from "../render/print.ts";
+
+/** `gateway secrets rotate`: a gateway may run on the data directory. */
+export function declareSecretsCommands(secrets: Command): void {
+  secrets
+    .command("rotate")
+    .description(
+      "Re-encrypt all provider keys with the newest master key: the first of GATEWAY_SECRETS_KEY or secrets.keys, or a new one if none is configured. Can be interrupted and run again.",
+    )
+    .action(rotate);
+}
+
+async function rotate(): Promise<void> {
+  const config = loadConfig(process.env);
+  const random = createSystemRandom();
+  const stores = await openCommandStores(config);
+  try {
+    const rotation = await rotateMasterKey(config, stores, random);
+    print(formatRotation(rotation));
+    if (rotation !== null && rotation.unreadable.length > 0) process.exitCode = EXIT_CODES.failed;
+  } finally {
+    await stores.close();
+  }
+}
+
+function formatRotation(rotation: MasterRotation | null): string {
+  if (rotation === null) return "No provider keys are stored: nothing to re-encrypt.";
+  const { resealed, unreadable, masterKeyId, isNew, idleFile } = rotation;
+  const lines = [
+    `Re-encrypted ${resealed} provider keys with${isNew ? " the new" : ""} master key ${masterKeyId}.`,
+  ];
+  if (idleFile !== null) lines.push(`${idleFile} is not needed any more and can be deleted.`);
+  if (unreadable.length > 0) {
+    lines.push(
+      "These keys cannot be decrypted, because their master key is missing. Restore it, or store the keys again:",
+    );
+    for (const { id, accountId, provider, sealed } of unreadable)
+      lines.push(`  ${id}, a key of ${accountId} for ${provider}, needs master key ${sealed.masterKeyId}`);
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,82 @@
+import type { Command } from "commander";
+import { systemClock } from "../../base/time/clock.ts";
+import { KEY_SETTINGS } from "../../core/accounts/fields/key-fields.ts";
+import {
+  deleteKey,
+  getManagedKey,
+  listKeys,
+  patchKey,
+  postKey,
+} from "../../http/routes/accounts/admin-keys.ts";
+import { defineCommand } from "../endpoint/command-spec.ts";
+import { declareCommands } from "../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../endpoint/known-fields.ts";
+import { printDay, printUse, type Row, showChange, tableOf } from "../render/columns.ts";
+import { formatFields } from "../render/format-table.ts";
+
+const { name: NAME, ...NEW_SETTINGS } = KEY_SETTINGS;
+const args = [ARGUMENTS.key];
+
+/** `gateway keys …`: API keys. */
+export function declareKeyCommands(keys: Command): void {
+  declareCommands(keys, [
+    defineCommand({
+      name: "create",
+      description: "Create a key; its secret is printed once and not stored",
+      endpoint: postKey,
+      args: [{ name: "<name>", help: NAME.option?.help ?? "", field: "name" }],
+      options: [
+        {
+          flags: "--management",
+          help: "Create a management key instead of an inference key",
+          field: "kind",
+          read: () => "management",
+        },
+      ],
+      settings: { of: NEW_SETTINGS, use: "new" },
+      examples: [
+        'gateway keys create "my laptop"',
+        "gateway keys create ci --account Acme --spend-limit 20 --models 'openai/*,anthropic/*'",
+        "gateway keys create console --management",
+      ],
+      show: ({ key, data }) =>
+        `${key}\n\nCreated ${data.id} (${data.kind} key). The secret is not stored: save it now.`,
+    }),
+    defineCommand({ name: "list", endpoint: listKeys, show: formatKeys }),
+    defineCommand({ name: "show", endpoint: getManagedKey, args, show: ({ data }) => formatFields(data) }),
+    defineCommand({
+      name: "update",
+      description: "Change the given fields; a running gateway applies them within a second",
+      endpoint: patchKey,
+      args,
+      settings: { of: KEY_SETTINGS, use: "change" },
+      show: showChange("Updated"),
+    }),
+    defineCommand({
+      name: "revoke",
+      description: "Revoke a key; a running gateway rejects it within a second",
+      endpoint: deleteKey,
+      args,
+      show: showChange("Revoked"),
+    }),
+  ]);
+}
+
+const formatKeys = tableOf(
+  [
+    ...["id", "name", "kind"],
+    ["key", "hint"],
+    ["created", "created_at", printDay],
+    ["state", "revoked_at", (_, key) => printState(key)],
+    ["used", "last_used_at", printUse],
+    ...["account_id", "user_id"],
+  ],
+  "No keys. Create one: gateway keys create <name>",
+);
+
+function printState({ revoked_at, expires_at }: Row): string {
+  if (revoked_at !== null) return `revoked ${printDay(revoked_at)}`;
+  if (expires_at === null) return "valid";
+  const hasExpired = Date.parse(String(expires_at)) <= systemClock.now();
+  return `${hasExpired ? "expired" : "expires"} ${printDay(expires_at)}`;
+}

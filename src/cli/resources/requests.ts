@@ -1,0 +1,64 @@
+import type { Command } from "commander";
+import { formatDollars } from "../../base/numbers/money.ts";
+import { getGenerationDetails } from "../../http/routes/traffic/admin-generation.ts";
+import { listGenerations } from "../../http/routes/traffic/admin-generations.ts";
+import { getGenerationHistogram } from "../../http/routes/traffic/generation-histogram.ts";
+import { defineCommand } from "../endpoint/command-spec.ts";
+import { declareCommands } from "../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../endpoint/known-fields.ts";
+import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
+import { printText, printTime, tableOf } from "../render/columns.ts";
+import { formatFields } from "../render/format-table.ts";
+import { FILTER_OPTIONS, RANGE_OPTIONS } from "./generation-options.ts";
+import { declareTailCommand } from "./tail-requests.ts";
+
+/** `gateway requests`: the records of requests to models. */
+export function declareRequestCommands(requests: Command): void {
+  declareCommands(requests, [
+    defineCommand({
+      name: "list",
+      endpoint: listGenerations,
+      options: [...FILTER_OPTIONS, ...RANGE_OPTIONS],
+      rows: DEFAULT_LIMIT,
+      examples: [
+        "gateway requests list --outcome failed --provider openai",
+        "gateway requests list --from 2027-01-31 --key ci",
+      ],
+      show: tableOf(
+        [
+          ["generation", "id"],
+          "created_at",
+          ["model", "model", (model, { requested_model }) => printText(model ?? requested_model)],
+          "outcome",
+          ["prompt tokens", "tokens_prompt"],
+          ["completion tokens", "tokens_completion"],
+          ["dollars", "total_cost_nanodollars", (cost) => formatDollars(Number(cost))],
+        ],
+        "No requests.",
+      ),
+    }),
+  ]);
+  declareTailCommand(requests.command("tail").description("Print requests as they end, until Ctrl-C"));
+  declareCommands(requests, [
+    defineCommand({
+      name: "count",
+      endpoint: getGenerationHistogram,
+      options: [...FILTER_OPTIONS, ...RANGE_OPTIONS],
+      show: ({ buckets, is_exact }) => {
+        const table = tableOf([["from", "at", printTime], ...["completed", "failed", "cancelled", "open"]])({
+          data: buckets,
+        });
+        return is_exact
+          ? table
+          : `${table}\n\nThere are too many requests to count: some counts are estimates.`;
+      },
+      json: (data) => ({ data }),
+    }),
+    defineCommand({
+      name: "show",
+      endpoint: getGenerationDetails,
+      args: [ARGUMENTS.generation],
+      show: ({ data }) => formatFields(data),
+    }),
+  ]);
+}

@@ -1,0 +1,59 @@
+import { isatty } from "node:tty";
+import { EXIT_CODES } from "../render/exit-codes.ts";
+
+/** Resolves at the first SIGTERM or SIGINT. At the second, calls `onSecond` and ends the process. */
+export function waitForStop(onSecond: () => void = () => {}): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    const onSignal = (): void => {
+      if (isStopping) {
+        onSecond();
+        process.exit(EXIT_CODES.interrupted);
+      }
+      isStopping = true;
+      resolve();
+    };
+    process.on("SIGTERM", onSignal);
+    process.on("SIGINT", onSignal);
+  });
+}
+
+/** How long a start that is told to stop may take, so that requests which it has accepted already are answered. Milliseconds. */
+const START_MS = 2_000;
+
+/** Resolves with a start. One that is told to stop, and still waits after two seconds, ends the process. */
+export async function untilStopped<Started>(
+  starting: Promise<Started>,
+  stop: Promise<void>,
+): Promise<Started> {
+  let isStarting = true;
+  void stop.then(() => {
+    if (isStarting) setTimeout(() => isStarting && process.exit(EXIT_CODES.terminated), START_MS);
+  });
+  try {
+    return await starting;
+  } finally {
+    isStarting = false;
+  }
+}
+
+/**
+ * Calls `reload` at each SIGHUP, except one that says that the terminal of the process is gone: that stops the process like SIGTERM, as it
+ * ends every program of a terminal.
+ */
+export function onHangup(reload: () => void): void {
+  const hadTerminal = isatty(STDIN);
+  process.on("SIGHUP", () => {
+    if (hadTerminal && !isatty(STDIN)) process.kill(process.pid, "SIGTERM");
+    else reload();
+  });
+}
+
+const STDIN = 0;
+const LAST_LINES_MS = 1_000;
+
+/** Ends the process when its last output is written, and soon even if a reader of the log has stopped. */
+export function exitSoon(exitCode: number = EXIT_CODES.done): void {
+  process.exitCode = exitCode;
+  setTimeout(() => process.exit(exitCode), LAST_LINES_MS).unref();
+}

@@ -1,0 +1,52 @@
+import type { GenerationDeps } from "../../core/generation/call/call.ts";
+import type { HttpDeps } from "./context.ts";
+
+/**
+ * What endpoints depend on that need only the stores. A command has it without a running gateway: holds and unsaved records of a
+ * gateway are then not known.
+ */
+export interface StoreDeps
+  extends Pick<
+    HttpDeps,
+    | "clock"
+    | "log"
+    | "keyCache"
+    | "accountCache"
+    | "keyStores"
+    | "budgets"
+    | "audit"
+    | "gateways"
+    | "catalogManager"
+    | "tierManager"
+    | "routeManager"
+    | "providerKeyStores"
+    | "consoleSessions"
+    | "identities"
+    | "oidcIssuer"
+    | "credits"
+    | "usage"
+    | "usageTimes"
+    | "listDamagedLines"
+    | "listSettings"
+  > {
+  readonly promptLog: Pick<HttpDeps["promptLog"], "find" | "has">;
+  readonly generation: StoredGeneration;
+}
+
+/** The settings and memory of generations that need no running gateway. */
+interface StoredGeneration
+  extends Pick<
+    GenerationDeps,
+    | "clock"
+    | "gatewayId"
+    | "serving"
+    | "hashIdentity"
+    | "byokKeys"
+    | "accountRoutes"
+    | "policy"
+    | "pricing"
+    | "timers"
+  > {
+  readonly recorder: Pick<GenerationDeps["recorder"], "drain" | "find">;
+  readonly ledger: Pick<GenerationDeps["ledger"], "balanceOf">;
+}
