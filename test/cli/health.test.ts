@@ -74,6 +74,7 @@ describe("gateway health", () => {
     const byKey = await run(["health", "--url", gateway.url], { ...elsewhere, GATEWAY_KEY: key });
     expect([byKey.exitCode, byKey.stderr]).toEqual([0, ""]);
     expect(byKey.stdout).toContain("acme");
+    await run(["migrate"], elsewhere);
     const byCode = await run(["health", "--url", gateway.url], elsewhere);
     expect([byCode.exitCode, byCode.stderr]).toEqual([
       1,
