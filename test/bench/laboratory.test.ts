@@ -216,10 +216,11 @@ describe("The command line", () => {
 
 describe.if(process.platform === "linux" && RUNS_SLOW_TESTS)("A quick run", () => {
   test("measures the relay of this runtime next to no gateway and ends with 0", async () => {
-    const script = join(import.meta.dir, "..", "..", "bench", "laboratory", "run.ts");
+    const script = join(import.meta.dir, "..", "..", "bench", "run.ts");
     const command = [
       process.execPath,
       script,
+      "peers",
       "--quick",
       "--targets=direct,bun-relay",
       "--only=latency,start",

@@ -315,6 +315,7 @@ general_settings: { master_key: sk-a-master-key-of-enough-length }
 `,
     );
     const environment = { GATEWAY_CONFIG: output, OFFICE_KEY: "sk-office" };
+    await workspace.run(["migrate"], environment);
     const key = JSON.parse(
       (await workspace.run(["keys", "create", "old client", "--json"], environment)).stdout,
     );
