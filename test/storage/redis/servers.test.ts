@@ -247,7 +247,7 @@ describe.skipIf(REDIS_SERVER === null)("Redis servers of all kinds", () => {
     async function probeWith(url: string, authorities: string | null): Promise<string> {
       const script = `
         import { probeRedis } from "./src/storage/redis/probe.ts";
-        import { systemClock } from "./src/base/clock.ts";
+        import { systemClock } from "./src/base/time/clock.ts";
         console.log(await probeRedis(process.argv.at(-1), systemClock).then((found) => found.version, (error) => error.message));
         process.exit();`;
       const child = Bun.spawn([process.execPath, "-e", script, url], {
