@@ -104,8 +104,10 @@ export const STORES_NOTHING: ReadonlySet<string> = new Set([
   // They end the session that is read.
   "DELETE /api/admin/sessions/{id}",
   "DELETE /api/console/session",
-  // The list has all of it.
+  // The list has all of it, or the lists of accounts together.
   "GET /api/admin/budgets/{id}",
+  "GET /api/admin/keys/{id}",
+  "GET /api/admin/provider-keys",
   // The generations of every endpoint are stored alike.
   "POST /api/gateway/audio/speech",
   "POST /api/gateway/audio/transcriptions",

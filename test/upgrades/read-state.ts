@@ -49,7 +49,7 @@ async function readLists(read: Read): Promise<void> {
     "budgets",
   ])
     await read(`GET /api/admin/${list}`, [], `?${ALL}`);
-  for (const one of ["audit/verify", "holds", "ledger/check", "tiers", "named-routes"])
+  for (const one of ["audit/verify", "holds", "identities", "ledger/check", "tiers", "named-routes"])
     await read(`GET /api/admin/${one}`);
   await read("GET /api/admin/tiers/{id}", ["ours"]);
   await read("GET /api/admin/named-routes/{name}", ["split"]);

@@ -35,6 +35,7 @@ export async function writeData(api: Api, installation: Installation): Promise<W
   const accounts = await writeAccounts(api);
   const keys = await writeKeys(api, accounts);
   await writeCredits(api, installation, accounts);
+  await writeIdentities(api, accounts);
   await writeProviderKeys(api, accounts);
   await writeRoutes(api, accounts);
   await writeBudgets(api, { keys: keys.inferenceKeys, user: accounts.ada, organization: accounts.acme });
@@ -165,6 +166,9 @@ async function writeCredits(
   const soon = new Date(Date.now() + 1_000).toISOString();
   await api.make(CREDITS, [bob], { amount: "1.5", expires_at: soon });
   await api.make("POST /api/admin/accounts/{id}/corrections", [ada], { amount: "-0.25", note: "a mistake" });
+  const purchases = "POST /api/admin/accounts/{id}/purchases";
+  if (api.has(purchases))
+    await api.make(purchases, [bob], { id: "pay_2", amount: "2.25", note: "by transfer" });
   const payment = JSON.stringify({ id: "pay_1", account_id: acme, amount: "12.50", currency: "usd" });
   const time = Math.floor(Date.now() / 1000);
   const mac = new Bun.CryptoHasher("sha256", WEBHOOK_SECRET).update(`${time}.${payment}`).digest("hex");
@@ -175,6 +179,20 @@ async function writeCredits(
   });
   if (paid.status !== 201) throw new Error(`the payment: ${paid.status} ${await paid.text()}`);
   api.called.add("POST /api/payments/webhook");
+}
+
+const IDENTITIES = "/api/admin/users/{id}/identities";
+
+/** Links people of an OpenID Connect provider to users; one of the links is removed again. */
+async function writeIdentities(api: Api, { ada, bob }: Accounts): Promise<void> {
+  if (!api.has(`POST ${IDENTITIES}`)) return;
+  const issuer = "https://id.example.com";
+  for (const [user, subject] of [
+    [ada, "248289761001"],
+    [bob, "248289761002"],
+  ] as const)
+    await api.make(`POST ${IDENTITIES}`, [user], { issuer, subject });
+  await api.make(`DELETE ${IDENTITIES}/{subject}`, [bob, "248289761002"]);
 }
 
 const PROVIDER_KEYS = "/api/admin/accounts/{id}/provider-keys";

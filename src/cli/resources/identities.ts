@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { deleteIdentity, listIdentities, postIdentity } from "../../http/routes/admin-identities.ts";
+import { deleteIdentity, listIdentities, postIdentity } from "../../http/routes/accounts/admin-identities.ts";
 import { defineCommand } from "../endpoint/command-spec.ts";
 import { declareCommands } from "../endpoint/declare-command.ts";
 import { ARGUMENTS } from "../endpoint/known-fields.ts";

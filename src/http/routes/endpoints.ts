@@ -1,6 +1,7 @@
 import { type Endpoint, serveEndpoint } from "../api/endpoint.ts";
 import type { Handler } from "../context/context.ts";
 import { deleteBudget, getBudget, listBudgets, patchBudget, postBudget } from "./accounts/admin-budgets.ts";
+import { deleteIdentity, listIdentities, postIdentity } from "./accounts/admin-identities.ts";
 import { deleteKey, getManagedKey, listKeys, patchKey, postKey } from "./accounts/admin-keys.ts";
 import { deleteMember, listMembers, putOrganizationMember } from "./accounts/admin-members.ts";
 import {
@@ -23,7 +24,6 @@ import { getUser, listUsers, patchUser, postUser } from "./accounts/admin-users.
 import { deleteSession, getSession, postSession } from "./accounts/console-session.ts";
 import { postPlaygroundKey } from "./accounts/playground-key.ts";
 import { getActivity, getCredits, getKey } from "./accounts/self-service.ts";
-import { deleteIdentity, listIdentities, postIdentity } from "./admin-identities.ts";
 import {
   approveCatalogChange,
   getCatalog,

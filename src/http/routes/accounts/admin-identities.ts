@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { fail, rejectField } from "../../base/failures/errors.ts";
-import { IdInput } from "../../core/accounts/fields/resource-fields.ts";
-import { requireUser } from "../../core/accounts/manage/manage-accounts.ts";
-import type { Identity } from "../../core/console/identity-store.ts";
-import { OPERATOR } from "../api/access.ts";
-import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import { fail, rejectField } from "../../../base/failures/errors.ts";
+import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
+import { requireUser } from "../../../core/accounts/manage/manage-accounts.ts";
+import type { Identity } from "../../../core/console/identity-store.ts";
+import { OPERATOR } from "../../api/access.ts";
+import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 
 const TAG = "Console";
 const PATH = "/api/admin/identities";
