@@ -152,10 +152,12 @@ test.each(["at once", "later"] as const)(
     const deps = {
       rateLimiter,
       clock: createTestClock(),
-      holdBounds: { tokens: 100 },
-      listLimits: (_: unknown, modelId: string): LimitScope[] => [
-        { source: "gateway", id: modelId, limit: { ...NO_LIMIT, requestsPerMinute: 1 } },
-      ],
+      settings: {
+        holdBounds: { tokens: 100 },
+        listLimits: (_: unknown, modelId: string): LimitScope[] => [
+          { source: "gateway", id: modelId, limit: { ...NO_LIMIT, requestsPerMinute: 1 } },
+        ],
+      },
     } as unknown as GenerationDeps;
     const request = { action: "embeddings", maxTokens: null, promptTextBytes: 10, answers: 1 };
     const call = { principal: { kind: "key" }, request } as unknown as GenerationCall;

@@ -349,7 +349,8 @@ class Simulation {
       "no vendor is called before the record is in the journal",
       () => this.earlyCalls,
     );
-    const { ledger, active } = this.service.parts.http.generation;
+    const { ledger, running } = this.service.parts.http.generation;
+    const { active } = running;
     const holds = ledger.holds();
     ensure(holds.length <= active.size, "every hold has a running generation", () => ({
       holds,

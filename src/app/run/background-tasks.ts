@@ -97,7 +97,10 @@ function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
     async call() {
       // Prices of a new day do not wait for the store, and a catalog that has changed delays nothing else.
       await stores.changes.read().finally(() => void refreshServing(parts));
-      const { byokKeys, accountRoutes, drains } = http.generation;
+      const {
+        accounts: { byokKeys, accountRoutes },
+        routing: { drains },
+      } = http.generation;
       await runAll([
         http.keyCache.refresh,
         http.accountCache.refresh,
@@ -144,7 +147,10 @@ async function refreshServing({ serving, http }: Parts): Promise<void> {
 }
 
 function keepUp({ http, gateways }: Parts): Promise<void> {
-  const { byokKeys, ledger } = http.generation;
+  const {
+    accounts: { byokKeys },
+    ledger,
+  } = http.generation;
   return runAll([
     () => ledger.refresh(),
     async () => {

@@ -26,7 +26,9 @@ export interface Drain {
  */
 export async function drain(task: Drain, { clock, log }: Pick<Platform, "clock" | "log">): Promise<void> {
   const { server, drainMs, parts } = task;
-  const { active } = parts.http.generation;
+  const {
+    running: { active },
+  } = parts.http.generation;
   if (active.size > 0) log.info("waiting for open answers", { open: active.size, drain_ms: drainMs });
   parts.http.shutdown.isDraining = true;
   parts.http.generationFeed.close();

@@ -138,7 +138,7 @@ async function writeRest(parts: Parts, { clock, log }: Platform): Promise<boolea
 async function saveRest({ recorder, usageTimes, http }: Parts): Promise<void> {
   await recorder.drain();
   await usageTimes.flush();
-  await http.generation.byokKeys.saveUses();
+  await http.generation.accounts.byokKeys.saveUses();
   await http.keyCache.saveUses();
   await http.promptLog.drain();
   await http.repeatable.drain();

@@ -40,7 +40,10 @@ function logUnreadableKeys(keys: readonly ProviderKeyRecord[], log: Log): void {
 
 /** Counts the requests of the last hour again, so that a restart does not reset the hourly limits. */
 async function restoreHourlyLimits({ stores, http }: Parts, now: number): Promise<void> {
-  const { rateLimiter, freeLimit, listLimits } = http.generation;
+  const {
+    rateLimiter,
+    settings: { freeLimit, listLimits },
+  } = http.generation;
   const since = now - HOUR_MS;
   for (const { addressHash, createdAt } of await stores.usage.findAnonymousSince(since))
     for (const scope of listLimits({ kind: "anonymous", addressHash }, null))

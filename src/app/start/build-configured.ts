@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { WaitList } from "../../base/collections/wait-list.ts";
 import type { Clock } from "../../base/time/clock.ts";
-import type { GenerationDeps } from "../../core/generation/call/call.ts";
+import type { GenerationSettings } from "../../core/generation/call/call.ts";
 import { createUnreadAnswers } from "../../core/generation/memory/unread-answers.ts";
 import { createByteBudget } from "../../core/limits/byte-budget.ts";
 import { FreeLimit } from "../../core/limits/free-limit.ts";
@@ -35,21 +35,7 @@ export interface Configured {
     | "oidcIssuer"
     | "console"
   >;
-  readonly generation: Pick<
-    GenerationDeps,
-    | "freeLimit"
-    | "listLimits"
-    | "policy"
-    | "holdBounds"
-    | "chargesAbandoned"
-    | "buyCreditsUrl"
-    | "timers"
-    | "unread"
-    | "maxAttempts"
-    | "repeats"
-    | "learnsRefusals"
-    | "pricing"
-  >;
+  readonly generation: GenerationSettings;
 }
 
 /** What the configured parts are made of, besides the configuration. */

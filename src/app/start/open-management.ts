@@ -77,12 +77,18 @@ export async function openManagement(
       has: (id) => stores.promptLog.hasEntry(id, clock.now()),
     },
     generation: {
-      ...{ clock, gatewayId, byokKeys, accountRoutes },
+      ...{ clock, gatewayId },
       serving: () => serving.current(),
-      hashIdentity: createIdentityHash(await findSecret("identity_secret", stores.settings, random)),
-      policy: readPolicy(config),
-      pricing: readPricingRules(config.pricing),
-      timers: readTimers(config),
+      accounts: {
+        byokKeys,
+        accountRoutes,
+        hashIdentity: createIdentityHash(await findSecret("identity_secret", stores.settings, random)),
+      },
+      settings: {
+        policy: readPolicy(config),
+        pricing: readPricingRules(config.pricing),
+        timers: readTimers(config),
+      },
       recorder: { async drain() {}, find: (id) => stores.usage.findUsage(id) },
       // Only the gateway that holds credits knows how much it holds.
       ledger: { balanceOf: async (id) => ({ ...(await stores.ledger.findBalance(id)), held: 0 }) },

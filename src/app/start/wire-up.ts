@@ -289,7 +289,7 @@ function buildServer(
 }
 
 type FixedHttpDeps = Omit<HttpDeps, "generation" | keyof Configured["http"]>;
-type FixedGenerationDeps = Omit<GenerationDeps, keyof Configured["generation"]>;
+type FixedGenerationDeps = Omit<GenerationDeps, "settings">;
 
 /** What requests depend on and no reload replaces. */
 interface FixedDeps {
@@ -317,7 +317,7 @@ function followConfig({ live, platform, stores }: Base, { fixed, generation }: F
       ...fixed,
       ...configured.http,
       metrics,
-      generation: { ...generation, ...configured.generation },
+      generation: { ...generation, settings: configured.generation },
     };
   };
   let http = assemble(live.current());
@@ -337,7 +337,7 @@ function buildReloader({ live, platform, serving }: Base, generation: FixedGener
     ...parts,
     onProviderChanged(slug) {
       const keys = serving.current().servedModels.provider(slug)?.keys ?? [];
-      generation.health.forget(
+      generation.routing.health.forget(
         slug,
         keys.map(({ label }) => label),
       );
@@ -465,11 +465,14 @@ function buildGeneration(
     rateLimiter,
     conversations,
     health,
-  }: Money & Secrets & CommonState & Pick<GenerationDeps, "extensions" | "drains">,
+  }: Money &
+    Secrets &
+    CommonState &
+    Pick<GenerationDeps, "extensions"> &
+    Pick<GenerationDeps["routing"], "drains">,
 ): FixedGenerationDeps {
   const { clock, random, log } = platform;
   return {
-    rateLimiter,
     gatewayId,
     clock,
     log,
@@ -477,23 +480,23 @@ function buildGeneration(
     ids: stores.ids,
     extensions,
     serving: () => serving.current(),
+    accounts: { byokKeys, accountRoutes, hashIdentity: createIdentityHash(identitySecret) },
+    routing: {
+      health: platform.health ?? health,
+      drains,
+      recentFailures: createRecentFailures(),
+      learnedRefusals: createLearnedRefusals(),
+      retryBudget: createRetryBudget(),
+      affinity: createAffinityMemory(),
+      cacheMemory: createCacheMemory(),
+    },
+    rateLimiter,
     recorder,
     ledger,
-    health: platform.health ?? health,
-    drains,
-    recentFailures: createRecentFailures(),
-    learnedRefusals: createLearnedRefusals(),
-    retryBudget: createRetryBudget(),
-    affinity: createAffinityMemory(),
-    cacheMemory: createCacheMemory(),
-    byokKeys,
-    accountRoutes,
     conversations,
-    hashIdentity: createIdentityHash(identitySecret),
     tokenCounter: platform.tokenCounter ?? createTokenCounter(clock),
     requestEncoder: createRequestEncoder(clock, identitySecret),
-    beginnings: new WaitList(clock, WATCH_MS),
-    active: new LinkedSet(),
+    running: { beginnings: new WaitList(clock, WATCH_MS), active: new LinkedSet() },
   };
 }
 

@@ -40,7 +40,7 @@ export function observeParts(registry: MetricRegistry, parts: ObservedParts, con
 }
 
 function observeLoad(registry: MetricRegistry, parts: ObservedParts): void {
-  registry.observe(METRICS.inflight, (report) => report(parts.http.generation.active.size, []));
+  registry.observe(METRICS.inflight, (report) => report(parts.http.generation.running.active.size, []));
   // Read anew, because a reload of the configuration may replace it.
   registry.observe(METRICS.bodyBytes, (report) => report(parts.http.bodyBudget.heldBytes(), []));
   registry.observe(METRICS.shadow, (report) => {
@@ -54,7 +54,11 @@ const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = { closed: 0, half
 const NO_MODEL = "";
 
 function observeProviders(registry: MetricRegistry, { http }: ObservedParts): void {
-  const { serving, health, clock } = http.generation;
+  const {
+    serving,
+    routing: { health },
+    clock,
+  } = http.generation;
   const eachProvider = (read: (slug: string, models: readonly string[]) => void): void => {
     const { servedModels } = serving();
     const served = new Map(servedModels.providers.map(({ record }) => [record.slug, [] as string[]]));
@@ -80,7 +84,10 @@ function observeProviders(registry: MetricRegistry, { http }: ObservedParts): vo
 }
 
 function observeRefusals(registry: MetricRegistry, { http }: ObservedParts): void {
-  const { learnedRefusals, clock } = http.generation;
+  const {
+    routing: { learnedRefusals },
+    clock,
+  } = http.generation;
   registry.observe(METRICS.refusedParameters, (report) => {
     for (const { provider, parameter, count } of learnedRefusals.counts())
       report(count, [provider, parameter]);

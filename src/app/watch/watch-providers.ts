@@ -13,7 +13,7 @@ interface Watch {
 
 /** What the watch of providers needs. */
 export interface ProviderWatch extends Watch {
-  readonly generation: Pick<GenerationDeps, "serving" | "health">;
+  readonly generation: Pick<GenerationDeps, "serving" | "routing">;
 }
 
 /** No model has this id, so that the circuit of the provider alone counts. */
@@ -21,7 +21,10 @@ const NO_MODEL = "";
 
 /** Reports providers whose circuit has opened or closed. Rejects with a `StoreError` if the store is unavailable. */
 export async function updateProviders({ incidents, send, clock, generation }: ProviderWatch): Promise<void> {
-  const { serving, health } = generation;
+  const {
+    serving,
+    routing: { health },
+  } = generation;
   for (const { record } of serving().servedModels.providers) {
     const { slug, name } = record;
     const now = clock.now();

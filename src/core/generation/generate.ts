@@ -118,7 +118,7 @@ function plan(generation: Generation, { deployments, filteredOut }: Admission): 
 async function hold(generation: Generation, { candidates }: Route): Promise<readonly Candidate[]> {
   if (candidates.length === 0) return candidates;
   const { deps, call, record } = generation;
-  const reachable = withinReach(candidates, deps.maxAttempts);
+  const reachable = withinReach(candidates, deps.settings.maxAttempts);
   const held = await takeHold(deps, call, { record, candidates: reachable });
   generation.mayUse(held.allowance);
   return held.candidates;

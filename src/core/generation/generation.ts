@@ -103,10 +103,10 @@ export class Generation implements Settling {
       deps,
       new ExtendedGeneration(call, this.record, { admission, tiers: deps.serving().tiers }),
     );
-    this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs, WATCH_MS);
+    this.cancellation = new Cancellation(deps.clock, deps.settings.timers.totalMs, WATCH_MS);
     this.client = new ClientWatch(call, this.cancellation);
-    this.beginning = deps.beginnings.begin(Generation.watch, this);
-    deps.active.add(this.cancellation);
+    this.beginning = deps.running.beginnings.begin(Generation.watch, this);
+    deps.running.active.add(this.cancellation);
   }
 
   /** Goes on with another body of the request. */
@@ -188,7 +188,7 @@ export class Generation implements Settling {
   }
 
   private async countFree(): Promise<Failure | null> {
-    const verdict = await this.deps.freeLimit.admit(this.call.principal, this.deps.clock.now());
+    const verdict = await this.deps.settings.freeLimit.admit(this.call.principal, this.deps.clock.now());
     if (verdict === null) return null;
     const failure = verdict.allowed ? null : freeLimitFailure(verdict, this.limitStatus);
     if (verdict.allowed) this.record.usesFreeModel = true;
@@ -262,7 +262,7 @@ export class Generation implements Settling {
     seen: SeenAnswer,
   ): Promise<GenerationResult> {
     const { deps, call, allowance, record } = this;
-    if (!deps.chargesAbandoned) return this.leave();
+    if (!deps.settings.chargesAbandoned) return this.leave();
     const answering = { deps, call, candidate, record, allowance };
     const charge = await chargeComplete(answering, countUsage(answering, counts, seen));
     return this.endWithout({ outcome: "cancelled", failure: null, status: CLIENT_LEFT, charge });
@@ -413,7 +413,7 @@ export class Generation implements Settling {
   private end(): void {
     this.beginning.end();
     this.cancellation.stop();
-    this.deps.active.delete(this.cancellation);
+    this.deps.running.active.delete(this.cancellation);
     this.client.stop();
   }
 

@@ -105,7 +105,7 @@ export class CandidateLoop {
   private async retry(): Promise<GenerationResult | null> {
     const { deps, call, cancellation } = this.generation;
     this.position = this.queue.length;
-    for (let round = 0; round < deps.repeats; round++) {
+    for (let round = 0; round < deps.settings.repeats; round++) {
       const again = this.transient.splice(0).filter((candidate) => this.hasBudget(candidate));
       if (again.length === 0 || this.empty !== null) return null;
       await call.stopwatch.wait(cancellation.pause(backoffMs(round, randomShare(deps.random))));
@@ -130,17 +130,20 @@ export class CandidateLoop {
     const { deps, call } = this.generation;
     if (key.byokId === null || call.principal.kind === "anonymous") return true;
     const { label } = key;
-    return deps.byokKeys.isCurrent(call.principal.account.id, { label, provider: provider.record.slug });
+    return deps.accounts.byokKeys.isCurrent(call.principal.account.id, {
+      label,
+      provider: provider.record.slug,
+    });
   }
 
   /** Returns whether attempts, time and the provider's retry budget allow a further attempt. */
   private hasBudget({ provider }: Candidate, extraMs = 0): boolean {
     const { deps, attempts, record } = this.generation;
     const now = deps.clock.now();
-    const until = record.createdAt + deps.timers.failoverMs + extraMs;
-    if (attempts.length - this.repetitions >= deps.maxAttempts || now >= until) return false;
+    const until = record.createdAt + deps.settings.timers.failoverMs + extraMs;
+    if (attempts.length - this.repetitions >= deps.settings.maxAttempts || now >= until) return false;
     const { slug } = provider.record;
-    return !this.wasAsked(slug) || deps.retryBudget.mayRetry(slug, now);
+    return !this.wasAsked(slug) || deps.routing.retryBudget.mayRetry(slug, now);
   }
 
   /** Returns whether a candidate of another endpoint follows in this round: further keys of a silent one would be silent, too. */
@@ -355,11 +358,20 @@ export class CandidateLoop {
   private recordFailure(candidate: Candidate, { classification, status }: FailedAttempt): void {
     const { deps, id: generationId } = this.generation;
     const { failure, health } = classification;
-    deps.recentFailures.record({ generationId, candidate, failure, health, status, at: deps.clock.now() });
+    deps.routing.recentFailures.record({
+      generationId,
+      candidate,
+      failure,
+      health,
+      status,
+      at: deps.clock.now(),
+    });
   }
 
   private recordStart(candidate: Candidate, { isRepetition }: EncodedForCandidate, now: number): void {
-    const { health, retryBudget } = this.generation.deps;
+    const {
+      routing: { health, retryBudget },
+    } = this.generation.deps;
     const { slug } = candidate.provider.record;
     health.begin(healthTargetOf(candidate), now);
     // It is no retry: the provider has not failed.

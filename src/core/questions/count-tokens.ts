@@ -49,8 +49,9 @@ export interface TokenCount {
  */
 export async function countTokens(deps: GenerationDeps, call: CountCall): Promise<TokenCount> {
   const { principal, request } = call;
-  const byokKeys = principal.kind === "anonymous" ? null : await deps.byokKeys.of(principal.account.id);
-  const policy = policyOf(deps.policy, principal);
+  const byokKeys =
+    principal.kind === "anonymous" ? null : await deps.accounts.byokKeys.of(principal.account.id);
+  const policy = policyOf(deps.settings.policy, principal);
   const counted = { ...call, request: { ...COUNTED, api: request.api, model: request.model } };
   const requested = await resolveRequest(deps, counted);
   await cacheBalance(deps, principal, requested);
@@ -111,8 +112,10 @@ async function countAtVendor(
   const { format } = request;
   if (!formatsOf(provider, endpoint).includes(format)) return null;
   const now = deps.clock.now();
-  if (deps.drains.find(provider.record.slug, deployment.model.id, now) !== null) return null;
-  const key = keys.find((key) => deps.health.cooldown(healthTargetOf({ ...deployment, key }), now) === null);
+  if (deps.routing.drains.find(provider.record.slug, deployment.model.id, now) !== null) return null;
+  const key = keys.find(
+    (key) => deps.routing.health.cooldown(healthTargetOf({ ...deployment, key }), now) === null,
+  );
   if (key === undefined) return null;
   const url = key.address.urlFor({
     format,

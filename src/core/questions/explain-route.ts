@@ -66,14 +66,14 @@ type PlannedRoute = Pick<Route, "candidates" | "warm"> & { readonly promptTokens
 async function describeAll(explained: ExplainedCall, route: PlannedRoute): Promise<readonly Fields[]> {
   const { deps, call } = explained;
   const isShort = call.request.promptTextBytes <= SHORT_BYTES;
-  const previewed = isShort ? Math.max(deps.maxAttempts, MAX_PREVIEWS) : deps.maxAttempts;
+  const previewed = isShort ? Math.max(deps.settings.maxAttempts, MAX_PREVIEWS) : deps.settings.maxAttempts;
   const all: Fields[] = [];
   // One after the other, so that other requests are served in between.
   for (const [at, candidate] of route.candidates.entries()) {
     const preview = at < previewed ? await previewEncoding(explained, candidate) : null;
     const { profile } = candidate.endpoint;
     all.push({
-      would_be_asked: at < deps.maxAttempts,
+      would_be_asked: at < deps.settings.maxAttempts,
       ...describeCandidate(deps, candidate, route),
       upstream_format: preview?.format ?? null,
       changes: preview?.warnings.map(({ field, message }) => ({ field, message })) ?? null,
@@ -89,7 +89,7 @@ function describeRejection(rejection: Failure | null): Fields | null {
 }
 
 function describeCandidate(
-  { health, clock }: GenerationDeps,
+  { routing: { health }, clock }: GenerationDeps,
   candidate: Candidate,
   { warm, promptTokens }: PlannedRoute,
 ): Fields {

@@ -21,7 +21,9 @@ import { servesModel } from "../provider-keys/byok-keys.ts";
 import type { Candidate } from "../routing/plan/plan.ts";
 
 /** What trying a key needs. */
-export type TryDeps = Pick<GenerationDeps, "clock" | "timers">;
+export interface TryDeps extends Pick<GenerationDeps, "clock"> {
+  readonly settings: Pick<GenerationDeps["settings"], "timers">;
+}
 
 /** A platform key or BYOK key to try. */
 export interface TriedKey {

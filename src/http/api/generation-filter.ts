@@ -42,7 +42,7 @@ export const GENERATION_FILTER = {
 
 const schema = z.object(GENERATION_FILTER);
 
-type FilterDeps = Pick<StoreDeps["generation"], "hashIdentity" | "serving">;
+type FilterDeps = Pick<StoreDeps["generation"], "accounts" | "serving">;
 
 /**
  * Returns the filter of a query, for what the principal may see.
@@ -52,7 +52,7 @@ type FilterDeps = Pick<StoreDeps["generation"], "hashIdentity" | "serving">;
 export function readGenerationFilter(
   query: z.infer<typeof schema>,
   principal: ManagementPrincipal,
-  { hashIdentity, serving }: FilterDeps,
+  { accounts: { hashIdentity }, serving }: FilterDeps,
 ): GenerationFilter {
   const fromMs = readTime(query.from);
   const toMs = readTime(query.to);

@@ -34,19 +34,8 @@ export interface StoreDeps
 }
 
 /** The settings and memory of generations that need no running gateway. */
-interface StoredGeneration
-  extends Pick<
-    GenerationDeps,
-    | "clock"
-    | "gatewayId"
-    | "serving"
-    | "hashIdentity"
-    | "byokKeys"
-    | "accountRoutes"
-    | "policy"
-    | "pricing"
-    | "timers"
-  > {
+interface StoredGeneration extends Pick<GenerationDeps, "clock" | "gatewayId" | "serving" | "accounts"> {
+  readonly settings: Pick<GenerationDeps["settings"], "policy" | "pricing" | "timers">;
   readonly recorder: Pick<GenerationDeps["recorder"], "drain" | "find">;
   readonly ledger: Pick<GenerationDeps["ledger"], "balanceOf">;
 }

@@ -160,7 +160,9 @@ function outlive(result: GenerationResult): GenerationResult {
 
 function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
   const { answer } = result;
-  const { unread } = context.deps.generation;
+  const {
+    settings: { unread },
+  } = context.deps.generation;
   switch (answer.kind) {
     case "failure":
       return context.renderError(answer.failure, listHeaders(result, context, notice), context.requestId);

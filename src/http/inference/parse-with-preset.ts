@@ -35,7 +35,7 @@ interface Sent {
 export async function parseWithPreset<
   Request extends { readonly model: string; readonly preset: string | null },
 >(
-  { accountRoutes }: Pick<GenerationDeps, "accountRoutes">,
+  { accounts: { accountRoutes } }: Pick<GenerationDeps, "accounts">,
   parser: RequestParser<Request>,
   { body, principal }: Sent,
 ): Promise<ParsedRequest<Request>> {

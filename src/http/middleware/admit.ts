@@ -160,6 +160,6 @@ export async function peekLimits(
   principal: InferencePrincipal,
   { generation, clock }: HttpDeps,
 ): Promise<RateLimitStatus | null> {
-  const scopes = generation.listLimits(principal, null);
+  const scopes = generation.settings.listLimits(principal, null);
   return scopes.length === 0 ? null : generation.rateLimiter.peek(scopes, clock.now());
 }

@@ -40,7 +40,7 @@ export async function takeLimits(
   if (call.shadowOf !== undefined) return { limitStatus: null, freeLimit: null };
   const { modelId, deployments } = admitted.admission;
   const freeLimit = namesFreeModel(deployments) ? await peekFreeLimit(deps, call.principal) : null;
-  const scopes = deps.listLimits(call.principal, modelId);
+  const scopes = deps.settings.listLimits(call.principal, modelId);
   if (scopes.length === 0) return { limitStatus: null, freeLimit };
   const first = await countGeneration(deps, call.request, admitted, scopes);
   if (first.kind === "rejected" && first.rejection.source === "gateway" && deployments.length > 1)
@@ -60,7 +60,12 @@ async function takeOther(
   for (const [deployment] of deployments) {
     const id = deployment?.model.id ?? modelId;
     if (limited.has(id)) continue;
-    const decision = await countGeneration(deps, call.request, admitted, deps.listLimits(call.principal, id));
+    const decision = await countGeneration(
+      deps,
+      call.request,
+      admitted,
+      deps.settings.listLimits(call.principal, id),
+    );
     if (decision.kind === "admitted") return { limitStatus: decision.limitStatus, modelId: id, limited };
     // The limits of the caller count for all models.
     if (decision.rejection.source !== "gateway") return { limitStatus: requireAdmitted(decision, id) };
@@ -78,7 +83,11 @@ function waitOf(decision: LimitDecision): number {
  * else null.
  */
 export async function countFallback(
-  { rateLimiter, clock, listLimits }: Pick<GenerationDeps, "rateLimiter" | "clock" | "listLimits">,
+  {
+    rateLimiter,
+    clock,
+    settings: { listLimits },
+  }: Pick<GenerationDeps, "rateLimiter" | "clock" | "settings">,
   principal: InferencePrincipal,
   modelId: string,
 ): Promise<Failure | null> {
@@ -95,7 +104,7 @@ interface AdmittedId {
 }
 
 function countGeneration(
-  { rateLimiter, clock, holdBounds }: GenerationDeps,
+  { rateLimiter, clock, settings: { holdBounds } }: GenerationDeps,
   request: GenerationCall["request"],
   { id, admission }: AdmittedId,
   scopes: readonly LimitScope[],
@@ -119,7 +128,7 @@ function countGeneration(
 
 /** Returns the account's limit on free models without counting a request; null if no limit applies. */
 export function peekFreeLimit(
-  { freeLimit, clock }: Pick<GenerationDeps, "freeLimit" | "clock">,
+  { settings: { freeLimit }, clock }: Pick<GenerationDeps, "settings" | "clock">,
   principal: InferencePrincipal,
 ): Promise<LimitVerdict | null> {
   return freeLimit.peek(principal, clock.now());
@@ -134,7 +143,7 @@ export async function countRequest(
   deps: GenerationDeps,
   principal: InferencePrincipal,
 ): Promise<RateLimitStatus | null> {
-  const scopes = deps.listLimits(principal, null);
+  const scopes = deps.settings.listLimits(principal, null);
   if (scopes.length === 0) return null;
   return requireAdmitted(await deps.rateLimiter.count(scopes, deps.clock.now()), null);
 }

@@ -86,7 +86,9 @@ export interface BegunStream {
 
 /** What an attempt needs. */
 export interface AttemptContext {
-  readonly deps: Pick<GenerationDeps, "clock" | "timers">;
+  readonly deps: Pick<GenerationDeps, "clock"> & {
+    readonly settings: Pick<GenerationDeps["settings"], "timers">;
+  };
   readonly call: Pick<GenerationCall, "request" | "stopwatch">;
   readonly candidate: Candidate;
   readonly cancellation: Cancellation;
@@ -111,7 +113,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   const { deps, call, cancellation } = context;
   const { stopwatch } = call;
   const { stream } = call.request;
-  if (stream) cancellation.startPhase("first_token", deps.timers.firstTokenMs);
+  if (stream) cancellation.startPhase("first_token", deps.settings.timers.firstTokenMs);
   else if (context.silentMs !== null) cancellation.startPhase("first_token", context.silentMs);
   else cancellation.endPhase();
   const watch = stream || context.isOut === null ? null : watchEndpoint(context, context.isOut);
@@ -152,7 +154,13 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
 
 /** Cancels an attempt without a stream after the first-token time, once other requests have opened the endpoint's circuit. */
 function watchEndpoint(
-  { deps: { clock, timers }, cancellation }: AttemptContext,
+  {
+    deps: {
+      clock,
+      settings: { timers },
+    },
+    cancellation,
+  }: AttemptContext,
   isOut: () => boolean,
 ): Timer {
   let timer = clock.after(timers.firstTokenMs, function check() {
@@ -185,7 +193,7 @@ async function openExchange(context: AttemptContext): Promise<Exchange> {
     headers: areShared ? line.authorizedBy(credentials) : { ...headers, ...credentials },
     areShared,
     body,
-    connectTimeoutMs: deps.timers.connectMs,
+    connectTimeoutMs: deps.settings.timers.connectMs,
   });
 }
 

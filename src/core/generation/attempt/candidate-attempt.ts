@@ -58,12 +58,15 @@ export class CandidateAttempt implements AttemptContext {
 
   get silentMs(): number | null {
     const { deps, call, candidate } = this;
-    return this.next.hasOther ? silenceOf(call.request, candidate, deps.timers.firstTokenMs) : null;
+    return this.next.hasOther ? silenceOf(call.request, candidate, deps.settings.timers.firstTokenMs) : null;
   }
 
   get isOut(): AttemptContext["isOut"] {
     if (!this.next.hasNext) return null;
-    const { health, clock } = this.deps;
+    const {
+      routing: { health },
+      clock,
+    } = this.deps;
     const { provider, model } = healthTargetOf(this.candidate);
     return () => health.endpoint(provider, model, clock.now()).state !== "closed";
   }

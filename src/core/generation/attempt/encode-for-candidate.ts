@@ -49,7 +49,7 @@ export interface EncodedForCandidate extends EncodedForUpstream {
 }
 
 type Call = Pick<GenerationCall, "principal" | "request">;
-type Deps = Pick<GenerationDeps, "hashIdentity" | "requestEncoder">;
+type Deps = Pick<GenerationDeps, "accounts" | "requestEncoder">;
 
 /** A request that is encoded for a candidate, and how. */
 export interface EncodeContext extends Encoding {
@@ -127,7 +127,7 @@ function withAffinityHeader(
 ): EncodedForCandidate {
   const { affinityHeader } = candidate.provider.record;
   if (affinityHeader === undefined || request.session === null) return encoded;
-  const session = deps.hashIdentity("session", scopeOf(principal), request.session);
+  const session = deps.accounts.hashIdentity("session", scopeOf(principal), request.session);
   return { ...encoded, headers: { ...encoded.headers, [affinityHeader]: session } };
 }
 
@@ -233,6 +233,6 @@ class CandidateTarget implements UpstreamTarget {
 
   hashUser(user: string): string {
     const { deps, call } = this.context;
-    return deps.hashIdentity("user", scopeOf(call.principal), user);
+    return deps.accounts.hashIdentity("user", scopeOf(call.principal), user);
   }
 }

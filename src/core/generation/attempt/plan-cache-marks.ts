@@ -18,7 +18,7 @@ export interface PromptMarking extends CacheMarking {
   readonly callerKeys: { readonly shared: string; readonly turns: string };
 }
 
-type Deps = Pick<GenerationDeps, "cacheMemory" | "clock" | "policy">;
+type Deps = Pick<GenerationDeps, "routing" | "clock" | "settings">;
 type Call = Pick<GenerationCall, "principal" | "request">;
 
 /**
@@ -49,7 +49,7 @@ function findCache(candidate: Candidate, request: InferenceRequest): MarkedCache
 }
 
 /** Whether neither the policies nor the request switch marks off. */
-function mayMark({ policy }: Deps, { principal, request }: Call): boolean {
+function mayMark({ settings: { policy } }: Deps, { principal, request }: Call): boolean {
   return policyOf(policy, principal).promptCaching && request.preferences.promptCaching !== "off";
 }
 
@@ -57,7 +57,7 @@ function mayMark({ policy }: Deps, { principal, request }: Call): boolean {
 const LONG_ANSWERS = 3;
 
 function decide(
-  { cacheMemory, clock }: Deps,
+  { routing: { cacheMemory }, clock }: Deps,
   { principal, request }: Call,
   {
     candidate,
@@ -90,7 +90,7 @@ function decide(
 
 /** Records, after a candidate has answered, that the prompt was sent and what its cache read and wrote. */
 export function recordMarking(
-  { cacheMemory, clock }: Deps,
+  { routing: { cacheMemory }, clock }: Deps,
   { shared, turns, sharedKey, sessionKey, callerKeys }: PromptMarking,
   { candidate, usage }: { readonly candidate: Candidate; readonly usage: TokenUsage },
 ): void {

@@ -31,7 +31,10 @@ export class RequestRefusals {
 
   /** Returns the parameters that are left out for a candidate, by format; null for none, as usual. */
   recall(candidate: Candidate): RefusedByFormat | null {
-    const { learnedRefusals, clock } = this.generation.deps;
+    const {
+      routing: { learnedRefusals },
+      clock,
+    } = this.generation.deps;
     if (this.here === null && (learnedRefusals.isEmpty || !this.mayLeaveOut())) return null;
     return (format) => {
       const before = learnedRefusals.recall(refusalScopeOf(candidate, format), clock.now());
@@ -70,7 +73,7 @@ export class RequestRefusals {
     }
     refused.isConfirmed = true;
     const { deps, call } = this.generation;
-    deps.learnedRefusals.record({
+    deps.routing.learnedRefusals.record({
       scope: refusalScopeOf(candidate, format),
       parameters: refused.parameters,
       accountId: sightingAccountOf(call.principal),
@@ -85,7 +88,7 @@ export class RequestRefusals {
 
   private mayLeaveOut(): boolean {
     const { deps, call } = this.generation;
-    return deps.learnsRefusals && !call.request.preferences.requireParameters;
+    return deps.settings.learnsRefusals && !call.request.preferences.requireParameters;
   }
 
   /** Names what a vendor refused as the chat API does; nothing if it may not be left out. */

@@ -98,7 +98,11 @@ export class StoredTurns implements RequestTurns {
 
 /** Returns the turns of a request at a candidate. */
 export function openTurns(
-  { conversations, hashIdentity, log }: Pick<GenerationDeps, "conversations" | "hashIdentity" | "log">,
+  {
+    conversations,
+    accounts: { hashIdentity },
+    log,
+  }: Pick<GenerationDeps, "conversations" | "accounts" | "log">,
   call: Pick<GenerationCall, "principal" | "request">,
   candidate: Candidate,
 ): RequestTurns {

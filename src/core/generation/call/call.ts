@@ -84,69 +84,88 @@ export interface Serving {
   readonly namedRoutes: NamedRoutes;
 }
 
-/** What generations need. */
-export interface GenerationDeps {
-  /** Names this gateway in the records of the generations that it runs. */
-  readonly gatewayId: string;
-  readonly clock: Clock;
-  readonly log: Pick<Log, "warn" | "error">;
-  /** Features that take part in generations, in the order in which they are asked. */
-  readonly extensions: readonly Extension[];
-  readonly ids: IdSource;
-  readonly serving: () => Serving;
+/** What the configuration says about generations. A reload replaces it as a whole. */
+export interface GenerationSettings {
+  /** The operator's policy; accounts and keys can only tighten it. */
+  readonly policy: Policy;
   /** What accounts pay instead of list prices. */
   readonly pricing: PricingRules;
-  readonly recorder: Recorder;
-  readonly ledger: Ledger;
+  readonly timers: GenerationTimers;
+  /** The most attempts of one generation. */
+  readonly maxAttempts: number;
+  /** How many rounds of retries follow transient failures if no candidate has answered. */
+  readonly repeats: number;
+  /** A request is sent again without a parameter that its provider refused, and what was refused is remembered. */
+  readonly learnsRefusals: boolean;
   /** The holds for answers whose length the client does not limit. */
   readonly holdBounds: HoldBounds;
   /** Where callers can buy credits; null if none are sold. */
   readonly buyCreditsUrl: string | null;
-  readonly random: Random;
+  /** A client that leaves once a vendor has begun an answer that is not streamed pays for it. */
+  readonly chargesAbandoned: boolean;
+  /** Lists the scopes that a request is counted for. */
+  readonly listLimits: ListLimits;
+  /** The hourly limit on free models for accounts. */
+  readonly freeLimit: FreeLimit;
+  /** Answers whose clients do not read at the moment. */
+  readonly unread: UnreadAnswers;
+}
+
+/** What this process knows of providers, and what operators have taken out of routing. */
+export interface RoutingState {
   /** The recent health of providers, models and keys. */
   readonly health: Health;
-  /** What operators have taken out of routing. */
   readonly drains: Drains;
   /** The last failures of each provider, for the operator. */
   readonly recentFailures: RecentFailures;
   /** The parameters that providers refuse, as they were seen to. */
   readonly learnedRefusals: LearnedRefusals;
-  /** A request is sent again without a parameter that its provider refused, and what was refused is remembered. */
-  readonly learnsRefusals: boolean;
   /** Bounds retries at a provider. */
   readonly retryBudget: RetryBudget;
   /** Remembers where conversations' prompt caches are warm. */
   readonly affinity: AffinityMemory;
   /** Remembers what was sent to prompt caches and read again. */
   readonly cacheMemory: CacheMemory;
+}
+
+/** What accounts have of their own, and how their users are named to vendors. */
+export interface CallerState {
   /** The accounts' own provider keys. */
   readonly byokKeys: ProviderKeyCache;
   /** The named routes of accounts. */
   readonly accountRoutes: AccountRoutes;
-  /** The hourly limit on free models for accounts. */
-  readonly freeLimit: FreeLimit;
-  readonly rateLimiter: RateLimiter;
-  /** Lists the scopes that a request is counted for. */
-  readonly listLimits: ListLimits;
-  /** The operator's policy; accounts and keys can only tighten it. */
-  readonly policy: Policy;
-  readonly conversations: ConversationStore;
   readonly hashIdentity: IdentityHash;
-  readonly tokenCounter: TokenCounter;
-  readonly requestEncoder: RequestEncoder;
-  readonly timers: GenerationTimers;
-  /** A client that leaves once a vendor has begun an answer that is not streamed pays for it. */
-  readonly chargesAbandoned: boolean;
-  /** Answers whose clients do not read at the moment. */
-  readonly unread: UnreadAnswers;
-  /** The most attempts of one generation. */
-  readonly maxAttempts: number;
-  /** How many rounds of retries follow transient failures if no candidate has answered. */
-  readonly repeats: number;
+}
+
+/** The generations of this process that have not ended. */
+export interface RunningGenerations {
   /** The first `WATCH_MS` of generations, in which their clients are not watched and their timers are not set. */
   readonly beginnings: WaitList;
-  /** The running generations, which a shutdown cancels after its drain time. */
+  /** What a shutdown cancels after its drain time. */
   readonly active: LinkedSet<Cancellation>;
+}
+
+/** What generations need. */
+export interface GenerationDeps {
+  /** Names this gateway in the records of the generations that it runs. */
+  readonly gatewayId: string;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "warn" | "error">;
+  readonly ids: IdSource;
+  readonly random: Random;
+  readonly settings: GenerationSettings;
+  readonly serving: () => Serving;
+  readonly accounts: CallerState;
+  readonly routing: RoutingState;
+  readonly rateLimiter: RateLimiter;
+  readonly ledger: Ledger;
+  readonly recorder: Recorder;
+  readonly conversations: ConversationStore;
+  readonly tokenCounter: TokenCounter;
+  readonly requestEncoder: RequestEncoder;
+  readonly running: RunningGenerations;
+  /** Features that take part in generations, in the order in which they are asked. */
+  readonly extensions: readonly Extension[];
 }
 
 /** The result of a generation, as far as its first byte. */

@@ -40,12 +40,12 @@ export async function takeHold(deps: GenerationDeps, call: GenerationCall, order
   const byok = candidates.filter(({ key }, at) => costs[at] === null && key.byokId !== null);
   return byok.length > 0
     ? { candidates: byok, allowance: NO_HOLD }
-    : rejectUnaffordable(verdict, deps.buyCreditsUrl);
+    : rejectUnaffordable(verdict, deps.settings.buyCreditsUrl);
 }
 
 /** Returns what each candidate may cost, in their order; null for those that cost nothing. */
 function boundCosts(
-  { holdBounds, serving }: GenerationDeps,
+  { settings: { holdBounds }, serving }: GenerationDeps,
   request: GenerationCall["request"],
   { candidates, record }: HoldOrder,
 ): readonly (DeploymentCost | null)[] {

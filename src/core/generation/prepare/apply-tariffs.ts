@@ -6,7 +6,7 @@ import type { GenerationDeps } from "../call/call.ts";
 /** Returns what a caller's account pays now; null for list prices. Anonymous callers can use free models only. */
 export function tariffsOf(
   principal: InferencePrincipal,
-  { pricing, clock }: Pick<GenerationDeps, "pricing" | "clock">,
+  { settings: { pricing }, clock }: Pick<GenerationDeps, "settings" | "clock">,
 ): Tariffs | null {
   if (!pricing.areInForce || principal.kind === "anonymous") return null;
   const { id: accountId, plan } = principal.account;

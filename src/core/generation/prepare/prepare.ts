@@ -31,10 +31,11 @@ export type DeploymentsByModel = readonly (readonly Deployment[])[];
  */
 export async function prepare(deps: GenerationDeps, call: RoutableCall): Promise<PreparedRequest> {
   const { principal, request } = call;
-  const byokKeys = principal.kind === "anonymous" ? null : await deps.byokKeys.of(principal.account.id);
+  const byokKeys =
+    principal.kind === "anonymous" ? null : await deps.accounts.byokKeys.of(principal.account.id);
   const requested = await resolveRequest(deps, call);
   await cacheBalance(deps, principal, requested);
-  const policy = policyOf(deps.policy, principal);
+  const policy = policyOf(deps.settings.policy, principal);
   const listNeeds = once(() => request.listNeeds());
   const found = findAllDeployments(deps, call, { byokKeys, requested, policy, listNeeds });
   const [usual, reserve] = splitReserve(applyTariffs(found, tariffsOf(principal, deps)));

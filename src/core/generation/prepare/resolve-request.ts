@@ -43,7 +43,7 @@ const NO_STEPS: readonly RouteStep[] = [];
  * GatewayError `invalid_model` as `resolveName`.
  */
 export async function resolveRequest(
-  { serving, accountRoutes, random }: Pick<GenerationDeps, "serving" | "accountRoutes" | "random">,
+  { serving, accounts: { accountRoutes }, random }: Pick<GenerationDeps, "serving" | "accounts" | "random">,
   { principal, request, preset = null }: NamingCall,
 ): Promise<RequestedModels> {
   const { model, fallbackModels } = request;

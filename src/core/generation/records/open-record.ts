@@ -53,7 +53,7 @@ export function openRecord(
     provider: null,
     upstreamModel: null,
     outcome: "open",
-    lease: createLease(deps.gatewayId, requestedAt, deps.timers.totalMs),
+    lease: createLease(deps.gatewayId, requestedAt, deps.settings.timers.totalMs),
     error: null,
     status: null,
     finishReason: null,
@@ -94,7 +94,7 @@ export const NO_ATTEMPTS: readonly AttemptRecord[] = [];
 
 /** Returns the keyed hash of the session that the client names. */
 function findSession(
-  { hashIdentity }: GenerationDeps,
+  { accounts: { hashIdentity } }: GenerationDeps,
   { principal, request: { session } }: GenerationCall,
 ): string | undefined {
   return session === null ? undefined : hashIdentity("session", scopeOf(principal), session);
@@ -102,7 +102,7 @@ function findSession(
 
 /** Returns the keyed hash of the end user, if a budget of the account is about end users. */
 function findEndUser(
-  { hashIdentity }: GenerationDeps,
+  { accounts: { hashIdentity } }: GenerationDeps,
   { principal, request }: GenerationCall,
 ): string | undefined {
   if (principal.kind === "anonymous" || principal.account.budgets === undefined) return undefined;

@@ -4,11 +4,11 @@ import type { Candidate } from "../../routing/plan/plan.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "../attempt/attempt.ts";
 import type { GenerationDeps } from "../call/call.ts";
 
-type HealthDeps = Pick<GenerationDeps, "health">;
+type HealthDeps = Pick<GenerationDeps, "routing">;
 
 /** Records how an attempt began, continued or ended. Providers that fail on demand are left out. */
 export function recordHealth(
-  { health }: HealthDeps,
+  { routing: { health } }: HealthDeps,
   candidate: Candidate,
   report: AttemptReport,
   times: OutcomeTimes,

@@ -4,7 +4,7 @@ import type { FailureClassification } from "../failures/failure-classification.t
 
 /** Records the last use of a BYOK key, and the failure of the key or its provider. No-op for platform keys. */
 export function recordKeyUse(
-  { byokKeys, clock }: Pick<GenerationDeps, "byokKeys" | "clock">,
+  { accounts: { byokKeys }, clock }: Pick<GenerationDeps, "accounts" | "clock">,
   { key }: Candidate,
   classification: FailureClassification | null,
 ): void {

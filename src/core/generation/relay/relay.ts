@@ -72,7 +72,10 @@ class StreamPump {
     private readonly context: RelayContext,
     private readonly begun: BegunStream,
   ) {
-    const { clock, timers } = context.deps;
+    const {
+      clock,
+      settings: { timers },
+    } = context.deps;
     this.recordedAt = clock.now();
     this.accounting = new StreamAccounting(context, begun.relay);
     this.keepAlive = new KeepAlive(clock, timers.keepAliveMs, () => this.sendKeepAlive());
@@ -93,7 +96,7 @@ class StreamPump {
     // If the client has left already, the stream is cancelled without a pull.
     cancellation.onCancel = () => this.endCancelled();
     if (cancellation.reason !== null) this.endCancelled();
-    else cancellation.startPhase("silence", deps.timers.silenceMs);
+    else cancellation.startPhase("silence", deps.settings.timers.silenceMs);
     return new ReadableStream({
       type: "direct",
       pull: (controller) => this.run(controller),
@@ -113,7 +116,7 @@ class StreamPump {
   private async sendAll(sink: Sink): Promise<void> {
     const { cancellation, deps } = this.context;
     const { response } = this.begun;
-    this.writer = new AnswerWriter(sink, deps.unread, {
+    this.writer = new AnswerWriter(sink, deps.settings.unread, {
       countBuffered: () => response.bufferedBytes?.() ?? 0,
       onStalled: () => cancellation.cancel("client_stalled"),
     });
@@ -184,7 +187,7 @@ class StreamPump {
     if (isEnding === this.isEnding) return;
     this.isEnding = isEnding;
     const { cancellation, deps } = this.context;
-    const { silenceMs } = deps.timers;
+    const { silenceMs } = deps.settings.timers;
     cancellation.startPhase("silence", isEnding ? Math.min(ENDING_MS, silenceMs) : silenceMs);
   }
 

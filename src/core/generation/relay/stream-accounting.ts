@@ -190,7 +190,7 @@ export class StreamAccounting {
     const { deps, candidate, record } = this.context;
     this.recordHealth(health);
     const call = { generationId: record.id, candidate, failure, health, status: 200, at: deps.clock.now() };
-    deps.recentFailures.record(call);
+    deps.routing.recentFailures.record(call);
     return failure;
   }
 

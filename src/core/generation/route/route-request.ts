@@ -31,11 +31,14 @@ interface AdmittedDeployments {
 
 /** Plans an admitted request by current health, prices and prompt caches. Calls no provider. */
 export function routeRequest(
-  deps: Pick<GenerationDeps, "health" | "drains" | "affinity" | "clock">,
+  deps: Pick<GenerationDeps, "routing" | "clock">,
   { principal, request }: Pick<GenerationCall, "principal" | "request">,
   admitted: AdmittedDeployments,
 ): Route {
-  const { health, drains, affinity, clock } = deps;
+  const {
+    routing: { health, drains, affinity },
+    clock,
+  } = deps;
   const now = clock.now();
   const allowed = leaveOutLimited(
     leaveOutFree(admitted.deployments, admitted.freeLimit),
@@ -94,7 +97,7 @@ const LONG_CACHE_MS = 3_600_000;
 
 /** Records that a candidate answered a conversation, so that its next turn is sent to the same prompt cache. */
 export function recordAffinity(
-  { affinity, clock }: Pick<GenerationDeps, "affinity" | "clock">,
+  { routing: { affinity }, clock }: Pick<GenerationDeps, "routing" | "clock">,
   { provider, model, key }: Candidate,
   { session, usage }: { readonly session: string; readonly usage: TokenUsage },
 ): void {

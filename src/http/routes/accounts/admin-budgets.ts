@@ -53,7 +53,7 @@ export const postBudget = defineEndpoint({
         accountId,
         budget,
         setBy: principal.kind === "operator" ? "operator" : "account",
-        hashEndUser: (name) => hashEndUser(deps.generation.hashIdentity, accountId, name),
+        hashEndUser: (name) => hashEndUser(deps.generation.accounts.hashIdentity, accountId, name),
       },
     );
     deps.accountCache.changed(accountId);

@@ -82,7 +82,7 @@ export const dryRunOfPolicy = defineEndpoint({
     const tried = {
       policy: mergeWithOperator(deps, policy, body.models),
       ownKeysOnly: policy.ownKeysOnly,
-      byokKeys: await deps.generation.byokKeys.of(account.id),
+      byokKeys: await deps.generation.accounts.byokKeys.of(account.id),
     };
     const { checked, rerouted, refused } = dryRunPolicy(deps.generation.serving(), records, tried);
     const names = await findNames(
@@ -132,7 +132,7 @@ function mergeWithOperator(
   models: readonly string[] | undefined,
 ): EffectivePolicy {
   const merged = mergePolicies([
-    { level: "gateway", policy: generation.policy },
+    { level: "gateway", policy: generation.settings.policy },
     { level: "account", policy },
   ]);
   if (models === undefined) return merged;

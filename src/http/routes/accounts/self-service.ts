@@ -134,14 +134,16 @@ export const getKey = defineEndpoint({
   }),
   async handle({ principal, deps }) {
     const { key, account } = principal;
-    const limited = deps.generation.listLimits(principal, null).find(({ source }) => source === "key");
+    const limited = deps.generation.settings
+      .listLimits(principal, null)
+      .find(({ source }) => source === "key");
     await deps.generation.recorder.drain();
     const always = hoursOfDays(0, dayOf(deps.clock.now()));
     const scope = { accountId: null, userId: null, keyId: key.id };
     const [sum] = await deps.usage.sumUsage({ groups: ["key"], ...always, ...scope });
     const spent = sum?.cost ?? 0;
     const limit = await findKeyLimit(key, spent, deps);
-    const free = await deps.generation.freeLimit.peek(principal, deps.clock.now());
+    const free = await deps.generation.settings.freeLimit.peek(principal, deps.clock.now());
     return {
       data: {
         id: key.id,
@@ -315,7 +317,7 @@ export const getActivity = defineEndpoint({
       userId: key.userId,
       keyId: null,
     });
-    const shown = hideListPrices(sums, deps.generation.pricing);
+    const shown = hideListPrices(sums, deps.generation.settings.pricing);
     return { data: shown.map((sum) => presentUsage("date", sum)) };
   },
 });

@@ -124,8 +124,8 @@ function readSources({ generation, clock }: StoreDeps, principal: ManagementPrin
   const now = clock.now();
   const policy =
     principal.kind === "operator"
-      ? mergePolicies([{ level: "gateway", policy: generation.policy }])
-      : policyOf(generation.policy, principal);
+      ? mergePolicies([{ level: "gateway", policy: generation.settings.policy }])
+      : policyOf(generation.settings.policy, principal);
   const day = dayOf(now);
   const before = tiersByModel.get(serving);
   const tiersOf = before?.day === day ? before.map : listTiersByModel(serving);

@@ -44,9 +44,10 @@ async function findList(request: Request, context: RequestContext): Promise<Prep
   if (request.url.includes("?") && urlOf(request).searchParams.get("all") === "true") return lists.all();
   const policy =
     principal.kind === "key" && isRestricted(principal)
-      ? policyOf(generation.policy, principal)
+      ? policyOf(generation.settings.policy, principal)
       : anonymousPolicy(generation);
-  const own = principal.kind === "key" ? await generation.accountRoutes.of(principal.account.id) : null;
+  const own =
+    principal.kind === "key" ? await generation.accounts.accountRoutes.of(principal.account.id) : null;
   const tariffs = tariffsOf(principal, generation);
   return lists.allowed(policy, { tariffs, own });
 }
@@ -56,7 +57,7 @@ export async function prepareModelLists({ generation, clock }: HttpDeps): Promis
   await modelListsOf(generation.serving(), clock.now()).prepare(anonymousPolicy(generation));
 }
 
-function anonymousPolicy({ policy }: GenerationDeps): EffectivePolicy {
+function anonymousPolicy({ settings: { policy } }: GenerationDeps): EffectivePolicy {
   return mergePolicies([{ level: "gateway", policy }]);
 }
 

@@ -55,7 +55,7 @@ export function presentCatalogEndpoint(
   endpoint: ModelEndpoint,
   sources: ModelSources & {
     readonly model: ModelRecord;
-    readonly generation: Pick<GenerationDeps, "health" | "drains">;
+    readonly generation: Pick<GenerationDeps, "routing">;
   },
 ): CatalogEndpoint {
   const { model, serving, isAllowed, generation, now } = sources;

@@ -137,10 +137,12 @@ function withRoute(
     const namedRoutes = createNamedRoutes([...serving.namedRoutes.list, { ...route, accountId: null }]);
     return { ...generation, serving: () => ({ ...serving, namedRoutes }) };
   }
-  const { accountRoutes } = generation;
+  const {
+    accounts: { accountRoutes },
+  } = generation;
   const of = async (accountId: string) => {
     const own = await accountRoutes.of(accountId);
     return createNamedRoutes([...(own?.list ?? []), { ...route, accountId }]);
   };
-  return { ...generation, accountRoutes: { ...accountRoutes, of } };
+  return { ...generation, accounts: { ...generation.accounts, accountRoutes: { ...accountRoutes, of } } };
 }

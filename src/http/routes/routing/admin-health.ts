@@ -98,7 +98,10 @@ export const clearProviderHealth = defineEndpoint({
     data: ProviderHealthView,
   }),
   handle({ params, deps, audit }) {
-    const { health, affinity, learnedRefusals, gatewayId } = deps.generation;
+    const {
+      routing: { health, affinity, learnedRefusals },
+      gatewayId,
+    } = deps.generation;
     const record = requireProvider(deps.generation.serving(), params.provider);
     const { slug } = record;
     const keys = deps.generation.serving().servedModels.provider(slug)?.keys ?? [];
@@ -157,7 +160,7 @@ export const drainProvider = defineEndpoint({
     const record = requireProvider(deps.generation.serving(), params.provider);
     const model = body.model === undefined ? null : requireEndpoint(deps, record, body.model);
     const drain = { provider: record.slug, model, since: now, until, note: body.note ?? null };
-    await deps.generation.drains.put(drain);
+    await deps.generation.routing.drains.put(drain);
     audit({ target: targetOf(drain), changes: { drained: true, until: body.until, note: drain.note } });
     return presentDrained(record, deps);
   },
@@ -181,7 +184,7 @@ export const undrainProvider = defineEndpoint({
     // The catalog may have lost a model that was drained.
     const model = query.model === undefined ? null : (catalog.find(query.model)?.id ?? query.model);
     const target = { provider: record.slug, model };
-    if (!(await deps.generation.drains.remove(target)))
+    if (!(await deps.generation.routing.drains.remove(target)))
       fail("not_found", `${targetOf(target)} has no drain. GET /api/admin/health shows what has.`);
     audit({ target: targetOf(target), changes: { drained: false } });
     return presentDrained(record, deps);
@@ -211,7 +214,7 @@ function requireEndpoint({ generation }: HttpDeps, { slug, name }: ProviderRecor
 
 function readSources({ clock, generation }: HttpDeps): HealthSources {
   const now = clock.now();
-  const warm = generation.affinity.countByProvider(now);
+  const warm = generation.routing.affinity.countByProvider(now);
   return { deps: generation, serving: generation.serving(), warm, now };
 }
 

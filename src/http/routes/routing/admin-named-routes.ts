@@ -202,7 +202,7 @@ async function find(deps: StoreDeps, { accountId, name }: RouteAddress) {
 }
 
 async function findOwn({ generation }: StoreDeps, accountId: string | null): Promise<NamedRoutes | null> {
-  return accountId === null ? null : generation.accountRoutes.of(accountId);
+  return accountId === null ? null : generation.accounts.accountRoutes.of(accountId);
 }
 
 function present({ generation }: StoreDeps, listed: ListedRoute, own: NamedRoutes | null) {

@@ -31,7 +31,7 @@ export function presentHealth(report: EndpointHealthReport): PublicHealth {
 
 /** Returns the public part of the health of a model's endpoint at a provider. One that is drained is down. */
 export function presentEndpointHealth(
-  { health, drains }: Pick<GenerationDeps, "health" | "drains">,
+  { routing: { health, drains } }: Pick<GenerationDeps, "routing">,
   { provider, model }: { readonly provider: string; readonly model: string },
   now: number,
 ): PublicHealth {

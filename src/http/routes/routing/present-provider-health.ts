@@ -137,7 +137,7 @@ type KeyState = z.infer<typeof KeyView>;
 
 /** What the health of providers is presented from. */
 export interface HealthSources {
-  readonly deps: Pick<GenerationDeps, "health" | "recentFailures" | "drains" | "learnedRefusals">;
+  readonly deps: Pick<GenerationDeps, "routing">;
   readonly serving: Serving;
   /** Conversations with a warm prompt cache, by provider. */
   readonly warm: ReadonlyMap<string, number>;
@@ -151,10 +151,10 @@ export function presentProviderHealth(
   sources: HealthSources,
 ): z.infer<typeof ProviderHealthView> {
   const { deps, serving, warm, now } = sources;
-  const report = deps.health.describeProvider(slug, now);
+  const report = deps.routing.health.describeProvider(slug, now);
   const keys = serving.servedModels.provider(slug)?.keys ?? [];
   const shownKeys = keys.map(({ label }) => presentKey(label, sources));
-  const models = new Set([...report.models, ...deps.drains.listModels(slug, now)]);
+  const models = new Set([...report.models, ...deps.routing.drains.listModels(slug, now)]);
   const endpoints = [...models].map((model) => presentEndpoint(slug, model, sources));
   const { status, latency_ms, throughput, requests } = presentHealth(report);
   return {
@@ -166,12 +166,15 @@ export function presentProviderHealth(
     latency_ms,
     throughput,
     circuit: report.state,
-    drain: presentDrain(deps.drains.exact({ provider: slug, model: null }, now)),
+    drain: presentDrain(deps.routing.drains.exact({ provider: slug, model: null }, now)),
     keys: shownKeys,
     warm: warm.get(slug) ?? 0,
     endpoints,
-    refused_parameters: deps.learnedRefusals.list(now, slug).slice(0, MAX_REFUSALS).map(presentRefusal),
-    last_failures: deps.recentFailures.list(slug).map(presentFailure),
+    refused_parameters: deps.routing.learnedRefusals
+      .list(now, slug)
+      .slice(0, MAX_REFUSALS)
+      .map(presentRefusal),
+    last_failures: deps.routing.recentFailures.list(slug).map(presentFailure),
   };
 }
 
@@ -189,7 +192,7 @@ function stateOf(
 }
 
 function presentKey(label: string, { deps, now }: HealthSources): KeyState {
-  const cooldowns = deps.health.listKeyCooldowns(label, now);
+  const cooldowns = deps.routing.health.listKeyCooldowns(label, now);
   const whole = cooldowns.find(({ model }) => model === null);
   return {
     id: label,
@@ -202,11 +205,11 @@ function presentKey(label: string, { deps, now }: HealthSources): KeyState {
 }
 
 function presentEndpoint(slug: string, model: string, { deps, serving, now }: HealthSources) {
-  const report = deps.health.describe(slug, model, now);
+  const report = deps.routing.health.describe(slug, model, now);
   const { status: state, ...measured } = presentHealth(report);
   const endpoint = serving.catalog.find(model)?.endpoints.find(({ provider }) => provider === slug);
   // No key has this label, so that only a cooldown of the endpoint itself is found.
-  const overload = deps.health.cooldown({ provider: slug, model, keyLabel: "" }, now);
+  const overload = deps.routing.health.cooldown({ provider: slug, model, keyLabel: "" }, now);
   return {
     model,
     upstream_model: endpoint?.name ?? null,
@@ -214,7 +217,7 @@ function presentEndpoint(slug: string, model: string, { deps, serving, now }: He
     ...measured,
     circuit: report.state,
     overloaded_until: overload?.why === "overloaded" ? toTime(now + overload.ms) : null,
-    drain: presentDrain(deps.drains.exact({ provider: slug, model }, now)),
+    drain: presentDrain(deps.routing.drains.exact({ provider: slug, model }, now)),
   };
 }
 

@@ -91,7 +91,7 @@ export const getUsage = defineEndpoint({
     const { sums, isComplete } = takeLines(await deps.usage.sumUsage(report), report);
     const isForOperator = principal.kind === "operator";
     const view = { groups, names: await findUsageNames(deps.keyStores, report, sums), isForOperator };
-    const shown = isForOperator ? sums : hideListPrices(sums, deps.generation.pricing);
+    const shown = isForOperator ? sums : hideListPrices(sums, deps.generation.settings.pricing);
     const lines = await addPercentiles(deps.usage, report, { sums: shown, isComplete });
     const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
     const { from, to } = formatRange(range);

@@ -33,7 +33,7 @@ export const streamGenerations = defineEndpoint({
     let close = (): void => {};
     const stream = new EventStream({
       clock: deps.clock,
-      unread: deps.generation.unread,
+      unread: deps.generation.settings.unread,
       async mayContinue() {
         const current = await currentPrincipal();
         // What the principal may see may have changed, too.
