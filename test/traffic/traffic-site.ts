@@ -197,9 +197,9 @@ async function openGateway(
     userId: null,
     spendLimit: null,
   });
-  const found = await http.keyCache.identify(secret);
+  const found = await http.callers.keyCache.identify(secret);
   if (found?.kind !== "key") throw new Error("the key is not known");
-  const principal = await resolveAccount(http.accountCache, found.key, null);
+  const principal = await resolveAccount(http.callers.accountCache, found.key, null);
   return { deps: http.generation, principal, close: () => database.close() };
 }
 

@@ -15,7 +15,9 @@ const PROMPT_LOG_SWEEP_MS = 60_000;
 export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
   const { clock, random, log } = platform;
   const { config, stores } = parts;
-  const { catalogManager: manager } = parts.http;
+  const {
+    resources: { catalogManager: manager },
+  } = parts.http;
   const timers = [
     refreshRegularly(parts, platform),
     restartOnChange(
@@ -102,8 +104,8 @@ function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
         routing: { drains },
       } = http.generation;
       await runAll([
-        http.keyCache.refresh,
-        http.accountCache.refresh,
+        http.callers.keyCache.refresh,
+        http.callers.accountCache.refresh,
         byokKeys.refresh,
         accountRoutes.refresh,
         () => drains.refresh(),
@@ -158,7 +160,7 @@ function keepUp({ http, gateways }: Parts): Promise<void> {
       else ledger.leaveGrants();
     },
     byokKeys.saveUses,
-    http.keyCache.saveUses,
+    http.callers.keyCache.saveUses,
   ]);
 }
 
@@ -173,7 +175,7 @@ async function runAll(steps: readonly (() => Promise<void>)[]): Promise<void> {
 function sweepPromptLog({ http, gateways }: Parts, { clock, log }: Platform): Timer {
   const sweep = async (): Promise<void> => {
     try {
-      if (await gateways.isLeader()) await http.promptLog.deleteExpired();
+      if (await gateways.isLeader()) await http.reports.promptLog.deleteExpired();
     } catch (error) {
       log.warn("expired prompt log entries could not be deleted; they are deleted later", {
         detail: String(error),

@@ -31,8 +31,8 @@ export async function drain(task: Drain, { clock, log }: Pick<Platform, "clock" 
   } = parts.http.generation;
   if (active.size > 0) log.info("waiting for open answers", { open: active.size, drain_ms: drainMs });
   parts.http.shutdown.isDraining = true;
-  parts.http.generationFeed.close();
-  parts.http.shadow.stop();
+  parts.http.reports.generationFeed.close();
+  parts.http.features.shadow.stop();
   const cutRest = clock.after(drainMs, () => {
     for (const cancellation of [...active]) cancellation.cancel("shutdown");
     clock.after(LAST_EVENTS_MS, () => server.kill());

@@ -139,9 +139,9 @@ async function saveRest({ recorder, usageTimes, http }: Parts): Promise<void> {
   await recorder.drain();
   await usageTimes.flush();
   await http.generation.accounts.byokKeys.saveUses();
-  await http.keyCache.saveUses();
-  await http.promptLog.drain();
-  await http.repeatable.drain();
+  await http.callers.keyCache.saveUses();
+  await http.reports.promptLog.drain();
+  await http.features.repeatable.drain();
 }
 
 /** Resolves or rejects with `work`, or rejects after a time with a `StoreError`. Keeps the process alive meanwhile. */

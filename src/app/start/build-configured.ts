@@ -22,19 +22,9 @@ import {
 
 /** The dependencies of requests that follow from the configuration, so that a reload replaces them. */
 export interface Configured {
-  readonly http: Pick<
-    HttpDeps,
-    | "trustedProxies"
-    | "maxBodyBytes"
-    | "headerAliases"
-    | "allowedOrigins"
-    | "bodyBudget"
-    | "bodyWaits"
-    | "renameModel"
-    | "webhookSecret"
-    | "oidcIssuer"
-    | "console"
-  >;
+  readonly http: Pick<HttpDeps, "clients" | "webhookSecret" | "browser"> & {
+    readonly bodies: Pick<HttpDeps["bodies"], "maxBodyBytes" | "bodyBudget" | "bodyWaits">;
+  };
   readonly generation: GenerationSettings;
 }
 
@@ -61,16 +51,22 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
     const { limits, server, timers, billing } = config;
     return {
       http: {
-        trustedProxies: readTrustedProxies(config),
-        maxBodyBytes: limits.body_bytes,
-        headerAliases: Object.entries(server.header_aliases),
-        allowedOrigins: readAllowedOrigins(config),
-        bodyBudget: budget(limits.total_body_bytes, readHolderBytes(config)),
-        bodyWaits: bodyWaits(timers.client_silence_ms),
-        renameModel: readModelRenamer(config),
+        clients: {
+          trustedProxies: readTrustedProxies(config),
+          headerAliases: Object.entries(server.header_aliases),
+          allowedOrigins: readAllowedOrigins(config),
+          renameModel: readModelRenamer(config),
+        },
+        bodies: {
+          maxBodyBytes: limits.body_bytes,
+          bodyBudget: budget(limits.total_body_bytes, readHolderBytes(config)),
+          bodyWaits: bodyWaits(timers.client_silence_ms),
+        },
         webhookSecret: billing.webhook_secret ?? null,
-        oidcIssuer: config.console.oidc?.issuer ?? null,
-        console: sources.buildConsole(config),
+        browser: {
+          console: sources.buildConsole(config),
+          oidcIssuer: config.console.oidc?.issuer ?? null,
+        },
       },
       generation: {
         freeLimit: new FreeLimit(rateLimiter, limits.free_requests_per_hour),

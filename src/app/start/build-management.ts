@@ -31,12 +31,14 @@ interface ManagementParts extends Pick<CatalogManagerOptions, "runRefresh"> {
   readonly ledger: Credits["ledger"];
   readonly vault: Vault;
   readonly byokKeys: ProviderKeyCache;
-  readonly usageTimes: HttpDeps["usageTimes"];
+  readonly usageTimes: HttpDeps["reports"]["usageTimes"];
   readonly accountRoutes: AccountRoutes;
 }
 
 /** The dependencies of management endpoints that no reload replaces. */
-type ManagementDeps = Omit<StoreDeps, "log" | "generation" | "promptLog" | "oidcIssuer">;
+interface ManagementDeps extends Pick<StoreDeps, "clock" | "callers" | "resources"> {
+  readonly reports: Pick<StoreDeps["reports"], "usage" | "usageTimes">;
+}
 
 /** Builds what identifies callers and manages resources. */
 export function buildManagement(parts: ManagementParts): ManagementDeps {
@@ -45,21 +47,24 @@ export function buildManagement(parts: ManagementParts): ManagementDeps {
   const adminSecret = live.current().admin_key ?? null;
   return {
     clock,
-    keyCache: createKeyCache({ store: stores.keys, health, clock, adminSecret }),
-    consoleSessions: stores.consoleSessions,
-    identities: stores.identities,
-    accountCache: createAccountCache(stores.accounts, health, stores.budgets),
-    keyStores: stores,
-    budgets: stores.budgets,
-    audit: stores.audit,
-    gateways: stores.gateways,
-    ...buildManagers(parts),
-    providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
-    credits: { store: stores.ledger, ledger, clock, ids },
-    usage: stores.usage,
-    usageTimes: parts.usageTimes,
-    listDamagedLines: stores.listDamagedLines,
-    listSettings: () => listSettings({ live, environment, providers: serving.current().catalog.providers }),
+    callers: {
+      keyCache: createKeyCache({ store: stores.keys, health, clock, adminSecret }),
+      accountCache: createAccountCache(stores.accounts, health, stores.budgets),
+    },
+    resources: {
+      consoleSessions: stores.consoleSessions,
+      identities: stores.identities,
+      keyStores: stores,
+      budgets: stores.budgets,
+      audit: stores.audit,
+      gateways: stores.gateways,
+      ...buildManagers(parts),
+      providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
+      credits: { store: stores.ledger, ledger, clock, ids },
+      listDamagedLines: stores.listDamagedLines,
+      listSettings: () => listSettings({ live, environment, providers: serving.current().catalog.providers }),
+    },
+    reports: { usage: stores.usage, usageTimes: parts.usageTimes },
   };
 }
 

@@ -27,7 +27,7 @@ export interface Telemetry {
   /** Counts requests that a guardrail matches. */
   readonly onGuardrailVerdict: TextWebhookDeps["onVerdict"];
   readonly onGuardrailMatch: (match: GuardrailMatch) => void;
-  readonly http: Pick<HttpDeps, "requestObserver" | "tracer" | "metrics">;
+  readonly observers: HttpDeps["observers"];
   /** Starts what is measured and exported at intervals, once all parts are built. */
   start(parts: ObservedParts): Timer;
   /** Sends what waits for the collector. Resolves when it was sent or dropped. */
@@ -56,7 +56,7 @@ export function buildTelemetry(source: TelemetrySource): Telemetry {
     ],
     onGuardrailVerdict: (name, verdict) => guardrailVerdicts?.add(1, name, verdict),
     onGuardrailMatch: ({ name, action, on }) => guardrailMatches?.add(1, name, action, on),
-    http: {
+    observers: {
       requestObserver: requestMetrics,
       tracer: exporters.tracer,
       metrics: registry && config.metrics.enabled ? serveMetrics(registry, config, platform.processes) : null,

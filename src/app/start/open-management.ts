@@ -65,16 +65,21 @@ export async function openManagement(
     },
     ...{ ledger: ledgerOf(stores), usageTimes: { async flush() {} }, accountRoutes },
   });
-  const { providerKeyStores } = managed;
   const store = checkSealing(stores.providerKeys, () => requireSameSealing(stores, masters));
   const deps: StoreDeps = {
     ...managed,
     log: SILENT,
-    oidcIssuer: config.console.oidc?.issuer ?? null,
-    providerKeyStores: { ...providerKeyStores, store },
-    promptLog: {
-      find: (id) => findPromptLogEntry({ store: stores.promptLog, vault, clock }, id),
-      has: (id) => stores.promptLog.hasEntry(id, clock.now()),
+    browser: { oidcIssuer: config.console.oidc?.issuer ?? null },
+    resources: {
+      ...managed.resources,
+      providerKeyStores: { ...managed.resources.providerKeyStores, store },
+    },
+    reports: {
+      ...managed.reports,
+      promptLog: {
+        find: (id) => findPromptLogEntry({ store: stores.promptLog, vault, clock }, id),
+        has: (id) => stores.promptLog.hasEntry(id, clock.now()),
+      },
     },
     generation: {
       ...{ clock, gatewayId },

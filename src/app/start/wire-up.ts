@@ -184,25 +184,35 @@ async function buildParts({
   const common = await buildCommonState(base);
   const { extensions, ...features } = buildFeatures(base, {
     ...{ ...secrets, common, telemetry, events, budgetWatch: money.budgetWatch },
-    findPayer: () => principalOfAccount(fixed.accountCache, DEFAULT_ACCOUNT_ID),
+    findPayer: () => principalOfAccount(fixed.callers.accountCache, DEFAULT_ACCOUNT_ID),
     generate: (call) => generate(current().generation, call),
   });
   const drains = new Drains({ store: stores.drains, changes: stores.changes });
   await drains.refresh();
   const generation = buildGeneration(base, { ...money, ...secrets, ...common, extensions, drains });
   const reloader = buildReloader(base, generation);
+  const managed = buildManagement({
+    ...{ ...platform, ...base, ...money, ...secrets },
+    runRefresh: refreshOf(base),
+  });
+  const { promptLog, repeatable, shadow } = features;
+  const { observers } = telemetry;
   const fixed: FixedHttpDeps = {
-    ...buildManagement({ ...platform, ...base, ...money, ...secrets, runRefresh: refreshOf(base) }),
-    storedResponses: stores.answers,
-    generationFeed: createGenerationFeed(stores, platform),
-    ...telemetry.http,
-    requestObserver: joinObservers(telemetry.http.requestObserver, events.observer),
-    webhooks: events.webhooks,
-    ...features,
     ...buildServer(base, { ...money, common }),
-    addressSalt: await findSecret("address_salt", stores.settings, random),
-    reloadConfig: (options) =>
-      (platform.reloadAll?.(options) ?? reloader.reload(options)).catch(rejectReload),
+    callers: {
+      ...managed.callers,
+      addressSalt: await findSecret("address_salt", stores.settings, random),
+    },
+    resources: {
+      ...managed.resources,
+      storedResponses: stores.answers,
+      webhooks: events.webhooks,
+      reloadConfig: (options) =>
+        (platform.reloadAll?.(options) ?? reloader.reload(options)).catch(rejectReload),
+    },
+    reports: { ...managed.reports, promptLog, generationFeed: createGenerationFeed(stores, platform) },
+    features: { repeatable, shadow },
+    observers: { ...observers, requestObserver: joinObservers(observers.requestObserver, events.observer) },
   };
   const current = followConfig(base, { fixed, generation });
   return {
@@ -228,7 +238,8 @@ async function buildParts({
 /** The features that are attached to generations, and what the HTTP layer asks of them. */
 interface Features
   extends Pick<GenerationDeps, "extensions">,
-    Pick<HttpDeps, "promptLog" | "repeatable" | "shadow"> {}
+    Pick<HttpDeps["reports"], "promptLog">,
+    Pick<HttpDeps["features"], "repeatable" | "shadow"> {}
 
 /** What features are made of. */
 interface FeatureParts
@@ -266,10 +277,9 @@ function buildFeatures(
 }
 
 /** The parts of `HttpDeps` that receive requests and no reload replaces. */
-type ServerDeps = Pick<
-  HttpDeps,
-  "clock" | "log" | "ids" | "ownTurn" | "unpackGate" | "shutdown" | "readiness"
->;
+interface ServerDeps extends Pick<HttpDeps, "clock" | "log" | "ids" | "shutdown" | "readiness"> {
+  readonly bodies: Pick<HttpDeps["bodies"], "ownTurn" | "unpackGate">;
+}
 
 function buildServer(
   { platform, stores, journal, health }: Base,
@@ -281,14 +291,16 @@ function buildServer(
     clock,
     log,
     ids: stores.ids,
-    ownTurn: createTurnLine(),
-    unpackGate: createGate(clock, UNPACKED_AT_ONCE, UNPACK_WAIT_MS),
+    bodies: {
+      ownTurn: createTurnLine(),
+      unpackGate: createGate(clock, UNPACKED_AT_ONCE, UNPACK_WAIT_MS),
+    },
     shutdown,
     readiness: () => readReadiness({ recorder, journal, health, clock, common, shutdown }),
   };
 }
 
-type FixedHttpDeps = Omit<HttpDeps, "generation" | keyof Configured["http"]>;
+type FixedHttpDeps = Omit<HttpDeps, "generation" | keyof Configured["http"]> & ServerDeps;
 type FixedGenerationDeps = Omit<GenerationDeps, "settings">;
 
 /** What requests depend on and no reload replaces. */
@@ -300,7 +312,7 @@ interface FixedDeps {
 /** Returns a function that returns the dependencies of requests under the configuration in force. */
 function followConfig({ live, platform, stores }: Base, { fixed, generation }: FixedDeps): () => HttpDeps {
   const { clock, random, log } = platform;
-  const { keyCache, accountCache } = fixed;
+  const { keyCache, accountCache } = fixed.callers;
   const { ids, consoleSessions, identities } = stores;
   const build = createConfiguredBuilder({
     clock,
@@ -312,11 +324,12 @@ function followConfig({ live, platform, stores }: Base, { fixed, generation }: F
   });
   const assemble = (config: Config): HttpDeps => {
     const configured = build(config);
-    const metrics = fixed.metrics && { ...fixed.metrics, ...readMetricsAccess(config) };
+    const { metrics } = fixed.observers;
     return {
       ...fixed,
       ...configured.http,
-      metrics,
+      bodies: { ...fixed.bodies, ...configured.http.bodies },
+      observers: { ...fixed.observers, metrics: metrics && { ...metrics, ...readMetricsAccess(config) } },
       generation: { ...generation, settings: configured.generation },
     };
   };

@@ -14,7 +14,7 @@ import type { Stores } from "../stores/stores.ts";
 /** The parts of a gateway that have metrics of their own. */
 export interface ObservedParts {
   /** Those of a request that begins now. */
-  readonly http: Pick<HttpDeps, "generation" | "bodyBudget" | "clock" | "shadow" | "webhooks">;
+  readonly http: Pick<HttpDeps, "generation" | "bodies" | "clock" | "features" | "resources">;
   readonly journal: Pick<Journal, "size">;
   readonly recorder: Recorder;
   readonly health: StoreHealth;
@@ -42,10 +42,10 @@ export function observeParts(registry: MetricRegistry, parts: ObservedParts, con
 function observeLoad(registry: MetricRegistry, parts: ObservedParts): void {
   registry.observe(METRICS.inflight, (report) => report(parts.http.generation.running.active.size, []));
   // Read anew, because a reload of the configuration may replace it.
-  registry.observe(METRICS.bodyBytes, (report) => report(parts.http.bodyBudget.heldBytes(), []));
+  registry.observe(METRICS.bodyBytes, (report) => report(parts.http.bodies.bodyBudget.heldBytes(), []));
   registry.observe(METRICS.shadow, (report) => {
-    report(parts.http.shadow.counts.sent, ["sent"]);
-    report(parts.http.shadow.counts.dropped, ["dropped"]);
+    report(parts.http.features.shadow.counts.sent, ["sent"]);
+    report(parts.http.features.shadow.counts.dropped, ["dropped"]);
   });
 }
 
@@ -103,7 +103,14 @@ function observeRefusals(registry: MetricRegistry, { http }: ObservedParts): voi
   });
 }
 
-function observeWebhooks(registry: MetricRegistry, { http: { webhooks } }: ObservedParts): void {
+function observeWebhooks(
+  registry: MetricRegistry,
+  {
+    http: {
+      resources: { webhooks },
+    },
+  }: ObservedParts,
+): void {
   const sum = (field: "delivered" | "dropped" | "waiting"): number =>
     webhooks.list().reduce((total, webhook) => total + webhook[field], 0);
   registry.observe(METRICS.webhookEvents, (report) => {

@@ -52,7 +52,12 @@ const HOLD_MS = 60_000;
 
 /** Prints requests as they end, until the process is interrupted or `count` are printed. Rejects with a `StoreError`. */
 async function tailRequests(
-  { deps: { usage, keyStores } }: StoresCaller,
+  {
+    deps: {
+      reports: { usage },
+      resources: { keyStores },
+    },
+  }: StoresCaller,
   filter: GenerationFilter,
   options: TailOptions,
 ): Promise<string> {

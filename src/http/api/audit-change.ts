@@ -22,7 +22,7 @@ export interface AuditDetails {
 interface ChangingInput {
   readonly params: unknown;
   readonly body: unknown;
-  readonly deps: Pick<StoreDeps, "audit" | "log" | "clock" | "generation">;
+  readonly deps: Pick<StoreDeps, "resources" | "log" | "clock" | "generation">;
 }
 
 /** Replaces a value that may be a secret. */
@@ -38,7 +38,10 @@ export async function makeChange<T>(
   input: ChangingInput,
   make: () => Promise<T> | T,
 ): Promise<{ readonly result: T; readonly entryId: number }> {
-  const { audit, generation } = input.deps;
+  const {
+    resources: { audit },
+    generation,
+  } = input.deps;
   const entryId = await audit.beginChange(draftEntry(source, input, {}), generation.gatewayId);
   try {
     return { result: await make(), entryId };
@@ -60,7 +63,10 @@ export async function commitChange(
   input: ChangingInput,
   { entryId, details }: { readonly entryId: number; readonly details: readonly AuditDetails[] },
 ): Promise<void> {
-  const { audit, log } = input.deps;
+  const {
+    resources: { audit },
+    log,
+  } = input.deps;
   const drafts = (details.length > 0 ? details : [{}]).map((one) => draftEntry(source, input, one));
   try {
     await audit.commitChange(entryId, drafts);

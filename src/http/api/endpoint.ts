@@ -258,7 +258,7 @@ async function makeAudited({ endpoint, input, source, details }: Change): Promis
 async function makeOnce({ endpoint, input, source, details }: Change, name: string): Promise<Response> {
   const { request, deps } = input as ReadInput;
   const url = urlOf(request);
-  const storage = { responses: deps.storedResponses, now: deps.clock.now };
+  const storage = { responses: deps.resources.storedResponses, now: deps.clock.now };
   const idempotent = {
     name,
     keyId: source.keyId as string,

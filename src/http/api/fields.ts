@@ -43,6 +43,9 @@ export const noteField = PlainText.trim()
  * Returns the account with an id.
  * @throws GatewayError `not_found`.
  */
-export async function requireAccount({ accountCache }: StoreDeps, id: string): Promise<AccountRecord> {
+export async function requireAccount(
+  { callers: { accountCache } }: StoreDeps,
+  id: string,
+): Promise<AccountRecord> {
   return (await accountCache.account(id)) ?? fail("not_found", "There is no account with that id.");
 }

@@ -6,7 +6,7 @@ import type { StoreDeps } from "../context/store-deps.ts";
  * `StoreError`.
  */
 export async function findGeneration(
-  { generation, usage }: Pick<StoreDeps, "generation" | "usage">,
+  { generation, reports: { usage } }: Pick<StoreDeps, "generation" | "reports">,
   id: string,
 ): Promise<UsageRecord | null> {
   if (id.startsWith("gen_")) return generation.recorder.find(id);

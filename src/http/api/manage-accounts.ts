@@ -47,13 +47,13 @@ export async function postAccount(
   { body, deps, audit }: Pick<Input<unknown, NewBody>, "body" | "deps" | "audit">,
 ) {
   const settings = { ...readFields(ACCOUNT_SETTINGS, body), name: body.name };
-  const account = await createAccount(deps.keyStores, deps.generation.serving, {
+  const account = await createAccount(deps.resources.keyStores, deps.generation.serving, {
     kind,
     settings,
     ownerId: body.owner,
   });
-  deps.accountCache.changed(account.id);
-  if (body.owner !== undefined) deps.accountCache.memberChanged(account.id, body.owner);
+  deps.callers.accountCache.changed(account.id);
+  if (body.owner !== undefined) deps.callers.accountCache.memberChanged(account.id, body.owner);
   audit({ accountId: account.id, target: account.id, changes: body });
   return { data: presentAccount(account) };
 }
@@ -70,7 +70,7 @@ export function listAccounts(
   { query, deps }: Pick<StoreInput<unknown, unknown, AccountPageQuery, unknown>, "query" | "deps">,
 ) {
   const { named: alias, email, external_id: externalId, after: afterId } = query;
-  const { accounts } = deps.keyStores;
+  const { accounts } = deps.resources.keyStores;
   return makePage({
     limit: query.limit,
     load: (limit) => accounts.listAccounts({ kind, alias, email, externalId, afterId, limit }),
@@ -96,12 +96,12 @@ export async function patchAccount(
   requireOwnAccount(principal, params.id);
   const fields: Readonly<Record<string, unknown>> = body;
   for (const field of OPERATOR_FIELDS) requireOperatorFor(field, fields[field], principal);
-  const account = await changeAccount(deps.keyStores, deps.generation.serving, {
+  const account = await changeAccount(deps.resources.keyStores, deps.generation.serving, {
     kind,
     id: params.id,
     change: { ...readFields(ACCOUNT_SETTINGS, body), isClosed: body.closed },
   });
-  deps.accountCache.changed(account.id);
+  deps.callers.accountCache.changed(account.id);
   audit({ accountId: account.id, target: account.id, changes: body });
   return { data: presentAccount(account) };
 }

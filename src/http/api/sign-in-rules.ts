@@ -6,7 +6,7 @@ export interface RuledRequest {
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
-  readonly deps: Pick<StoreDeps, "budgets" | "keyStores">;
+  readonly deps: Pick<StoreDeps, "resources">;
 }
 
 /**
@@ -94,12 +94,12 @@ function changesAccount({ body }: RuledRequest): boolean {
 }
 
 async function changesManagementKey({ params, deps }: RuledRequest): Promise<boolean> {
-  const key = await deps.keyStores.keys.findKey(String(params["id"]));
+  const key = await deps.resources.keyStores.keys.findKey(String(params["id"]));
   return key?.kind === "management";
 }
 
 async function raisesBudget({ params, body, deps }: RuledRequest): Promise<boolean> {
-  const budget = await deps.budgets.findBudget(String(params["id"]));
+  const budget = await deps.resources.budgets.findBudget(String(params["id"]));
   if (budget === null) return false;
   const change = readBudgetChange(body as BudgetChangeBody);
   return (change.limit ?? 0) > budget.limit || (change.action === "warn" && budget.action === "block");

@@ -91,7 +91,7 @@ export async function logoutByProvider(request: Request, context: RequestContext
     const ended = await revokeIdentityKeys(oidc, iss, sub);
     context.logFields["ended_keys"] = ended.length;
     for (const { id, accountId, userId } of ended)
-      await context.deps.audit.appendAudit({
+      await context.deps.resources.audit.appendAudit({
         at: context.deps.clock.now(),
         keyId: null,
         userId,
@@ -122,7 +122,7 @@ async function recordSignIn(
   { session, rejected, changes }: SignInRecord,
 ): Promise<void> {
   const { userId, createdUser, email, roles } = changes;
-  await deps.audit.appendAudit({
+  await deps.resources.audit.appendAudit({
     at: deps.clock.now(),
     keyId: session?.keyId ?? null,
     userId: session?.userId ?? userId,
@@ -159,7 +159,9 @@ function requireSignedInAgain(
 }
 
 function requireOidc({ deps }: RequestContext): { readonly console: ConsoleDeps; readonly oidc: OidcDeps } {
-  const { console } = deps;
+  const {
+    browser: { console },
+  } = deps;
   if (console === null || console.oidc === null)
     return fail("not_found", "Sign-in through OpenID Connect is not configured (console.oidc).");
   return { console, oidc: console.oidc };

@@ -30,7 +30,10 @@ const UNCHANGING = "public, max-age=31536000, immutable";
 
 /** `GET /console` and all paths below it: the page of the console, and its built files. */
 export async function getConsole(request: Request, context: RequestContext): Promise<Response> {
-  const { console, log } = context.deps;
+  const {
+    browser: { console },
+    log,
+  } = context.deps;
   if (console === null)
     return fail("not_found", "The console is disabled. Set console.enabled: true to serve it.");
   const hostProblem = findHostProblem(request, console);

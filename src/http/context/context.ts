@@ -50,13 +50,16 @@ export interface Readiness {
 /** Origins of web pages: some, all, or null for none. */
 export type AllowedOrigins = ReadonlySet<string> | "*" | null;
 
-/** The dependencies of the HTTP layer. */
-export interface HttpDeps {
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly log: Log;
+/** How callers are identified. */
+export interface CallerDeps {
   readonly keyCache: KeyCache;
   readonly accountCache: AccountCache;
+  /** The key of the hash of client addresses, so that records do not contain addresses. */
+  readonly addressSalt: string;
+}
+
+/** What management endpoints read and change. */
+export interface ResourceDeps {
   readonly keyStores: KeyStores;
   readonly budgets: BudgetStore;
   readonly audit: AuditStore;
@@ -65,18 +68,27 @@ export interface HttpDeps {
   readonly catalogManager: CatalogManager;
   readonly tierManager: TierManager;
   readonly routeManager: NamedRouteManager;
-  readonly shadow: ShadowTraffic;
   readonly providerKeyStores: ProviderKeyStores;
-  readonly generation: GenerationDeps;
   readonly credits: Credits;
-  /** The stored sessions of the console, also while it is disabled. */
-  readonly consoleSessions: ConsoleSessionStore;
   /** The people of the OpenID Connect provider who are linked to users. */
   readonly identities: IdentityStore;
-  /** The issuer of the configured OpenID Connect provider; null if none is configured. */
-  readonly oidcIssuer: string | null;
-  /** Null if the console is disabled. */
-  readonly console: ConsoleDeps | null;
+  /** The stored sessions of the console, also while it is disabled. */
+  readonly consoleSessions: ConsoleSessionStore;
+  /** Lists the settings in force and where each comes from, with secrets masked. */
+  readonly listSettings: () => readonly Setting[];
+  /** Returns the damaged lines of the journal that were quarantined. */
+  readonly listDamagedLines: () => readonly DamagedLines[];
+  /**
+   * Reads the configuration anew and puts its changes in force in all processes of this gateway, or in none. Rejects with a
+   * `GatewayError` `conflict` with all problems.
+   */
+  readonly reloadConfig: (options: ReloadOptions) => Promise<ConfigReload>;
+  /** Where events are sent. */
+  readonly webhooks: Webhooks;
+}
+
+/** What is known of generations after they have begun. */
+export interface ReportDeps {
   /** The source of usage reports and of lists of generations. */
   readonly usage: UsageReports &
     Pick<UsageTimeStore, "readTimes"> &
@@ -88,30 +100,19 @@ export interface HttpDeps {
   readonly generationFeed: GenerationFeed;
   /** The stored bodies of requests and responses. */
   readonly promptLog: PromptLog;
+}
+
+/** Features of generations that endpoints and the shutdown ask. */
+export interface FeatureDeps {
+  readonly shadow: ShadowTraffic;
   /** Answers to requests with an `Idempotency-Key`; the lifecycle waits for them. */
   readonly repeatable: RepeatableAnswers;
-  /** Lists the settings in force and where each comes from, with secrets masked. */
-  readonly listSettings: () => readonly Setting[];
-  /**
-   * Reads the configuration anew and puts its changes in force in all processes of this gateway, or in none. Rejects with a
-   * `GatewayError` `conflict` with all problems.
-   */
-  readonly reloadConfig: (options: ReloadOptions) => Promise<ConfigReload>;
-  /** Returns the damaged lines of the journal that were quarantined. */
-  readonly listDamagedLines: () => readonly DamagedLines[];
-  /** The secret that the payment system signs its requests with; null if none is configured. */
-  readonly webhookSecret: string | null;
-  /** Where events are sent. */
-  readonly webhooks: Webhooks;
-  readonly trustedProxies: TrustedProxies;
-  /** The key of the hash of client addresses, so that records do not contain addresses. */
-  readonly addressSalt: string;
+}
+
+/** How request bodies are received, and the memory that they may use. */
+export interface BodyDeps {
   /** The largest request body in bytes, after decompression. */
   readonly maxBodyBytes: number;
-  /** The origins whose pages may call models. */
-  readonly allowedOrigins: AllowedOrigins;
-  /** Aliases of request headers: from, to. */
-  readonly headerAliases: readonly (readonly [string, string])[];
   /** The memory budget of the bodies of all requests. */
   readonly bodyBudget: ByteBudget;
   /** The timers of request bodies that are being received. */
@@ -120,15 +121,54 @@ export interface HttpDeps {
   readonly unpackGate: Gate;
   /** Resolves in a turn of the event loop without other long work. */
   readonly ownTurn: () => Promise<void>;
+}
+
+/** What the configuration allows clients to send. */
+export interface ClientDeps {
+  readonly trustedProxies: TrustedProxies;
+  /** The origins whose pages may call models. */
+  readonly allowedOrigins: AllowedOrigins;
+  /** Aliases of request headers: from, to. */
+  readonly headerAliases: readonly (readonly [string, string])[];
   /** Replaces the configured prefixes of model ids: clients of other gateways prefix ids with that gateway's name. */
   readonly renameModel: (id: string) => string;
-  readonly readiness: () => Readiness;
+}
+
+/** The console, and how people sign in to it. */
+export interface BrowserDeps {
+  /** Null if the console is disabled. */
+  readonly console: ConsoleDeps | null;
+  /** The issuer of the configured OpenID Connect provider; null if none is configured. */
+  readonly oidcIssuer: string | null;
+}
+
+/** What observes requests. */
+export interface ObserverDeps {
   /** Null if metrics are neither served nor exported. */
   readonly requestObserver: RequestObserver | null;
   /** Null if traces are not exported. */
   readonly tracer: Tracer | null;
   /** What `GET /metrics` depends on; null if it is disabled. */
   readonly metrics: MetricsDeps | null;
+}
+
+/** The dependencies of the HTTP layer. */
+export interface HttpDeps {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly log: Log;
+  readonly callers: CallerDeps;
+  readonly resources: ResourceDeps;
+  readonly reports: ReportDeps;
+  readonly features: FeatureDeps;
+  readonly bodies: BodyDeps;
+  readonly clients: ClientDeps;
+  readonly browser: BrowserDeps;
+  readonly observers: ObserverDeps;
+  readonly generation: GenerationDeps;
+  /** The secret that the payment system signs its requests with; null if none is configured. */
+  readonly webhookSecret: string | null;
+  readonly readiness: () => Readiness;
   /** The state of the shutdown. */
   readonly shutdown: Shutdown;
 }

@@ -5,31 +5,13 @@ import type { HttpDeps } from "./context.ts";
  * What endpoints depend on that need only the stores. A command has it without a running gateway: holds and unsaved records of a
  * gateway are then not known.
  */
-export interface StoreDeps
-  extends Pick<
-    HttpDeps,
-    | "clock"
-    | "log"
-    | "keyCache"
-    | "accountCache"
-    | "keyStores"
-    | "budgets"
-    | "audit"
-    | "gateways"
-    | "catalogManager"
-    | "tierManager"
-    | "routeManager"
-    | "providerKeyStores"
-    | "consoleSessions"
-    | "identities"
-    | "oidcIssuer"
-    | "credits"
-    | "usage"
-    | "usageTimes"
-    | "listDamagedLines"
-    | "listSettings"
-  > {
-  readonly promptLog: Pick<HttpDeps["promptLog"], "find" | "has">;
+export interface StoreDeps extends Pick<HttpDeps, "clock" | "log"> {
+  readonly callers: Pick<HttpDeps["callers"], "keyCache" | "accountCache">;
+  readonly resources: Omit<HttpDeps["resources"], "storedResponses" | "reloadConfig" | "webhooks">;
+  readonly reports: Pick<HttpDeps["reports"], "usage" | "usageTimes"> & {
+    readonly promptLog: Pick<HttpDeps["reports"]["promptLog"], "find" | "has">;
+  };
+  readonly browser: Pick<HttpDeps["browser"], "oidcIssuer">;
   readonly generation: StoredGeneration;
 }
 

@@ -28,7 +28,7 @@ const CONSOLE: Link = { name: "console", path: "/console", about: "Console" };
 
 /** `GET /`: tells a browser what it has reached, and other clients the same as JSON. */
 export function getRoot(request: Request, { deps }: RequestContext): Response {
-  const links = deps.console === null ? LINKS : [CONSOLE, ...LINKS];
+  const links = deps.browser.console === null ? LINKS : [CONSOLE, ...LINKS];
   const acceptsHtml = request.headers.get("accept")?.includes("text/html") === true;
   if (acceptsHtml) return new Response(renderPage(links).markup, { headers: HEADERS });
   const paths = Object.fromEntries(links.map(({ name, path }) => [name, path]));

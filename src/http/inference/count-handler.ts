@@ -19,7 +19,7 @@ export function countHandler(api: ClientApiDeclaration, operation: CountOperatio
       const body = operation.readBody?.(sent, target) ?? sent;
       const parser = {
         api: api.name,
-        parse: (bytes: Buffer) => operation.parse(bytes, deps.renameModel),
+        parse: (bytes: Buffer) => operation.parse(bytes, deps.clients.renameModel),
       };
       const parsed = await parseWithPreset(deps.generation, parser, { body, principal });
       reserveExtraMemory(context, principal, parsed.request.heldBytes + parsed.bodyBytes);

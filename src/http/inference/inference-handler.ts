@@ -41,11 +41,11 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOpe
       const sent = await readRequestBody(request, context, principal);
       context.stopwatch.endWait(waitingFrom);
       const body = readBody === undefined ? sent : readBody(sent, target);
-      const parser = new ClientParser(api, context.deps.renameModel, request.headers);
+      const parser = new ClientParser(api, context.deps.clients.renameModel, request.headers);
       const large = body.length > LARGE_BYTES;
-      if (large) await context.deps.ownTurn();
+      if (large) await context.deps.bodies.ownTurn();
       const parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
-      if (large) await context.deps.ownTurn();
+      if (large) await context.deps.bodies.ownTurn();
       model = parsed.request.model;
       reserveExtraMemory(context, principal, parsed.request.heldBytes + parsed.bodyBytes);
       const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
@@ -99,7 +99,8 @@ function respond(
     throw error;
   }
   if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.requestId);
-  if (result.attempts > 0) context.deps.requestObserver?.onAnswered(name, context.stopwatch.workedMs());
+  if (result.attempts > 0)
+    context.deps.observers.requestObserver?.onAnswered(name, context.stopwatch.workedMs());
   return response;
 }
 
@@ -110,10 +111,10 @@ function abandon(stream: ReadableStream<Uint8Array> | Buffer): void {
 /** Begins the trace of a request, or continues its caller's. */
 function beginTrace({ headers }: Request, context: RequestContext): void {
   const { deps, stopwatch, startedAt, logFields } = context;
-  if (deps.tracer === null) return;
+  if (deps.observers.tracer === null) return;
   const traceparent = headers.get("traceparent");
   const names = { traceparent, tracestate: traceparent === null ? null : headers.get("tracestate") };
-  context.trace = deps.tracer.begin(names, { arrivedAt: startedAt, stopwatch });
+  context.trace = deps.observers.tracer.begin(names, { arrivedAt: startedAt, stopwatch });
   logFields["trace_id"] = context.trace.traceId;
 }
 
@@ -122,7 +123,7 @@ async function endRejected(context: RequestContext, observed: Observed, error: u
   const { deps, trace, route, requestId, stopwatch } = context;
   const failure = failureOf(error);
   context.enableIdleTimeout();
-  deps.requestObserver?.onRejected(observed, failure, stopwatch.elapsedMs());
+  deps.observers.requestObserver?.onRejected(observed, failure, stopwatch.elapsedMs());
   trace?.end({ api: observed.api, requestId, route, status: statusOf(failure), failure, record: null });
   return withLimitHeaders(error, context);
 }

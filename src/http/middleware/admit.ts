@@ -112,7 +112,8 @@ async function admitManagement<P extends ManagementPrincipal | AnonymousPrincipa
 
 /** Admits a browser that signs in. Whether its credentials are valid is checked by the handler. */
 function admitSignIn(request: Request, context: RequestContext) {
-  const console = context.deps.console ?? fail("not_found", "The console is disabled (console.enabled).");
+  const console =
+    context.deps.browser.console ?? fail("not_found", "The console is disabled (console.enabled).");
   requireConsoleHost(request, console);
   requireSameOrigin(request, console, { acceptsOthers: true });
   return admitManagement(request, context, identifyByAddress(request, context));

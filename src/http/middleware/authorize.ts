@@ -63,7 +63,7 @@ export async function authorizeInference(
   }
   const { key } = requireInferenceKey(identified);
   const organizationId = context.headers.get("x-gateway-organization");
-  const principal = await resolveAccount(context.deps.accountCache, key, organizationId);
+  const principal = await resolveAccount(context.deps.callers.accountCache, key, organizationId);
   context.inferencePrincipal = principal;
   return principal;
 }
@@ -101,7 +101,7 @@ export async function authorizeManagement(
   }
   if (access.kind === "operator")
     return fail("permission_denied", "This endpoint needs a management key of the operator.");
-  const principal = await resolveAccount(deps.accountCache, identified.key, null);
+  const principal = await resolveAccount(deps.callers.accountCache, identified.key, null);
   const role = roleOf(principal);
   if (access.roles.includes(role)) return principal;
   return fail(

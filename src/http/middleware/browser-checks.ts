@@ -101,10 +101,10 @@ function rejectOtherOrigin(): never {
  */
 export function isHttps(request: Request, context: RequestContext): boolean {
   const { deps } = context;
-  const { publicUrl } = deps.console ?? { publicUrl: null };
+  const { publicUrl } = deps.browser.console ?? { publicUrl: null };
   if (publicUrl !== null && publicUrl.host === hostOf(request)) return publicUrl.protocol === "https:";
   const forwarded = request.headers.get("x-forwarded-proto")?.split(",").at(-1)?.trim().toLowerCase();
-  return forwarded === "https" && deps.trustedProxies.has(context.peer());
+  return forwarded === "https" && deps.clients.trustedProxies.has(context.peer());
 }
 
 /**
@@ -121,7 +121,7 @@ function pathOf({ pathname }: URL): string {
 
 /** Returns the URL of the gateway for browsers, without a slash at its end: `http://127.0.0.1:8080`. */
 export function baseUrlOf(request: Request, context: RequestContext): string {
-  const { publicUrl } = context.deps.console ?? { publicUrl: null };
+  const { publicUrl } = context.deps.browser.console ?? { publicUrl: null };
   if (publicUrl !== null) return publicUrl.origin + pathOf(publicUrl);
   return `${isHttps(request, context) ? "https" : "http"}://${hostOf(request)}`;
 }

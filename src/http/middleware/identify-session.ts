@@ -17,7 +17,7 @@ export async function identifyManagement(
   request: Request,
   context: RequestContext,
 ): Promise<IdentifiedPrincipal> {
-  if (hasSecret(request.headers) || context.deps.console === null) return identify(request, context);
+  if (hasSecret(request.headers) || context.deps.browser.console === null) return identify(request, context);
   const secret = readSessionCookie(request, context);
   if (secret === null) return identify(request, context);
   return (await findSession(secret, request, context))?.principal ?? rejectSession(context);
@@ -42,7 +42,9 @@ async function findSession(
   request: Request,
   context: RequestContext,
 ): Promise<IdentifiedSession | null> {
-  const { console } = context.deps;
+  const {
+    browser: { console },
+  } = context.deps;
   if (console === null) return null;
   requireConsoleHost(request, console);
   requireSameOrigin(request, console);
@@ -58,7 +60,7 @@ async function findSession(
 async function actsForAccount({ principal }: IdentifiedSession, { deps }: RequestContext): Promise<boolean> {
   if (principal.kind === "operator") return true;
   try {
-    await resolveAccount(deps.accountCache, principal.key, null);
+    await resolveAccount(deps.callers.accountCache, principal.key, null);
     return true;
   } catch (error) {
     if (error instanceof GatewayError && error.failure.code === "permission_denied") return false;
@@ -70,7 +72,7 @@ function rejectSession({ deps }: RequestContext): never {
   return fail(
     "authentication",
     "There is no console session, or it has ended. Sign in with POST /api/console/session.",
-    { metadata: { sign_in: signInOptions(deps.console) } },
+    { metadata: { sign_in: signInOptions(deps.browser.console) } },
   );
 }
 

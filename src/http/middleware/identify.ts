@@ -18,7 +18,7 @@ export type IdentifiedPrincipal = ApiKeyPrincipal | OperatorPrincipal | Anonymou
 export async function identify(request: Request, context: RequestContext): Promise<IdentifiedPrincipal> {
   const secret = readSecret(request.headers);
   if (secret === null) return identifyByAddress(request, context);
-  return requireValid(await context.deps.keyCache.identify(secret), context);
+  return requireValid(await context.deps.callers.keyCache.identify(secret), context);
 }
 
 function requireValid(
@@ -43,9 +43,9 @@ export function identifyByAddress(request: Request, context: RequestContext): An
   const address = findClientAddress(
     context.peer(),
     request.headers.get("x-forwarded-for"),
-    deps.trustedProxies,
+    deps.clients.trustedProxies,
   );
-  const addressHash = new Bun.CryptoHasher("sha256", deps.addressSalt)
+  const addressHash = new Bun.CryptoHasher("sha256", deps.callers.addressSalt)
     .update(limitKeyOf(address))
     .digest("hex")
     .slice(0, 32);

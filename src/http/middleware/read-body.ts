@@ -68,13 +68,15 @@ export function readRequestBody(
 ): Promise<Buffer> {
   const { headers, deps } = context;
   if (!context.takesForm) requireJson(headers.get("content-type"));
-  const { maxBodyBytes: maxBytes, bodyWaits: waits } = deps;
-  context.bodyShare ??= deps.bodyBudget.openShare(holderOf(principal));
+  const {
+    bodies: { maxBodyBytes: maxBytes, bodyWaits: waits },
+  } = deps;
+  context.bodyShare ??= deps.bodies.bodyBudget.openShare(holderOf(principal));
   const bounds: Bounds = { maxBytes, share: context.bodyShare, principal, waits };
   const sent = readSent(request, bounds);
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   const isPacked = encoding !== "" && encoding !== "identity";
-  const body = isPacked ? unpack(sent, { encoding, bounds, gate: deps.unpackGate }) : sent;
+  const body = isPacked ? unpack(sent, { encoding, bounds, gate: deps.bodies.unpackGate }) : sent;
   return body.then(withoutMark);
 }
 

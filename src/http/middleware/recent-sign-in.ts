@@ -20,7 +20,7 @@ export function requireRecentSignIn(context: RequestContext): void {
 
 /** Returns whether there is nothing to ask for: no session of the provider, or one of a person who has signed in a short time ago. */
 export function hasRecentSignIn({ session, deps }: RequestContext): boolean {
-  const maxMs = deps.console?.oidc?.reauthenticateMs ?? null;
+  const maxMs = deps.browser.console?.oidc?.reauthenticateMs ?? null;
   if (session === null || session.authenticatedAt === null || maxMs === null) return true;
   return deps.clock.now() - session.authenticatedAt <= maxMs;
 }

@@ -58,7 +58,7 @@ export class RequestState implements RequestContext {
     const deps = currentDeps();
     this.deps = deps;
     this.route = route;
-    this.origins = isOpen ? deps.allowedOrigins : null;
+    this.origins = isOpen ? deps.clients.allowedOrigins : null;
     this.requestId = deps.ids.next("req");
     this.startedAt = deps.clock.now();
     this.stopwatch = new Stopwatch(deps.clock);

@@ -98,7 +98,7 @@ const NO_METHODS: Methods = {};
 const ANY_METHOD: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Copies headers that clients of other gateways send to the gateway's own names. A header with the own name takes precedence. */
-function renameHeaders(headers: Headers, aliases: HttpDeps["headerAliases"]): void {
+function renameHeaders(headers: Headers, aliases: HttpDeps["clients"]["headerAliases"]): void {
   for (const [from, to] of aliases) {
     const value = headers.get(from);
     if (value !== null && !headers.has(to)) headers.set(to, value);
@@ -118,7 +118,7 @@ export function serve(
 ): Response | Promise<Response> {
   const context = new RequestState(route, request, server);
   try {
-    renameHeaders(request.headers, context.deps.headerAliases);
+    renameHeaders(request.headers, context.deps.clients.headerAliases);
     requireOneHost(request.headers.get("host"));
     const handled = findHandler(route.methods, request, context.origins)(request, context);
     if (handled instanceof Promise) return completeLater(handled, context);

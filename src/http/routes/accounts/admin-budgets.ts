@@ -48,7 +48,7 @@ export const postBudget = defineEndpoint({
     const accountId = requireOwnAccount(principal, account_id ?? own);
     await deps.generation.recorder.drain();
     const created = await createBudget(
-      { ...deps.keyStores, budgets: deps.budgets },
+      { ...deps.resources.keyStores, budgets: deps.resources.budgets },
       {
         accountId,
         budget,
@@ -56,7 +56,7 @@ export const postBudget = defineEndpoint({
         hashEndUser: (name) => hashEndUser(deps.generation.accounts.hashIdentity, accountId, name),
       },
     );
-    deps.accountCache.changed(accountId);
+    deps.callers.accountCache.changed(accountId);
     audit({ accountId, target: created.id, changes: { ...body, account_id: accountId } });
     return { data: await present(deps, created) };
   },
@@ -83,8 +83,8 @@ export const listBudgets = defineEndpoint({
     const page = await makePage({
       limit: query.limit,
       load: async (limit) => {
-        if (accountId === null) return deps.budgets.listAllBudgets(after, limit);
-        const own = await deps.budgets.listBudgets(accountId);
+        if (accountId === null) return deps.resources.budgets.listAllBudgets(after, limit);
+        const own = await deps.resources.budgets.listBudgets(accountId);
         return own.filter(({ id }) => id > after).slice(0, limit);
       },
       present: (budget) => budget,
@@ -125,8 +125,8 @@ export const patchBudget = defineEndpoint({
   response: z.object({ data: BudgetView }),
   async handle({ principal, params, body, deps, audit }) {
     const { id, accountId } = await findChangeable(deps, principal, params.id);
-    const budget = await changeBudget(deps, id, readBudgetChange(body));
-    deps.accountCache.changed(accountId);
+    const budget = await changeBudget(deps.resources, id, readBudgetChange(body));
+    deps.callers.accountCache.changed(accountId);
     audit({ accountId, target: id, changes: body });
     return { data: await present(deps, budget) };
   },
@@ -146,8 +146,8 @@ export const deleteBudget = defineEndpoint({
   async handle({ principal, params, deps, audit }) {
     const budget = await findChangeable(deps, principal, params.id);
     const { id, accountId } = budget;
-    await deps.budgets.deleteBudget(id);
-    deps.accountCache.changed(accountId);
+    await deps.resources.budgets.deleteBudget(id);
+    deps.callers.accountCache.changed(accountId);
     audit({ accountId, target: id, changes: { before: budget, after: null } });
     return { data: { id, deleted: true } };
   },
@@ -155,7 +155,7 @@ export const deleteBudget = defineEndpoint({
 
 /** @throws GatewayError `not_found`, also for a budget of an account that the principal may not manage. */
 async function findOwn(
-  { budgets }: StoreDeps,
+  { resources: { budgets } }: StoreDeps,
   principal: ManagementPrincipal,
   id: string,
 ): Promise<BudgetRecord> {
@@ -183,7 +183,7 @@ async function present(deps: StoreDeps, budget: BudgetRecord) {
 
 type BudgetOf = ReturnType<typeof presentBudget>;
 
-async function presentAll({ budgets, clock }: StoreDeps, listed: readonly BudgetRecord[]) {
+async function presentAll({ resources: { budgets }, clock }: StoreDeps, listed: readonly BudgetRecord[]) {
   const statuses = await readBudgetStatuses(budgets, listed, clock.now());
   return listed.map((budget, at) => presentBudget(budget, statuses[at] as BudgetStatus));
 }

@@ -38,7 +38,7 @@ export const listIdentities = defineEndpoint({
   body: NOTHING,
   response: z.object({ data: z.array(IdentityView) }),
   async handle({ deps }) {
-    const found = await deps.identities.listIdentities(MAX_IDENTITIES);
+    const found = await deps.resources.identities.listIdentities(MAX_IDENTITIES);
     return {
       data: found.map(({ createdAt, ...identity }) => ({
         ...presentLink(identity),
@@ -71,11 +71,11 @@ export const postIdentity = defineEndpoint({
   async handle({ params: { id: userId }, body, deps, audit }) {
     const issuer =
       body.issuer ??
-      deps.oidcIssuer ??
+      deps.browser.oidcIssuer ??
       rejectField("issuer", "is required, because no provider is configured (console.oidc)");
     const link = { issuer, subject: body.subject, userId };
-    await requireUser(deps.keyStores, userId, "id");
-    if (!(await deps.identities.addIdentity({ ...link, createdAt: deps.clock.now() })))
+    await requireUser(deps.resources.keyStores, userId, "id");
+    if (!(await deps.resources.identities.addIdentity({ ...link, createdAt: deps.clock.now() })))
       fail("conflict", `The person ${link.subject} is linked to a user already. Remove that link first.`);
     audit(auditedLink(link));
     return { data: presentLink(link) };
@@ -98,14 +98,14 @@ export const deleteIdentity = defineEndpoint({
   body: NOTHING,
   response: z.object({ data: IdentityLink }),
   async handle({ params: { id, subject }, query, deps, audit }) {
-    const links = (await deps.identities.listIdentities(MAX_IDENTITIES)).filter(
+    const links = (await deps.resources.identities.listIdentities(MAX_IDENTITIES)).filter(
       (one) => one.userId === id && one.subject === subject && one.issuer === (query.issuer ?? one.issuer),
     );
     const [link, other] = links;
     if (link === undefined) return fail("not_found", `The person ${subject} is not linked to ${id}.`);
     if (other !== undefined)
       rejectField("issuer", "is required: people of several issuers have this subject");
-    await deps.identities.removeIdentity(link.issuer, link.subject);
+    await deps.resources.identities.removeIdentity(link.issuer, link.subject);
     audit(auditedLink(link));
     return { data: presentLink(link) };
   },

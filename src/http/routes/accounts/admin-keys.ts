@@ -58,8 +58,8 @@ export const postKey = defineEndpoint({
     const { name, kind, user_id: userId = null } = body;
     if (kind === "management") requireManagementKeyOf(principal, userId);
     const wanted = { ...readChange(principal, body), name, kind, accountId, userId };
-    const { secret, key } = await issueKey(deps.keyStores, deps.generation.serving, wanted);
-    deps.keyCache.changed(key);
+    const { secret, key } = await issueKey(deps.resources.keyStores, deps.generation.serving, wanted);
+    deps.callers.keyCache.changed(key);
     audit({ accountId, target: key.id, changes: { ...body, account_id: accountId } });
     return { key: secret, data: presentKey(key) };
   },
@@ -101,7 +101,7 @@ export const listKeys = defineEndpoint({
     return makePage({
       limit: query.limit,
       load: (limit) =>
-        deps.keyStores.keys.listKeys({
+        deps.resources.keyStores.keys.listKeys({
           limit,
           ...(accountId === null ? {} : { accountId }),
           ...(userId === null ? {} : { userId }),
@@ -131,10 +131,10 @@ export const getManagedKey = defineEndpoint({
     }),
   }),
   async handle({ principal, params, deps }) {
-    const key = await deps.keyStores.keys.findKey(params.id);
+    const key = await deps.resources.keyStores.keys.findKey(params.id);
     if (key === null || !mayRead(principal, key)) return rejectUnknownKey();
     await deps.generation.recorder.drain();
-    const spent = await deps.credits.store.sumSpending({ keyId: key.id });
+    const spent = await deps.resources.credits.store.sumSpending({ keyId: key.id });
     return { data: { ...presentKey(key), usage: toDollars(spent), usage_nanodollars: spent } };
   },
 });
@@ -153,8 +153,8 @@ export const patchKey = defineEndpoint({
   async handle({ principal, params, body, deps, audit }) {
     const found = await findOwnKey(deps, principal, params.id);
     const change = readChange(principal, body);
-    const key = await changeKey(deps.keyStores, deps.generation.serving, { key: found, change });
-    deps.keyCache.changed(key);
+    const key = await changeKey(deps.resources.keyStores, deps.generation.serving, { key: found, change });
+    deps.callers.keyCache.changed(key);
     audit({ accountId: key.accountId, target: key.id, changes: body });
     return { data: presentKey(key) };
   },
@@ -173,8 +173,9 @@ export const deleteKey = defineEndpoint({
   response: z.object({ data: KeyView }),
   async handle({ principal, params, deps, audit }) {
     const found = await findOwnKey(deps, principal, params.id);
-    const key = (await deps.keyStores.keys.revokeKey(found.id, deps.clock.now())) ?? rejectUnknownKey();
-    deps.keyCache.changed(key);
+    const key =
+      (await deps.resources.keyStores.keys.revokeKey(found.id, deps.clock.now())) ?? rejectUnknownKey();
+    deps.callers.keyCache.changed(key);
     audit({ accountId: key.accountId, target: key.id, changes: { revoked: true } });
     return { data: presentKey(key) };
   },
@@ -182,7 +183,7 @@ export const deleteKey = defineEndpoint({
 
 /** Returns a key that the principal may change. */
 async function findOwnKey(deps: StoreDeps, principal: ManagementPrincipal, id: string): Promise<KeyRecord> {
-  const key = await deps.keyStores.keys.findKey(id);
+  const key = await deps.resources.keyStores.keys.findKey(id);
   if (key === null || !(principal.kind === "operator" || key.accountId === principal.account.id))
     return rejectUnknownKey();
   if (key.kind === "management") await requireRankOfKey(deps, principal, key);
@@ -195,7 +196,8 @@ async function requireRankOfKey(
   principal: ManagementPrincipal,
   { accountId, userId }: Pick<KeyRecord, "accountId" | "userId">,
 ): Promise<void> {
-  const member = userId === null ? null : await deps.keyStores.accounts.findMember(accountId, userId);
+  const member =
+    userId === null ? null : await deps.resources.keyStores.accounts.findMember(accountId, userId);
   requireRank(principal, userId === null ? "owner" : (member?.role ?? "member"));
 }
 

@@ -27,7 +27,7 @@ export const listMembers = defineEndpoint({
     MemberView.extend({ user_name: z.string().nullable().describe("Display name of the user.") }),
   ),
   async handle({ principal, params, query, deps }) {
-    const { accounts } = deps.keyStores;
+    const { accounts } = deps.resources.keyStores;
     const { id } = await findAccount(accounts, "organization", requireOwnAccount(principal, params.id));
     const page = await makePage({
       limit: query.limit,
@@ -60,14 +60,14 @@ export const putOrganizationMember = defineEndpoint({
     const { id, user_id } = params;
     requireOwnAccount(principal, id);
     requireRank(principal, body.role);
-    await requireRankOver(deps.keyStores.accounts, principal, params);
-    const member = await putMember(deps.keyStores, {
+    await requireRankOver(deps.resources.keyStores.accounts, principal, params);
+    const member = await putMember(deps.resources.keyStores, {
       organizationId: id,
       userId: user_id,
       role: body.role,
       dailyLimit: daily_limit.read(body.daily_limit),
     });
-    deps.accountCache.memberChanged(id, user_id);
+    deps.callers.accountCache.memberChanged(id, user_id);
     audit({ accountId: id, target: `${id}/${user_id}`, changes: body });
     return { data: presentMember(member) };
   },
@@ -87,10 +87,10 @@ export const deleteMember = defineEndpoint({
   async handle({ principal, params, deps, audit }) {
     const { id, user_id } = params;
     requireOwnAccount(principal, id);
-    await requireRankOver(deps.keyStores.accounts, principal, params);
-    const revoked = await removeMember(deps.keyStores, id, user_id);
-    deps.accountCache.memberChanged(id, user_id);
-    for (const key of revoked) deps.keyCache.changed(key);
+    await requireRankOver(deps.resources.keyStores.accounts, principal, params);
+    const revoked = await removeMember(deps.resources.keyStores, id, user_id);
+    deps.callers.accountCache.memberChanged(id, user_id);
+    for (const key of revoked) deps.callers.keyCache.changed(key);
     audit({ accountId: id, target: `${id}/${user_id}`, changes: { revoked_keys: revoked.length } });
     return { data: { organization_id: id, user_id } };
   },

@@ -67,7 +67,9 @@ export const getOrganization = defineEndpoint({
   response: z.object({ data: OrganizationView }),
   async handle({ principal, params, deps }) {
     requireOwnAccount(principal, params.id);
-    return { data: presentAccount(await findAccount(deps.keyStores.accounts, "organization", params.id)) };
+    return {
+      data: presentAccount(await findAccount(deps.resources.keyStores.accounts, "organization", params.id)),
+    };
   },
 });
 

@@ -86,7 +86,7 @@ export const dryRunOfPolicy = defineEndpoint({
     };
     const { checked, rerouted, refused } = dryRunPolicy(deps.generation.serving(), records, tried);
     const names = await findNames(
-      deps.keyStores,
+      deps.resources.keyStores,
       refused.map(({ record }) => record),
     );
     const present = ({ record, rule, reason }: (typeof refused)[number]) => ({
@@ -107,7 +107,7 @@ async function findAccount(
   { account_id, key_id, models }: Body,
 ): Promise<AccountRecord> {
   if (models !== undefined && key_id === undefined) rejectField("models", "needs key_id");
-  const key = key_id === undefined ? null : await deps.keyStores.keys.findKey(key_id);
+  const key = key_id === undefined ? null : await deps.resources.keyStores.keys.findKey(key_id);
   const own = principal.kind === "operator" ? undefined : principal.account.id;
   if (key_id !== undefined && (key === null || (own !== undefined && key.accountId !== own)))
     return fail("not_found", "There is no key with that id.");
@@ -141,7 +141,7 @@ function mergeWithOperator(
 
 /** Reads pages up to the number asked for: a page may be short although more follow. */
 async function readNewest(
-  { generation, usage }: StoreDeps,
+  { generation, reports: { usage } }: StoreDeps,
   accountId: string,
   { key_id, last }: Body,
 ): Promise<readonly UsageRecord[]> {

@@ -43,11 +43,11 @@ export const listProviderKeys = defineEndpoint({
   response: pageView(ProviderKeyView),
   async handle({ principal, params, query, deps }) {
     const accountId = await requireAccount(principal, params.id, deps);
-    await deps.providerKeyStores.cache.saveUses();
-    const keys = await deps.providerKeyStores.store.listProviderKeys(accountId);
+    await deps.resources.providerKeyStores.cache.saveUses();
+    const keys = await deps.resources.providerKeyStores.store.listProviderKeys(accountId);
     const page = takePage(keys, query.after, query.limit);
     const next = page.at(-1)?.id === keys.at(-1)?.id ? null : (page.at(-1)?.id ?? null);
-    return { data: page.map((key) => presentProviderKey(deps.providerKeyStores, key)), next };
+    return { data: page.map((key) => presentProviderKey(deps.resources.providerKeyStores, key)), next };
   },
 });
 
@@ -63,12 +63,12 @@ export const listAllProviderKeys = defineEndpoint({
   body: NOTHING,
   response: pageView(ProviderKeyView),
   async handle({ query, deps }) {
-    const { store, cache } = deps.providerKeyStores;
+    const { store, cache } = deps.resources.providerKeyStores;
     await cache.saveUses();
     return makePage({
       limit: query.limit,
       load: (limit) => store.listSealedByOthers(null, query.after ?? null, limit),
-      present: (key) => presentProviderKey(deps.providerKeyStores, key),
+      present: (key) => presentProviderKey(deps.resources.providerKeyStores, key),
       cursorOf: ({ id }) => id,
     });
   },
@@ -102,9 +102,9 @@ export const postProviderKey = defineEndpoint({
     const { key: secret, ...shown } = body;
     const { provider } = body;
     const wanted = { ...readFields(PROVIDER_KEY_SETTINGS, body), accountId, provider, secret };
-    const key = await createProviderKey(deps.providerKeyStores, deps.generation.serving(), wanted);
+    const key = await createProviderKey(deps.resources.providerKeyStores, deps.generation.serving(), wanted);
     audit({ accountId, target: key.id, changes: { ...shown, account_id: accountId } });
-    return { data: presentProviderKey(deps.providerKeyStores, key) };
+    return { data: presentProviderKey(deps.resources.providerKeyStores, key) };
   },
 });
 
@@ -123,13 +123,13 @@ export const patchProviderKey = defineEndpoint({
     const found = await findKey(principal, params, deps);
     const { key: secret, ...shown } = body;
     const change = { ...readFields(PROVIDER_KEY_SETTINGS, body), secret };
-    const changed = await changeProviderKey(deps.providerKeyStores, deps.generation.serving(), {
+    const changed = await changeProviderKey(deps.resources.providerKeyStores, deps.generation.serving(), {
       key: found,
       change,
     });
     const changes = { ...shown, ...(secret === undefined ? {} : { secret: true }) };
     audit({ accountId: found.accountId, target: found.id, changes });
-    return { data: presentProviderKey(deps.providerKeyStores, changed) };
+    return { data: presentProviderKey(deps.resources.providerKeyStores, changed) };
   },
 });
 
@@ -146,7 +146,7 @@ export const deleteProviderKey = defineEndpoint({
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
   async handle({ principal, params, deps, audit }) {
     const key = await findKey(principal, params, deps);
-    await removeProviderKey(deps.providerKeyStores, key);
+    await removeProviderKey(deps.resources.providerKeyStores, key);
     const { id, accountId } = key;
     audit({ accountId, target: id, changes: { deleted: true } });
     return { data: { id, deleted: true } };
@@ -171,7 +171,7 @@ export const testProviderKey = defineEndpoint({
   async handle({ principal, params, deps, audit }) {
     const found = await findKey(principal, params, deps);
     audit({ accountId: found.accountId, target: found.id });
-    const { provider, key } = openProviderKey(deps.providerKeyStores, servedModelsOf(deps), found);
+    const { provider, key } = openProviderKey(deps.resources.providerKeyStores, servedModelsOf(deps), found);
     const { generation } = deps;
     const { models } = found;
     const serving = generation.serving();
@@ -179,7 +179,7 @@ export const testProviderKey = defineEndpoint({
     const trial = await tryProviderKey(generation, serving, tried);
     const at = deps.clock.now();
     const error = trial.status === "ok" ? null : { message: trial.message, at };
-    deps.providerKeyStores.cache.recordUse({ id: found.id, usedAt: at, error });
+    deps.resources.providerKeyStores.cache.recordUse({ id: found.id, usedAt: at, error });
     return { data: { ...presentTrial(trial), models: listOpenedModels(serving, tried) } };
   },
 });
@@ -192,7 +192,7 @@ function servedModelsOf({ generation }: StoreDeps) {
 async function requireAccount(
   principal: ManagementPrincipal,
   id: string,
-  { accountCache }: StoreDeps,
+  { callers: { accountCache } }: StoreDeps,
 ): Promise<string> {
   const accountId = requireOwnAccount(principal, id);
   const account = await accountCache.account(accountId);
@@ -205,7 +205,7 @@ async function findKey(
   deps: StoreDeps,
 ): Promise<ProviderKeyRecord> {
   const accountId = await requireAccount(principal, id, deps);
-  return requireProviderKey(deps.providerKeyStores.store, accountId, key_id);
+  return requireProviderKey(deps.resources.providerKeyStores.store, accountId, key_id);
 }
 
 /**

@@ -56,7 +56,7 @@ export const listSessions = defineEndpoint({
     const page = await makePage({
       limit: query.limit,
       load: (limit) =>
-        deps.consoleSessions.listSessions({
+        deps.resources.consoleSessions.listSessions({
           accountId,
           userId: sessionUserOf(principal),
           afterId: query.after ?? null,
@@ -67,7 +67,7 @@ export const listSessions = defineEndpoint({
       cursorOf: ({ id }) => id,
     });
     const views = (page.data as readonly ConsoleSession[]).map(async (session) => ({
-      ...(await presentSession(session, deps.keyStores)),
+      ...(await presentSession(session, deps.resources.keyStores)),
       is_current: session.id === sessionId,
     }));
     return { data: await Promise.all(views), next: page.next };
@@ -87,7 +87,7 @@ export const deleteAdminSession = defineEndpoint({
   response: z.object({ data: z.object({ id: z.string(), ended: z.literal(true) }) }),
   async handle({ principal, params: { id }, deps, audit }) {
     const session = await findOwnSession(deps, principal, id);
-    if (!(await deps.consoleSessions.deleteSession(id))) rejectUnknownSession();
+    if (!(await deps.resources.consoleSessions.deleteSession(id))) rejectUnknownSession();
     audit({ accountId: session.accountId, target: id, changes: { ended: true } });
     return { data: { id, ended: true } };
   },
@@ -105,7 +105,7 @@ async function findOwnSession(
   principal: ManagementPrincipal,
   id: string,
 ): Promise<ConsoleSession> {
-  const session = await deps.consoleSessions.findSession(id);
+  const session = await deps.resources.consoleSessions.findSession(id);
   if (session === null) return rejectUnknownSession();
   if (principal.kind === "operator") return session;
   const userId = sessionUserOf(principal);

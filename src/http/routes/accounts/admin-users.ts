@@ -61,7 +61,7 @@ export const getUser = defineEndpoint({
   body: NOTHING,
   response: z.object({ data: UserFieldsView.extend({ memberships: z.array(MemberView) }) }),
   async handle({ principal, params, deps }) {
-    const { accounts } = deps.keyStores;
+    const { accounts } = deps.resources.keyStores;
     const user = await findAccount(accounts, "user", requireOwnAccount(principal, params.id));
     const memberships = (await accounts.listMemberships(user.id)).map(presentMember);
     return { data: { ...presentAccount(user), memberships } };

@@ -145,7 +145,7 @@ export const deleteSession = defineEndpoint({
 async function findSignOutUrl(request: Request, context: RequestContext): Promise<string | null> {
   const { oidc } = requireConsole(context);
   const { session, deps } = context;
-  const key = session === null ? null : await deps.keyStores.keys.findKey(session.keyId);
+  const key = session === null ? null : await deps.resources.keyStores.keys.findKey(session.keyId);
   if (oidc === null || key === null || !isIdentityKey(key)) return null;
   return oidc.provider.signOutUrl(`${baseUrlOf(request, context)}/console`).catch((error) => {
     deps.log.warn("the provider of the sign-in was not asked to sign out", { detail: String(error) });
@@ -160,7 +160,7 @@ interface SignedIn {
 
 /** @throws GatewayError `authentication` for an invalid key, `permission_denied` for one that cannot manage. */
 async function signInWithKey(secret: string, context: RequestContext): Promise<SignedIn> {
-  const identified = await context.deps.keyCache.identify(secret);
+  const identified = await context.deps.callers.keyCache.identify(secret);
   if (identified === null)
     return fail(
       "authentication",
@@ -171,13 +171,17 @@ async function signInWithKey(secret: string, context: RequestContext): Promise<S
   const principal = await authorizeManagement(identified, access, context);
   const hash = hashSecret(secret);
   if (principal.kind === "key") return { principal, key: principal.key };
-  const { keys } = context.deps.keyStores;
+  const { keys } = context.deps.resources.keyStores;
   return { principal, key: (await keys.findKeyByHash(hash)) ?? adminSessionKey(hash) };
 }
 
 /** @throws GatewayError `authentication` for an invalid code, `conflict` if the operator has no key for the session. */
 async function signInWithCode(code: string, context: RequestContext): Promise<SignedIn> {
-  const { keyCache, keyStores, clock } = context.deps;
+  const {
+    callers: { keyCache },
+    resources: { keyStores },
+    clock,
+  } = context.deps;
   const key = await findOperatorKey(keyStores.keys, keyCache.adminHash, clock.now());
   if (key === null)
     return fail(
@@ -196,7 +200,7 @@ async function signInWithCode(code: string, context: RequestContext): Promise<Si
 async function recordSignIn({ deps, session, requestId }: RequestContext, by: "key" | "code"): Promise<void> {
   if (session === null) return;
   const { keyId, userId, accountId, id } = session;
-  await deps.audit.appendAudit({
+  await deps.resources.audit.appendAudit({
     at: deps.clock.now(),
     keyId,
     userId,
@@ -216,7 +220,7 @@ async function presentSession(
   const { session, deps } = context;
   if (session === null) throw new Error("the request has no session");
   const account = principal.kind === "operator" ? null : principal.account;
-  const user = session.userId === null ? null : await deps.accountCache.account(session.userId);
+  const user = session.userId === null ? null : await deps.callers.accountCache.account(session.userId);
   return {
     role: principal.kind === "operator" ? "operator" : roleOf(principal),
     account: account && { id: account.id, name: account.name, kind: account.kind },
@@ -225,10 +229,10 @@ async function presentSession(
     expires_at: new Date(session.expiresAt).toISOString(),
     version: packageJson.version,
     base_url: baseUrlOf(request, context),
-    sign_in: signInOptions(deps.console),
+    sign_in: signInOptions(deps.browser.console),
   };
 }
 
 function requireConsole({ deps }: RequestContext) {
-  return deps.console ?? fail("not_found", "The console is disabled (console.enabled).");
+  return deps.browser.console ?? fail("not_found", "The console is disabled (console.enabled).");
 }

@@ -32,12 +32,13 @@ export const postPlaygroundKey = defineEndpoint({
   status: 201,
   respondsWithSecret: true,
   async handle({ principal, body, deps, audit }) {
-    const { playground } = deps.console ?? fail("not_found", "The console is disabled (console.enabled).");
+    const { playground } =
+      deps.browser.console ?? fail("not_found", "The console is disabled (console.enabled).");
     const own = managedAccountOf(principal) ?? DEFAULT_ACCOUNT_ID;
     const accountId = requireOwnAccount(principal, body.account_id ?? own);
     countKey(playground, credentialIdOf(principal));
     const expiresAt = deps.clock.now() + playground.lifetimeMs;
-    const { secret, key } = await issueKey(deps.keyStores, deps.generation.serving, {
+    const { secret, key } = await issueKey(deps.resources.keyStores, deps.generation.serving, {
       name: "playground",
       kind: "inference",
       accountId,
@@ -46,7 +47,7 @@ export const postPlaygroundKey = defineEndpoint({
       spendLimit: playground.limit,
       expiresAt,
     });
-    deps.keyCache.changed(key);
+    deps.callers.keyCache.changed(key);
     const limit = toDollars(playground.limit);
     audit({ accountId, target: key.id, changes: { name: key.name, spend_limit: limit } });
     return { key: secret, expires_at: new Date(expiresAt).toISOString(), limit };

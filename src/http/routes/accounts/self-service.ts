@@ -140,7 +140,7 @@ export const getKey = defineEndpoint({
     await deps.generation.recorder.drain();
     const always = hoursOfDays(0, dayOf(deps.clock.now()));
     const scope = { accountId: null, userId: null, keyId: key.id };
-    const [sum] = await deps.usage.sumUsage({ groups: ["key"], ...always, ...scope });
+    const [sum] = await deps.reports.usage.sumUsage({ groups: ["key"], ...always, ...scope });
     const spent = sum?.cost ?? 0;
     const limit = await findKeyLimit(key, spent, deps);
     const free = await deps.generation.settings.freeLimit.peek(principal, deps.clock.now());
@@ -180,7 +180,7 @@ async function findCompatible(
 ) {
   const [usage, sums, used] = await Promise.all([
     sumPeriods(key, deps),
-    deps.credits.store.sumTransfers(account.id),
+    deps.resources.credits.store.sumTransfers(account.id),
     countFreeRequests(account.id, deps),
   ]);
   const limit = free === null ? null : free.limit * HOURS_OF_DAY;
@@ -211,7 +211,7 @@ async function findCompatible(
 }
 
 /** Sums what was spent with a key in the present day, week and month, and what providers billed to its account. Nanodollars. */
-async function sumPeriods({ id }: KeyRecord, { usage, clock }: HttpDeps) {
+async function sumPeriods({ id }: KeyRecord, { reports: { usage }, clock }: HttpDeps) {
   const now = clock.now();
   const ranges = { day: daysOf("day", now), week: daysOf("week", now), month: daysOf("month", now) };
   const from = Math.min(ranges.week.from, ranges.month.from);
@@ -231,7 +231,10 @@ async function sumPeriods({ id }: KeyRecord, { usage, clock }: HttpDeps) {
 }
 
 /** Counts the requests of an account to free models in the present day. */
-async function countFreeRequests(accountId: string, { usage, clock }: HttpDeps): Promise<number> {
+async function countFreeRequests(
+  accountId: string,
+  { reports: { usage }, clock }: HttpDeps,
+): Promise<number> {
   const today = dayOf(clock.now());
   const sums = await usage.sumUsage({
     groups: ["model"],
@@ -245,7 +248,10 @@ async function countFreeRequests(accountId: string, { usage, clock }: HttpDeps):
 }
 
 /** Returns the budgets that every request with a key counts for, whatever its end user and tags are. */
-async function listBudgetsOfKey({ key, account }: AccountPrincipal, { budgets, clock }: HttpDeps) {
+async function listBudgetsOfKey(
+  { key, account }: AccountPrincipal,
+  { resources: { budgets }, clock }: HttpDeps,
+) {
   const now = clock.now();
   const spender = { accountId: account.id, keyId: key.id, userId: key.userId, createdAt: now };
   const own = (account.budgets ?? []).filter((budget) => valuesOf(budget, spender).length > 0);
@@ -258,7 +264,7 @@ async function findKeyLimit({ id, spendLimit, spendLimitPeriod }: KeyRecord, spe
   const limit_period = spendLimitPeriod ?? "total";
   if (spendLimit === null) return { limit: null, limit_period, limit_remaining: null, limit_resets_at: null };
   const days = spendLimitPeriod === null ? null : daysOf(spendLimitPeriod, deps.clock.now());
-  const used = days === null ? spent : await deps.credits.store.sumSpending({ keyId: id, days });
+  const used = days === null ? spent : await deps.resources.credits.store.sumSpending({ keyId: id, days });
   return {
     limit: toDollars(spendLimit),
     limit_period,
@@ -287,7 +293,7 @@ export const getCredits = defineEndpoint({
   async handle({ principal: { account }, deps }) {
     const { ledger, recorder } = deps.generation;
     await recorder.drain();
-    const sums = await deps.credits.store.sumTransfers(account.id);
+    const sums = await deps.resources.credits.store.sumTransfers(account.id);
     const { balance, held } = await ledger.balanceOf(account.id);
     return {
       data: {
@@ -309,7 +315,7 @@ export const getActivity = defineEndpoint({
   async handle({ principal: { key, account }, deps }) {
     await deps.generation.recorder.drain();
     const today = dayOf(deps.clock.now());
-    const sums = await deps.usage.sumUsage({
+    const sums = await deps.reports.usage.sumUsage({
       groups: ["day"],
       ...hoursOfDays(today - USUAL_DAYS + 1, today),
       accountId: account.id,

@@ -94,7 +94,7 @@ export const getCatalog = defineEndpoint({
   response: z.object({ data: StatusView }),
   async handle({ deps }) {
     const { models } = deps.generation.serving().catalog;
-    return { data: presentStatus(await deps.catalogManager.status(), models) };
+    return { data: presentStatus(await deps.resources.catalogManager.status(), models) };
   },
 });
 
@@ -124,7 +124,7 @@ export const postCatalogRefresh = defineEndpoint({
   }),
   errors: ["upstream_error"],
   async handle({ body, deps, audit }) {
-    const report = await deps.catalogManager.refresh({ dryRun: body.dry_run });
+    const report = await deps.resources.catalogManager.refresh({ dryRun: body.dry_run });
     if (!report.ok) return fail("upstream_error", `The catalog was not refreshed: ${report.problem}.`);
     const { written, added, changed, lines: difference } = report;
     audit({ target: "catalog", changes: { dry_run: body.dry_run, added, changed } });
@@ -146,7 +146,7 @@ export const listCatalogChanges = defineEndpoint({
   body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
   async handle({ query, deps }) {
-    const held = await deps.catalogManager.listHeld();
+    const held = await deps.resources.catalogManager.listHeld();
     return { data: held[query.status].map(presentHeldChange) };
   },
 });
@@ -186,7 +186,7 @@ type DecisionInput = Pick<
 >;
 
 async function decide({ params, deps, audit }: DecisionInput, verdict: Verdict) {
-  const decided = await deps.catalogManager.decide(params.id, verdict);
+  const decided = await deps.resources.catalogManager.decide(params.id, verdict);
   for (const change of decided) audit({ target: change.id, changes: summarize(change) });
   return { data: decided.map(presentHeldChange) };
 }

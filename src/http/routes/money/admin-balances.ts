@@ -43,7 +43,7 @@ export const listBalances = defineEndpoint({
     const page = await makePage({
       limit: query.limit,
       load: (limit) =>
-        deps.keyStores.accounts.listAccounts({ kind: query.kind, afterId: query.after, limit }),
+        deps.resources.keyStores.accounts.listAccounts({ kind: query.kind, afterId: query.after, limit }),
       present: (account) => account,
       cursorOf: ({ id }) => id,
     });

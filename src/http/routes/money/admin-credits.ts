@@ -54,7 +54,7 @@ export const postCredits = defineEndpoint({
     const { amount, note = null, id = null } = body;
     audit(auditedMove(accountId, body));
     return respondWithTransfer(
-      await grantCredits(deps.credits, { accountId, amount, note, id, expiresAt }),
+      await grantCredits(deps.resources.credits, { accountId, amount, note, id, expiresAt }),
       accountId,
     );
   },
@@ -81,7 +81,10 @@ export const postPurchase = defineEndpoint({
     const { id: accountId } = await requireAccount(deps, params.id);
     const { id, amount, note = null } = body;
     audit(auditedMove(accountId, body));
-    return respondWithTransfer(await addPurchase(deps.credits, { accountId, amount, note, id }), accountId);
+    return respondWithTransfer(
+      await addPurchase(deps.resources.credits, { accountId, amount, note, id }),
+      accountId,
+    );
   },
 });
 
@@ -107,7 +110,7 @@ export const postCorrection = defineEndpoint({
     const { amount, note, id = null } = body;
     audit(auditedMove(accountId, body));
     return respondWithTransfer(
-      await correctBalance(deps.credits, { accountId, amount, note, id }),
+      await correctBalance(deps.resources.credits, { accountId, amount, note, id }),
       accountId,
     );
   },
@@ -134,7 +137,12 @@ export const postRefund = defineEndpoint({
   existingStatus: 200,
   async handle({ params, body, deps, audit }) {
     const { amount = null, note = null, id = null } = body;
-    const moved = await refundGeneration(deps.credits, { generationId: params.id, amount, note, id });
+    const moved = await refundGeneration(deps.resources.credits, {
+      generationId: params.id,
+      amount,
+      note,
+      id,
+    });
     const { to, amount: refunded } = moved.transfer;
     audit({ accountId: to, target: params.id, changes: { ...body, amount: formatDollars(refunded) } });
     return respondWithTransfer(moved, to);

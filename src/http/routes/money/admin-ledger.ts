@@ -62,8 +62,8 @@ export const getBalance = defineEndpoint({
     const account = await requireAccount(deps, requireOwnAccount(principal, params.id));
     const { ledger, recorder } = deps.generation;
     await recorder.drain();
-    const grants = await deps.credits.store.findGrantsLeft(account.id);
-    const sums = await deps.credits.store.sumTransfers(account.id);
+    const grants = await deps.resources.credits.store.findGrantsLeft(account.id);
+    const sums = await deps.resources.credits.store.sumTransfers(account.id);
     const { balance, held } = await ledger.balanceOf(account.id);
     const available = account.overdraft === null ? null : balance - held + account.overdraft;
     return {
@@ -112,7 +112,7 @@ export const listLedger = defineEndpoint({
   async handle({ params, query, principal, deps }) {
     const { id } = await requireAccount(deps, requireOwnAccount(principal, params.id));
     await deps.generation.recorder.drain();
-    const { store } = deps.credits;
+    const { store } = deps.resources.credits;
     const { first, end } = await findDays({ store, accountId: id }, query);
     const before = query.after === undefined ? end : Math.min(end, Number(query.after));
     const listed = await store.listTransfers(id, before, query.limit + 1, query.kind);
@@ -212,9 +212,9 @@ export const getLedgerCheck = defineEndpoint({
   async handle({ deps }) {
     await deps.generation.recorder.drain();
     return {
-      data: (await checkLedger(deps.credits.store, deps.usage, deps.listDamagedLines())).map(
-        presentDifference,
-      ),
+      data: (
+        await checkLedger(deps.resources.credits.store, deps.reports.usage, deps.resources.listDamagedLines())
+      ).map(presentDifference),
     };
   },
 });

@@ -27,6 +27,9 @@ export const postPayment = defineEndpoint({
   async handle({ body, deps }) {
     const { id: accountId } = await requireAccount(deps, body.account_id);
     const { id, amount, note = null } = body;
-    return respondWithTransfer(await addPurchase(deps.credits, { accountId, amount, note, id }), accountId);
+    return respondWithTransfer(
+      await addPurchase(deps.resources.credits, { accountId, amount, note, id }),
+      accountId,
+    );
   },
 });

@@ -54,7 +54,8 @@ export const listAudit = defineEndpoint({
     const accountId = listedAccountOf(principal, query.account_id);
     return makePage({
       limit: query.limit,
-      load: (limit) => deps.audit.listAudit(accountId, query.after ?? Number.MAX_SAFE_INTEGER, limit),
+      load: (limit) =>
+        deps.resources.audit.listAudit(accountId, query.after ?? Number.MAX_SAFE_INTEGER, limit),
       present: presentEntry,
       cursorOf: ({ place }) => String(place),
     });
@@ -92,6 +93,6 @@ export const getAuditVerdict = defineEndpoint({
     }),
   }),
   async handle({ deps }) {
-    return { data: presentVerdict(await verifyAudit(deps.audit)) };
+    return { data: presentVerdict(await verifyAudit(deps.resources.audit)) };
   },
 });

@@ -35,6 +35,6 @@ export const listGateways = defineEndpoint({
   body: NOTHING,
   response: z.object({ data: z.array(GatewayView) }),
   async handle({ deps }) {
-    return { data: (await deps.gateways.list()).map(presentGateway) };
+    return { data: (await deps.resources.gateways.list()).map(presentGateway) };
   },
 });

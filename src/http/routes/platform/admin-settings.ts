@@ -47,8 +47,8 @@ export const listSettings = defineEndpoint({
   body: NOTHING,
   response: z.object({ data: z.array(SettingView) }),
   async handle({ deps }) {
-    const stored = (await deps.tierManager.list()).filter(({ source }) => source === "database");
-    return { data: [...deps.listSettings(), ...stored.map(describeTier)].map(presentSetting) };
+    const stored = (await deps.resources.tierManager.list()).filter(({ source }) => source === "database");
+    return { data: [...deps.resources.listSettings(), ...stored.map(describeTier)].map(presentSetting) };
   },
 });
 
@@ -83,7 +83,7 @@ export const reloadSettings = defineEndpoint({
   }),
   errors: ["conflict"],
   async handle({ query, deps, audit }) {
-    const reload = await deps.reloadConfig({ dryRun: query.dry_run === "true" });
+    const reload = await deps.resources.reloadConfig({ dryRun: query.dry_run === "true" });
     audit({ changes: auditedReload(reload) });
     return { data: presentReload(reload) };
   },

@@ -38,7 +38,7 @@ export const listWebhooks = defineEndpoint({
     ),
   }),
   handle: ({ deps }) => ({
-    data: deps.webhooks.list().map(({ events, lastError, ...webhook }) => ({
+    data: deps.resources.webhooks.list().map(({ events, lastError, ...webhook }) => ({
       ...webhook,
       events: [...events],
       last_error: lastError,
@@ -69,7 +69,7 @@ export const testWebhooks = defineEndpoint({
     ),
   }),
   async handle({ body, deps }) {
-    const tried = await deps.webhooks.test(body.index ?? null);
+    const tried = await deps.resources.webhooks.test(body.index ?? null);
     if (tried.length === 0)
       fail(
         "not_found",

@@ -85,7 +85,7 @@ export const explainRouteOf = defineEndpoint({
     const generation = withRoute(withTier(deps.generation, tier), route, principal);
     const { request: parsed, preset } = await parseWithPreset(
       generation,
-      { api, parse: (body) => CLIENT_APIS[api].parse(body, deps.renameModel, headers) },
+      { api, parse: (body) => CLIENT_APIS[api].parse(body, deps.clients.renameModel, headers) },
       { body: bytes, principal: caller },
     );
     const call = { principal: caller, request: parsed, preset, headers };
@@ -96,7 +96,12 @@ export const explainRouteOf = defineEndpoint({
 type Named = Pick<z.infer<typeof ExplainBody>, "key_id" | "account_id">;
 
 async function findCaller(
-  { keyStores: { keys }, accountCache: accounts }: HttpDeps,
+  {
+    resources: {
+      keyStores: { keys },
+    },
+    callers: { accountCache: accounts },
+  }: HttpDeps,
   principal: ManagementPrincipal,
   { key_id, account_id }: Named,
 ): Promise<AccountPrincipal> {

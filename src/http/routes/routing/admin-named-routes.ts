@@ -79,7 +79,7 @@ export const listNamedRoutes = defineEndpoint({
   async handle({ principal, query, deps }) {
     const accountId = await findOwner(principal, query.account_id, deps);
     const own = await findOwn(deps, accountId);
-    const listed = await deps.routeManager.list(accountId);
+    const listed = await deps.resources.routeManager.list(accountId);
     return { data: listed.map((one) => present(deps, one, own)) };
   },
 });
@@ -107,7 +107,7 @@ export const putNamedRoute = defineEndpoint({
   response: z.object({ data: NamedRouteView }),
   async handle({ principal, params, query, body, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
-    const { before } = await deps.routeManager.put(address, body);
+    const { before } = await deps.resources.routeManager.put(address, body);
     audit({ accountId: address.accountId, target: address.name, changes: { before, after: body } });
     return { data: await find(deps, address) };
   },
@@ -123,7 +123,7 @@ export const deleteNamedRoute = defineEndpoint({
   response: z.object({ data: z.object({ name: z.string(), deleted: z.literal(true) }) }),
   async handle({ principal, params, query, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
-    const before = await deps.routeManager.remove(address);
+    const before = await deps.resources.routeManager.remove(address);
     audit({ accountId: address.accountId, target: address.name, changes: { before, after: null } });
     return { data: { name: address.name, deleted: true } };
   },
@@ -142,7 +142,7 @@ export const listNamedRouteVersions = defineEndpoint({
   }),
   async handle({ principal, params, query, deps }) {
     const address = await findAddress(principal, params, query, deps);
-    const versions = await deps.routeManager.listVersions(address);
+    const versions = await deps.resources.routeManager.listVersions(address);
     return {
       data: versions.map(({ version, definition, updatedAt }) => ({
         version,
@@ -164,7 +164,7 @@ export const restoreNamedRoute = defineEndpoint({
   response: z.object({ data: NamedRouteView }),
   async handle({ principal, params, query, body, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
-    const { route, before } = await deps.routeManager.restore(address, body.version);
+    const { route, before } = await deps.resources.routeManager.restore(address, body.version);
     audit({
       accountId: address.accountId,
       target: address.name,
@@ -178,7 +178,7 @@ export const restoreNamedRoute = defineEndpoint({
 async function findOwner(
   principal: ManagementPrincipal,
   asked: string | undefined,
-  { accountCache }: StoreDeps,
+  { callers: { accountCache } }: StoreDeps,
 ): Promise<string | null> {
   const accountId = asked === undefined ? managedAccountOf(principal) : requireOwnAccount(principal, asked);
   if (accountId === null || (await accountCache.account(accountId)) !== null) return accountId;
@@ -196,7 +196,7 @@ async function findAddress(
 
 /** @throws GatewayError `not_found`. */
 async function find(deps: StoreDeps, { accountId, name }: RouteAddress) {
-  const found = (await deps.routeManager.list(accountId)).find(({ route }) => route.name === name);
+  const found = (await deps.resources.routeManager.list(accountId)).find(({ route }) => route.name === name);
   if (found !== undefined) return present(deps, found, await findOwn(deps, accountId));
   return fail("not_found", `There is no named route ${JSON.stringify(name.slice(0, 100))}.`);
 }

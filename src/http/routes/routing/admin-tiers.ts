@@ -59,7 +59,7 @@ export const listTiers = defineEndpoint({
   body: NOTHING,
   response: z.object({ data: z.array(TierView) }),
   async handle({ deps }) {
-    return { data: (await deps.tierManager.list()).map((tier) => present(deps, tier)) };
+    return { data: (await deps.resources.tierManager.list()).map((tier) => present(deps, tier)) };
   },
 });
 
@@ -106,7 +106,7 @@ export const putTier = defineEndpoint({
   response: z.object({ data: TierView }),
   async handle({ params, body, deps, audit }) {
     const tier: TierRecord = { ...body, id: checkId(params.id) };
-    const before = await deps.tierManager.put(tier);
+    const before = await deps.resources.tierManager.put(tier);
     audit({ target: tier.id, changes: { before, after: tier } });
     return { data: await find(deps, tier.id) };
   },
@@ -125,7 +125,7 @@ export const deleteTier = defineEndpoint({
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
   async handle({ params, deps, audit }) {
     const id = fullId(params.id);
-    const before = await deps.tierManager.remove(id);
+    const before = await deps.resources.tierManager.remove(id);
     audit({ target: id, changes: { before, after: null } });
     return { data: { id, deleted: true } };
   },
@@ -145,7 +145,7 @@ function checkId(id: string): string {
 
 /** @throws GatewayError `not_found`. */
 async function find(deps: StoreDeps, id: string) {
-  const tiers = await deps.tierManager.list();
+  const tiers = await deps.resources.tierManager.list();
   const found = tiers.find(({ tier }) => tier.id === fullId(id));
   const known = tiers.map(({ tier }) => tier.id).join(", ");
   return found === undefined

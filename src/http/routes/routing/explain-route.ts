@@ -29,7 +29,7 @@ export const postExplainRoute: Handler = async (request, context) => {
     bodyBytes,
   } = await parseWithPreset(
     deps.generation,
-    { api, parse: (bytes) => CLIENT_APIS[api].parse(bytes, deps.renameModel, request.headers) },
+    { api, parse: (bytes) => CLIENT_APIS[api].parse(bytes, deps.clients.renameModel, request.headers) },
     { body, principal },
   );
   reserveExtraMemory(context, principal, parsed.heldBytes + bodyBytes);

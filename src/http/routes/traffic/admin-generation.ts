@@ -30,9 +30,9 @@ export const getGenerationDetails = defineEndpoint({
       return fail("not_found", "There is no generation with that id.");
     await deps.generation.recorder.drain();
     const facts = {
-      names: await findNames(deps.keyStores, [record]),
-      transfers: await findTransfersOf(deps.credits.store, record.id),
-      hasBodies: await deps.promptLog.has(record.id),
+      names: await findNames(deps.resources.keyStores, [record]),
+      transfers: await findTransfersOf(deps.resources.credits.store, record.id),
+      hasBodies: await deps.reports.promptLog.has(record.id),
       isForOperator: principal.kind === "operator",
     };
     return { data: presentGenerationDetails(record, facts) };

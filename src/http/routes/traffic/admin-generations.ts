@@ -43,13 +43,13 @@ export const listGenerations = defineEndpoint({
       query.id === undefined
         ? await readPage(deps, filter, { before: query.after ?? null, limit: query.limit })
         : await findPage(deps, filter, query.id);
-    const names = await findNames(deps.keyStores, records);
+    const names = await findNames(deps.resources.keyStores, records);
     return { data: records.map((record) => presentGenerationLine(record, names)), next };
   },
 });
 
 async function readPage(
-  { generation, usage }: StoreDeps,
+  { generation, reports: { usage } }: StoreDeps,
   filter: GenerationFilter,
   page: { readonly before: string | null; readonly limit: number },
 ): Promise<GenerationPage> {

@@ -35,7 +35,7 @@ export const getPromptLogEntry = defineEndpoint({
     }),
   }),
   async handle({ principal, params, deps, audit }) {
-    const entry = await deps.promptLog.find(params.id);
+    const entry = await deps.reports.promptLog.find(params.id);
     const managed = managedAccountOf(principal);
     if (entry === null || (managed !== null && managed !== entry.accountId))
       return fail("not_found", "There is no prompt log entry for that generation, or it has expired.");

@@ -87,12 +87,16 @@ export const getUsage = defineEndpoint({
       tag: query.tag ?? null,
     };
     await deps.generation.recorder.drain();
-    await deps.usageTimes.flush();
-    const { sums, isComplete } = takeLines(await deps.usage.sumUsage(report), report);
+    await deps.reports.usageTimes.flush();
+    const { sums, isComplete } = takeLines(await deps.reports.usage.sumUsage(report), report);
     const isForOperator = principal.kind === "operator";
-    const view = { groups, names: await findUsageNames(deps.keyStores, report, sums), isForOperator };
+    const view = {
+      groups,
+      names: await findUsageNames(deps.resources.keyStores, report, sums),
+      isForOperator,
+    };
     const shown = isForOperator ? sums : hideListPrices(sums, deps.generation.settings.pricing);
-    const lines = await addPercentiles(deps.usage, report, { sums: shown, isComplete });
+    const lines = await addPercentiles(deps.reports.usage, report, { sums: shown, isComplete });
     const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
     const { from, to } = formatRange(range);
     if (format === "json")

@@ -60,7 +60,7 @@ export const getGenerationHistogram = defineEndpoint({
       });
     const range = chooseBuckets(fromMs, toMs, query.buckets);
     await deps.generation.recorder.drain();
-    const { buckets, isExact } = await deps.usage.countGenerations({ ...filter, ...range });
+    const { buckets, isExact } = await deps.reports.usage.countGenerations({ ...filter, ...range });
     return {
       from: formatTime(range.fromMs),
       to: formatTime(range.toMs),

@@ -49,7 +49,7 @@ export const streamGenerations = defineEndpoint({
         onClose: () => stream.end(),
       };
       const seen = headers.get("last-event-id");
-      const subscription = await deps.generationFeed.subscribe(subscriber, readSeen(seen));
+      const subscription = await deps.reports.generationFeed.subscribe(subscriber, readSeen(seen));
       if ("full" in subscription) return rejectExcess(subscription);
       close = subscription.close;
       const reset = seen !== null && !subscription.isResumed ? "event: reset\ndata: {}\n\n" : "";

@@ -10,7 +10,9 @@ import { admit } from "../../middleware/admit.ts";
  * addresses that it allows. Costs of each provider are business data, so that no other caller gets them.
  */
 export async function getMetrics(request: Request, context: RequestContext): Promise<Response> {
-  const { metrics } = context.deps;
+  const {
+    observers: { metrics },
+  } = context.deps;
   if (metrics === null) return fail("not_found", "Metrics are disabled (metrics.enabled).");
   if (!hasToken(request.headers, metrics) && !isAllowed(request.headers, context, metrics))
     await admit(request, context, { kind: "operator" });
