@@ -3,7 +3,7 @@ import type { PartName } from "./plan.ts";
 import type { TargetName } from "./targets.ts";
 
 /** One value of one figure, for one target in one round. */
-export interface Sample {
+interface Sample {
   readonly figure: string;
   readonly target: TargetName;
   readonly round: number;
@@ -14,7 +14,7 @@ export interface Sample {
 export type Measured = PartName | "soak" | "start";
 
 /** A part that could not be measured for a target, and why. */
-export interface Failure {
+interface Failure {
   readonly target: TargetName;
   readonly part: Measured;
   readonly reason: string;

@@ -4,15 +4,7 @@ import { pickNames } from "../machine/pick-names.ts";
 import { TARGET_NAMES, type TargetName } from "./targets.ts";
 
 /** The parts of a run, in order. */
-export const PART_NAMES = [
-  "small",
-  "large",
-  "stream",
-  "translation",
-  "latency",
-  "planning",
-  "memory",
-] as const;
+const PART_NAMES = ["small", "large", "stream", "translation", "latency", "planning", "memory"] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
 /** What to measure and for how long. Times are per measurement, target and round. */
@@ -43,7 +35,7 @@ export interface Plan {
  * Warm-up before the first measurement of a part: at least this long and this many requests, unless the limit is
  * reached first. Counted in requests too, because a slow target needs as many of them to compile its code.
  */
-export interface WarmUp {
+interface WarmUp {
   readonly ms: number;
   readonly requests: number;
   readonly limitMs: number;

@@ -12,7 +12,7 @@ const SEMICOLON = 59;
 type State = "head" | "fixed" | "chunk-size" | "chunk-data" | "chunk-end" | "trailer";
 
 /** Callbacks for each message. */
-export interface MessageEvents {
+interface MessageEvents {
   /** More of the body has arrived. Called only if bodies are kept. */
   bodyGrew?(): void;
   messageEnded(): void;

@@ -2,7 +2,7 @@ import { startTestPostgres } from "../../test/support/postgres.ts";
 import { adoptServer, pinRunning } from "./processes.ts";
 
 /** A database server of the bench, with an empty database. */
-export interface BenchDatabase {
+interface BenchDatabase {
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;

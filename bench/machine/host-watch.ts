@@ -11,7 +11,7 @@ export interface Disturbance {
 }
 
 /** Processor time of the whole machine so far, in ticks. */
-export interface MachineTicks {
+interface MachineTicks {
   readonly busy: number;
   readonly steal: number;
   readonly total: number;

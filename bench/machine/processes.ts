@@ -8,7 +8,7 @@ const POLL_MS = 5;
 const GRACE_MS = 3_000;
 
 /** The core of a process: measured ones on the first, measuring ones on the second. */
-export type Core = "target" | "harness";
+type Core = "target" | "harness";
 
 const running = new Set<Subprocess>();
 const cleanups = new Set<() => Promise<void>>();

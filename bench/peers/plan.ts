@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { pickNames } from "../machine/pick-names.ts";
 
 /** What is measured, in this order. */
-export const PART_NAMES = [
+const PART_NAMES = [
   "loops",
   "translation",
   "latency",

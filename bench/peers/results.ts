@@ -3,14 +3,14 @@ import { medianOf } from "../report/figures.ts";
 import type { PartName } from "./plan.ts";
 
 /** The values of one figure for one variant, one for each round that was kept. */
-export interface Figure {
+interface Figure {
   readonly figure: string;
   readonly subject: string;
   readonly values: readonly number[];
 }
 
 /** A variant that has no figure, and why. */
-export interface Absence {
+interface Absence {
   readonly subject: string;
   /** The beginning of the names of the missing figures; empty for the whole part. */
   readonly cell: string;

@@ -15,7 +15,7 @@ export interface Lab {
 }
 
 /** Measures one variant once; the names of the returned readings are figures. */
-export type Measure<T> = (subject: T) => Promise<Readonly<Record<string, number>>>;
+type Measure<T> = (subject: T) => Promise<Readonly<Record<string, number>>>;
 
 /** Starts the contestants. One that does not start is reported and left out. */
 export async function startAll({ contestants, harness, log, say }: Lab): Promise<Running[]> {

@@ -9,7 +9,7 @@ import { exampleRecord } from "./example-record.ts";
 type Store = UsageStore & UsageTimeStore;
 
 /** What saving a record costs, in groups of a size. */
-export interface SaveFigure {
+interface SaveFigure {
   readonly group: number;
   /** Microseconds of processor time for each record: of this process, and of all processes of the server. */
   readonly clientUs: number;
@@ -25,7 +25,7 @@ const ACCOUNTS = 500;
 const TIMED = 10_000;
 
 /** How saving is measured. */
-export interface SaveMeasurement {
+interface SaveMeasurement {
   /** Returns the processor time of a server, in microseconds. */
   readonly readServerUs: () => Promise<number>;
   /** The number of tags of each record. */

@@ -17,7 +17,7 @@ export interface UnitCosts {
 }
 
 /** The state of all counters at one time. */
-export interface Reading {
+interface Reading {
   readonly gatewayCpu: CpuReading;
   readonly postgresCpu: CpuReading;
   readonly journalBytes: number;

@@ -52,7 +52,7 @@ export const LOADS = [
   { name: "stream", label: "stream, µs", body: "small", isStream: true },
 ] as const;
 
-export type LoadName = (typeof LOADS)[number]["name"];
+type LoadName = (typeof LOADS)[number]["name"];
 
 /** Returns the name of a figure of this part. */
 export function figureOf(load: LoadName, lane: LaneName): string {

@@ -18,7 +18,7 @@ const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/go/bin`;
 const WITH_ALL_FILES = ["/bin/sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh"] as const;
 
 /** A program to start as a variant. */
-export interface Program {
+interface Program {
   readonly name: string;
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;

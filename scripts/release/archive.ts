@@ -1,7 +1,7 @@
 import { runCommand } from "./run-command.ts";
 
 /** What is packed. */
-export interface ArchiveOptions {
+interface ArchiveOptions {
   /** The folder to which the names of the files are relative. */
   readonly folder: string;
   readonly files: readonly string[];

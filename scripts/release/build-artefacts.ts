@@ -10,7 +10,7 @@ import { runCommand } from "./run-command.ts";
 import { makeSbom } from "./sbom.ts";
 
 /** What is built. */
-export interface BuildRequest {
+interface BuildRequest {
   /** A copy of the project at the commit of the release, with its run-time packages installed. */
   readonly project: string;
   /** The folder for the artefacts, which is empty or missing. */

@@ -5,7 +5,7 @@ import { git } from "./repository.ts";
 import { runCommand } from "./run-command.ts";
 
 /** How an artefact of the second build compares with that of the first. */
-export interface Comparison {
+interface Comparison {
   readonly name: string;
   /** What differs; "" if both are byte for byte equal. */
   readonly difference: string;

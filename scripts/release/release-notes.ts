@@ -11,7 +11,7 @@ export const UNRELEASED = "Unreleased";
 const VERSION = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 
 /** The changes of a version. */
-export interface Release {
+interface Release {
   readonly version: string;
   /** The line of its heading, counted from one. */
   readonly line: number;

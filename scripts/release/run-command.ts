@@ -1,5 +1,5 @@
 /** What to run a program with. */
-export interface CommandOptions {
+interface CommandOptions {
   readonly cwd: string;
   /** Variables besides those of this process. */
   readonly environment?: Readonly<Record<string, string>>;

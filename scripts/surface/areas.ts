@@ -11,7 +11,7 @@ import { listCommands } from "./list-commands.ts";
 import { listHttpApi } from "./list-http-api.ts";
 
 /** An area of the public surface that is listed from declarations in the code. */
-export interface Area {
+interface Area {
   /** The name of its file. */
   readonly name: string;
   readonly list: () => Iterable<Entry> | Promise<Iterable<Entry>>;

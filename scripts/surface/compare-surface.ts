@@ -1,7 +1,7 @@
 import { pathOf } from "./entry.ts";
 
 /** Something of the public surface that is not as it was in the last release. */
-export interface Difference {
+interface Difference {
   /** The line as it is, or as it was. */
   readonly line: string;
   readonly kind: "new" | "changed" | "removed";

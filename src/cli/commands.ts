@@ -10,7 +10,7 @@ export interface ListedCommand {
 }
 
 /** The commands under a heading of the help. */
-export interface CommandGroup {
+interface CommandGroup {
   readonly heading: string;
   readonly commands: readonly ListedCommand[];
 }

@@ -3,7 +3,7 @@ import { StoreError } from "../base/failures/store-error.ts";
 import { wrapMethods } from "./wrap-methods.ts";
 
 /** Resolves to true, after a pause, if a call that has failed so often is to be repeated. */
-export type Repeat = (error: unknown, failures: number) => Promise<boolean>;
+type Repeat = (error: unknown, failures: number) => Promise<boolean>;
 
 const NEVER: Repeat = async () => false;
 

@@ -5,7 +5,7 @@ const DONE = "[DONE]";
 const MAX_EVENT_BYTES = 1_000_000;
 
 /** Changes the pieces of a stream. */
-export interface StreamRewriter {
+interface StreamRewriter {
   /** Returns what the client gets for a piece of the upstream's. */
   step(piece: Uint8Array): Uint8Array;
 }

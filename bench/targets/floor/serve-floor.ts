@@ -23,7 +23,7 @@ const HEADERS = {
 } as const;
 
 /** What a floor is made of. */
-export interface FloorOptions {
+interface FloorOptions {
   readonly level: FloorLevel;
   /** 0 for any free port. */
   readonly port: number;

@@ -14,7 +14,7 @@ const NEW_BACKUP = "Do not rely on this backup. Make a new one, and check the di
 const LEDGER_REMEDY = "Run `gateway ledger check` on the data directory that was backed up.";
 
 /** What the checks look at: a backup that was restored to a temporary data directory. */
-export interface RestoredBackup {
+interface RestoredBackup {
   readonly manifest: BackupManifest;
   readonly database: Database;
   readonly stores: Stores;

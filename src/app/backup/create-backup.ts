@@ -34,7 +34,7 @@ import {
 import { partialOf, WRITER_LOCK } from "./partial-backup.ts";
 
 /** What to back up. */
-export interface BackupRequest {
+interface BackupRequest {
   readonly dataDir: string;
   /** The folder that becomes the backup. It must not exist. */
   readonly target: string;

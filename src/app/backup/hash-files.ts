@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type BackupManifest, JOURNAL_FOLDER, MANIFEST_FILE } from "./manifest.ts";
 
 /** A file of a backup. */
-export type BackupFile = BackupManifest["files"][number];
+type BackupFile = BackupManifest["files"][number];
 
 /** Returns the SHA-256 hash of a file, reading it piece by piece. */
 export async function hashFile(path: string): Promise<string> {
@@ -13,7 +13,7 @@ export async function hashFile(path: string): Promise<string> {
 }
 
 /** Returns the names of the files in a backup besides its manifest, sorted. */
-export function listFiles(backup: string): string[] {
+function listFiles(backup: string): string[] {
   const inJournal = (name: string): string[] =>
     name === JOURNAL_FOLDER ? readdirSync(join(backup, name)).map((file) => `${name}/${file}`) : [name];
   return readdirSync(backup)

@@ -7,7 +7,7 @@ import { hashFile, syncPath } from "./hash-files.ts";
 import { type BackupManifest, DATABASE_FILE, JOURNAL_FOLDER, readManifest } from "./manifest.ts";
 
 /** What to restore, and where. */
-export interface RestoreRequest {
+interface RestoreRequest {
   readonly backup: string;
   /** A data directory that is empty or does not exist. */
   readonly dataDir: string;

@@ -11,7 +11,7 @@ import { type BackupManifest, DATABASE_FILE, readManifest } from "./manifest.ts"
 import { restoreBackup } from "./restore-backup.ts";
 
 /** What to verify. */
-export interface VerifyRequest {
+interface VerifyRequest {
   readonly backup: string;
   /** A folder that does not exist yet, in which the backup is restored for the checks. The caller removes it. */
   readonly dataDir: string;
@@ -22,7 +22,7 @@ export interface VerifyRequest {
 }
 
 /** The result of verifying a backup. */
-export interface BackupVerdict {
+interface BackupVerdict {
   readonly manifest: BackupManifest;
   readonly findings: readonly NamedFinding[];
 }

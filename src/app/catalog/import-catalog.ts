@@ -17,7 +17,7 @@ import { loadProviders, loadShippedCatalog } from "./load-catalog.ts";
 import { DEFAULT_CATALOG_SOURCE, labelSources, readSource } from "./read-source.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
-export interface ImportCatalogOptions {
+interface ImportCatalogOptions {
   /** URL or file path of a list in the format of models.dev. Defaults to the public list. */
   readonly source?: string;
   /** URL or file path of a price map of litellm, which completes the list and overrides its prices. */

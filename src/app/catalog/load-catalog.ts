@@ -23,7 +23,7 @@ import { type CatalogFile, type CatalogPart, type ReadPart, readPart } from "./c
 import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
 /** A catalog and where its models come from. */
-export interface LoadedCatalog {
+interface LoadedCatalog {
   readonly data: CatalogWithFamilies;
   readonly origin: "shipped" | "imported";
   /** Why the imported catalog is not used, if there is one. */

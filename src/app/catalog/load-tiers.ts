@@ -22,13 +22,13 @@ export function readTiers(directory: string): TierData {
 }
 
 /** The tiers of this gateway, and messages to the operator about the configured ones. */
-export interface LoadedTiers {
+interface LoadedTiers {
   readonly tiers: Tiers;
   readonly notices: readonly string[];
 }
 
 /** What tiers are loaded from, besides the shipped ones. */
-export interface TierSources {
+interface TierSources {
   readonly config: Config;
   readonly catalog: Catalog;
   /** If the sandbox is on, its models are the last choice of each tier, so that all of them answer. */

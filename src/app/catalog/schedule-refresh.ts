@@ -11,7 +11,7 @@ const FIRST_MS = { least: 2 * MINUTE_MS, most: 10 * MINUTE_MS };
 const SPREAD = { least: 0.9, most: 1.1 };
 
 /** The dependencies of scheduled refreshes. */
-export interface RefreshSchedule {
+interface RefreshSchedule {
   readonly manager: CatalogManager;
   readonly clock: Clock;
   readonly random: Random;

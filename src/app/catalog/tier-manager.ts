@@ -11,7 +11,7 @@ import { readTiers } from "./load-tiers.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
 /** What a manager of tiers is made of. */
-export interface TierManagerOptions {
+interface TierManagerOptions {
   /** Returns the configuration in force. */
   readonly config: () => Config;
   readonly store: TierStore;

@@ -25,7 +25,7 @@ export interface ReferringValue {
 }
 
 /** The expanded content of a configuration file. */
-export interface Expanded {
+interface Expanded {
   readonly value: Record<string, unknown>;
   /** The values that had references. */
   readonly referring: readonly ReferringValue[];
@@ -46,7 +46,7 @@ export function formatReference(reference: Reference): string {
 }
 
 /** What references are expanded with. */
-export interface ExpansionSources {
+interface ExpansionSources {
   readonly environment: Environment;
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
 }

@@ -10,7 +10,7 @@ import { type Environment, readFirst } from "./read-provider-keys.ts";
 import { readSchema, type Schema } from "./schema-paths.ts";
 
 /** What the settings are listed from. */
-export interface SettingSources {
+interface SettingSources {
   readonly live: Pick<LiveConfig, "current" | "awaitingRestart">;
   readonly environment: Environment;
   /** The providers whose variables are looked up. */

@@ -30,7 +30,7 @@ export function loadConfig(environment: Environment): Config {
 }
 
 /** The text of a configuration file, and its name in messages. */
-export interface ConfigFile {
+interface ConfigFile {
   readonly source: string;
   readonly file: string;
 }
@@ -70,7 +70,7 @@ export function checkConfig(source: string, file: string, environment: Environme
 }
 
 /** The result of examining a configuration. */
-export interface ExaminedConfig {
+interface ExaminedConfig {
   /** The configuration, without the values that have problems; null if nothing can be said about the rest. */
   readonly config: Config | null;
   readonly problems: readonly ConfigProblem[];

@@ -6,7 +6,7 @@ import { PlatformKeyLabels } from "./platform-key-labels.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A platform key, as configured. */
-export interface PlatformKey {
+interface PlatformKey {
   /** Identifies the key in memory: `openai#0`. */
   readonly label: string;
   /** Null for a host that takes no key. */
@@ -14,7 +14,7 @@ export interface PlatformKey {
 }
 
 /** Where the keys of a provider are looked up. */
-export interface KeySources {
+interface KeySources {
   readonly record: ProviderRecord;
   readonly config: ProviderConfig | undefined;
   readonly environment: Environment;

@@ -17,7 +17,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Where the console's files come from and are stored. */
-export interface ConsoleOptions {
+interface ConsoleOptions {
   readonly dataDir: string;
   /** A folder with a build of the console, for installations without its sources; null builds from the sources. */
   readonly builtDir: string | null;

@@ -11,7 +11,7 @@ import {
 import { fetchBounded } from "./bounded-fetch.ts";
 
 /** How to reach an OpenID Connect provider. */
-export interface OpenIdOptions {
+interface OpenIdOptions {
   readonly issuer: string;
   readonly clientId: string;
   /** Returns the secret of the client. Read again with the provider's addresses, because it may be in a file that has changed. */

@@ -5,7 +5,7 @@ import type { Environment } from "../config/read-provider-keys.ts";
 import type { ConfigFindings } from "../serving/find-config-problems.ts";
 
 /** How bad a finding is. `failure`: a start fails, or requests do. */
-export type FindingStatus = "ok" | "warning" | "failure";
+type FindingStatus = "ok" | "warning" | "failure";
 
 /** What a check of the installation has found. */
 export interface Finding {

@@ -12,7 +12,7 @@ const MAX_ROUTES = 500;
 const WEIGHT_SCALE = 1_000;
 
 /** A name that clients send as `model`, and what answers it. */
-export interface RouteDraft {
+interface RouteDraft {
   readonly at: SourcePath;
   readonly name: string;
   readonly targets: readonly RouteTarget[];

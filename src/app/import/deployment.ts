@@ -2,7 +2,7 @@ import type { SourcePath } from "./import-report.ts";
 import type { KnownProvider } from "./provider-names.ts";
 
 /** Prices in US dollars per token, as decimal strings. */
-export interface ImportedPrices {
+interface ImportedPrices {
   readonly prompt: string;
   readonly completion: string;
 }

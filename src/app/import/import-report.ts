@@ -17,7 +17,7 @@ export interface ReportEntry {
 }
 
 /** The key here and the explanation of an entry. */
-export interface Remark {
+interface Remark {
   readonly target?: string | undefined;
   readonly text: string;
 }

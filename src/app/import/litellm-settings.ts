@@ -4,7 +4,7 @@ import type { References } from "./references.ts";
 import { MAX_REPEATS, writeMilliseconds, writeRepeats } from "./write-settings.ts";
 
 /** What a setting is written with. */
-export interface SettingContext {
+interface SettingContext {
   readonly draft: ConfigDraft;
   readonly references: References;
 }

@@ -4,7 +4,7 @@ import type { FromProcess, ToProcess } from "./messages.ts";
 import { Questions } from "./questions.ts";
 
 /** The group of a process, which the messages of its supervisor are passed to. */
-export interface ConnectedGroup extends ProcessGroup {
+interface ConnectedGroup extends ProcessGroup {
   receive(message: ToProcess): void;
 }
 

@@ -3,14 +3,14 @@ import type { ReloadOptions } from "../../core/settings/config-reload.ts";
 import type { ReloadAnswer, ReloadOutcome, ReloadRejection, ReloadStep } from "./messages.ts";
 
 /** A process that takes part in a reload. */
-export interface ReloadingProcess {
+interface ReloadingProcess {
   readonly index: number;
   /** Resolves with the answer; with null if the process ends before. */
   readonly ask: (step: ReloadStep) => Promise<ReloadAnswer | null>;
 }
 
 /** How a reload of several processes is done. */
-export interface ProcessesReload extends ReloadOptions {
+interface ProcessesReload extends ReloadOptions {
   readonly processes: readonly ReloadingProcess[];
   /** Whether a signal has asked for it, and not a request. */
   readonly isOnSignal: boolean;

@@ -7,7 +7,7 @@ import { STEP_MS } from "./reload-processes.ts";
 import type { GatewayChild } from "./supervisor.ts";
 
 /** How to start a gateway process. */
-export interface SpawnOptions {
+interface SpawnOptions {
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Takes complete lines of its standard output, which is its log. */

@@ -21,7 +21,7 @@ export interface GatewayChild {
 }
 
 /** What a supervisor needs. */
-export interface SupervisorDeps {
+interface SupervisorDeps {
   /** How many processes to run. */
   readonly count: number;
   /** Starts process 1 … `count`. */

@@ -10,7 +10,7 @@ const LAST_TURNS = 100;
 const QUIET_MS = 500;
 
 /** What a shutdown drains, and how long it may take. */
-export interface Drain {
+interface Drain {
   readonly parts: Pick<Parts, "http">;
   readonly server: HttpServer;
   /** How long running generations may go on. Milliseconds. */

@@ -21,7 +21,7 @@ const SETTING = "first_start";
 const LEASE_MS = 60_000;
 
 /** What a first start works with. */
-export interface FirstStartParts {
+interface FirstStartParts {
   readonly stores: Stores;
   readonly config: Config;
   readonly log: Log;

@@ -37,7 +37,7 @@ export interface ConfigFindings {
 }
 
 /** What a configuration is checked with. */
-export interface ConfigCheckSources {
+interface ConfigCheckSources {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly random: Random;

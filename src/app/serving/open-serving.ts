@@ -37,7 +37,7 @@ export interface PreparedServing {
 }
 
 /** The stores that models, tiers and named routes are served from. */
-export interface ServingStores {
+interface ServingStores {
   readonly catalog: CatalogStore;
   readonly tiers: TierStore;
   readonly namedRoutes: NamedRouteStore;

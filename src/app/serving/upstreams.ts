@@ -17,7 +17,7 @@ export interface Upstreams {
 }
 
 /** What the transports depend on. */
-export interface UpstreamSources {
+interface UpstreamSources {
   readonly config: Config;
   readonly environment: Environment;
   readonly clock: Clock;

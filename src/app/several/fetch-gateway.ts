@@ -15,7 +15,7 @@ export function fetchGateway(
 }
 
 /** Returns whether a host is this machine, whatever its network. */
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])$/i.test(
     hostname,
   );

@@ -30,7 +30,7 @@ export interface JoinedGateways {
 }
 
 /** What a gateway joins with. */
-export interface JoiningGateway {
+interface JoiningGateway {
   readonly stores: Stores;
   readonly clock: Clock;
   /** The id of its data directory, which it has locked. */

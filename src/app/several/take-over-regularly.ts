@@ -13,7 +13,7 @@ const PERIOD_MS = 10_000;
 const MOST_AT_ONCE = 5;
 
 /** What takes over needs. */
-export interface TakeOverParts {
+interface TakeOverParts {
   readonly stores: Pick<Stores, "gateways" | "usageOf" | "audit" | "clock" | "isShared">;
   readonly clock: Clock;
   readonly log: Log;

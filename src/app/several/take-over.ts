@@ -8,10 +8,10 @@ import { isDataDirLocked, lockLeftDataDir } from "../../storage/sqlite/connectio
 import { journalDirOf, type Stores } from "../stores/stores.ts";
 
 /** The stores that a takeover uses. */
-export type TakeOverStores = Pick<Stores, "gateways" | "usageOf" | "audit" | "clock">;
+type TakeOverStores = Pick<Stores, "gateways" | "usageOf" | "audit" | "clock">;
 
 /** A gateway that is to be taken over, and by whom. */
-export interface TakeOver {
+interface TakeOver {
   readonly stores: TakeOverStores;
   readonly gone: RegisteredGateway;
   /** The action of the audit entry. */

@@ -29,7 +29,7 @@ export interface Configured {
 }
 
 /** What the configured parts are made of, besides the configuration. */
-export interface ConfiguredSources {
+interface ConfiguredSources {
   readonly clock: Clock;
   readonly rateLimiter: RateLimiter;
   readonly buildConsole: (config: Config) => ConsoleDeps | null;

@@ -19,7 +19,7 @@ import { announceExpiringKeys } from "../watch/watch-keys.ts";
 import { updateErrorRate, updateProviders } from "../watch/watch-providers.ts";
 
 /** What events are built from. */
-export interface EventSource {
+interface EventSource {
   readonly config: Config;
   readonly platform: {
     readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface EventSource {
 }
 
 /** The parts of a running gateway that events are about; `http` is that of a request that begins now. */
-export interface WatchedParts {
+interface WatchedParts {
   readonly http: Pick<HttpDeps, "generation">;
   readonly budgetWatch: BudgetWatch;
 }

@@ -14,7 +14,7 @@ import { createOutageLog } from "../stores/outage-log.ts";
 import type { TelemetrySource } from "./telemetry-source.ts";
 
 /** What exporters are built from. */
-export interface ExporterSource extends TelemetrySource {
+interface ExporterSource extends TelemetrySource {
   readonly otlp: OtlpSettings;
   /** Null if there are no metrics. */
   readonly registry: ReadableRegistry | null;

@@ -20,7 +20,7 @@ const HOLD_MARGIN_MS = 60_000;
 const UNNOTIFIED_WAIT_MS = 700;
 
 /** What records and money are kept in. */
-export interface MoneySource {
+interface MoneySource {
   readonly config: Config;
   readonly platform: { readonly clock: Clock; readonly log: Log };
   readonly stores: Stores;

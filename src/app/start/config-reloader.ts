@@ -23,7 +23,7 @@ export interface PreparedReload {
 }
 
 /** What a reloader works with. */
-export interface ReloaderParts {
+interface ReloaderParts {
   readonly live: LiveConfig;
   readonly serving: Pick<ServingSource, "prepare">;
   /** Reads the configuration anew. @throws ConfigError */

@@ -23,7 +23,7 @@ import { buildManagement } from "./build-management.ts";
 import type { Platform } from "./wire-up.ts";
 
 /** The dependencies of management endpoints on stores, without a running gateway. */
-export interface Management {
+interface Management {
   readonly deps: StoreDeps;
   /** Loads the served models. Until then an endpoint that asks for them rejects with `ModelsNotLoaded`. */
   loadModels(): Promise<void>;

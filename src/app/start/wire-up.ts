@@ -120,7 +120,7 @@ export interface Platform {
 }
 
 /** What a data directory contains: the stores, the journal, and the served models, which depend on the stored catalog. */
-export interface Resources {
+interface Resources {
   readonly stores: Stores;
   readonly journal: Journal;
   readonly serving: ServingSource;

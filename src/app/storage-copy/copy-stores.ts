@@ -10,7 +10,7 @@ import { copyStorage, isNewStorage, type StorageCopy } from "../../core/storage-
 import { isPostgresUrl, type OpenStorage, openStorage } from "./open-storage.ts";
 
 /** What to copy. */
-export interface CopyRequest extends Pick<StorageCopy, "onPage"> {
+interface CopyRequest extends Pick<StorageCopy, "onPage"> {
   /** A data directory, or the URL of a PostgreSQL database; `to` is the other one of both. */
   readonly from: string;
   readonly to: string;

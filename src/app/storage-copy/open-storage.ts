@@ -38,7 +38,7 @@ export interface OpenStorage {
 }
 
 /** Which store to open. */
-export interface StorageLocation {
+interface StorageLocation {
   /** A data directory, or the URL of a PostgreSQL database. */
   readonly place: string;
   /** Whether connections go through PgBouncer in transaction mode. */

@@ -35,14 +35,14 @@ export interface CommonState {
 }
 
 /** Why a gateway admits less than it would with the others. */
-export interface CommonProblem {
+interface CommonProblem {
   readonly text: string;
   /** Whether it admits nothing at all that has a rate limit: another gateway should get the requests. */
   readonly isBlocking: boolean;
 }
 
 /** What the common state depends on. */
-export interface CommonStateParts {
+interface CommonStateParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

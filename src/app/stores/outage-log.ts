@@ -13,7 +13,7 @@ export interface OutageLog {
 }
 
 /** What an outage log writes, and where. */
-export interface OutageLogOptions {
+interface OutageLogOptions {
   readonly log: Log;
   readonly clock: Clock;
   /** Logged as an error while the outage lasts. */

@@ -6,12 +6,12 @@ import { probeRedis, type RedisProbe } from "../../storage/redis/probe.ts";
 import type { Config } from "../config/config-schema.ts";
 
 /** What was found at a server. */
-export type Probed<Probe> =
+type Probed<Probe> =
   | { readonly kind: "answered"; readonly location: string; readonly probe: Probe }
   | { readonly kind: "failed"; readonly location: string; readonly reason: string };
 
 /** What was found at the servers of a configuration; null for one that is not configured. */
-export interface StoreProbes {
+interface StoreProbes {
   readonly postgres: Probed<PostgresProbe> | null;
   readonly redis: Probed<RedisProbe> | null;
 }

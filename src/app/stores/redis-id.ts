@@ -14,7 +14,7 @@ const WAIT_MS = 2 * RENEWAL_MS + 1_000;
 const POLL_MS = 500;
 
 /** What a gateway compares its Redis server with that of the others by. */
-export interface RedisIdParts {
+interface RedisIdParts {
   readonly redis: Pick<Redis, "send">;
   readonly registry: Pick<GatewayRegistry, "list" | "putRedisId">;
   readonly identity: GatewayIdentity;

@@ -13,7 +13,7 @@ const RETRY_MS = 2_000;
 const TRANSIENT = /^(08|53|57)|^25006$/;
 
 /** How to wait for a database. */
-export interface DatabaseWait {
+interface DatabaseWait {
   readonly clock: Clock;
   readonly log: Log;
   /** Milliseconds. */

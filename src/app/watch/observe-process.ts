@@ -6,7 +6,7 @@ import type { MetricRegistry } from "../../core/telemetry/metric-registry.ts";
 const LAG_MS = 500;
 
 /** What is read of the process. */
-export interface ObservedProcess {
+interface ObservedProcess {
   readonly version: string;
   readonly runtime: string;
   /** When it started. Milliseconds since the epoch. */

@@ -7,7 +7,7 @@ import type { Clock, Timer } from "../../base/time/clock.ts";
 const LATE_MS = 2_000;
 
 /** What is called at intervals. */
-export interface PollOptions {
+interface PollOptions {
   readonly clock: Clock;
   readonly periodMs: number;
   readonly call: () => Promise<void>;

@@ -6,7 +6,7 @@ import type { Readiness, Shutdown } from "../../http/context/context.ts";
 import type { CommonState } from "../stores/common-state.ts";
 
 /** What readiness depends on. */
-export interface ReadinessParts {
+interface ReadinessParts {
   readonly shutdown: Shutdown;
   readonly recorder: Recorder;
   readonly journal: Journal;

@@ -24,7 +24,7 @@ export interface DaySweep {
 }
 
 /** What all sweeps need. */
-export interface SweepPlatform {
+interface SweepPlatform {
   readonly leases: Leases;
   readonly clock: Clock;
   readonly log: Log;

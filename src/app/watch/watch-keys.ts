@@ -6,7 +6,7 @@ import type { JoinedGateways } from "../several/join-gateways.ts";
 import type { Stores } from "../stores/stores.ts";
 
 /** What the watch of expiring keys needs. */
-export interface KeyWatch {
+interface KeyWatch {
   readonly stores: Pick<Stores, "keys" | "settings">;
   readonly gateways: Pick<JoinedGateways, "isLeader">;
   readonly clock: Pick<Clock, "now">;

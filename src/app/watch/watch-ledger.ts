@@ -12,7 +12,7 @@ const FIRST_MS = MINUTE_MS;
 const PAUSE_FACTOR = 100;
 
 /** What regular ledger checks need. */
-export interface LedgerWatch {
+interface LedgerWatch {
   /** Null if there are no metrics. */
   readonly registry: MetricRegistry | null;
   readonly clock: Clock;

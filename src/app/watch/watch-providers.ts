@@ -12,7 +12,7 @@ interface Watch {
 }
 
 /** What the watch of providers needs. */
-export interface ProviderWatch extends Watch {
+interface ProviderWatch extends Watch {
   readonly generation: Pick<GenerationDeps, "serving" | "routing">;
 }
 
@@ -40,7 +40,7 @@ export async function updateProviders({ incidents, send, clock, generation }: Pr
 }
 
 /** What the watch of failed requests needs. */
-export interface ErrorWatch extends Watch {
+interface ErrorWatch extends Watch {
   readonly errors: ErrorRateCounter;
   readonly alerts: AlertsConfig;
 }

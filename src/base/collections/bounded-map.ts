@@ -1,4 +1,4 @@
-export interface BoundedMapOptions<Key, Value> {
+interface BoundedMapOptions<Key, Value> {
   /** The upper bound of the total cost of all entries: their number if each costs 1. */
   readonly max: number;
   /** Entries for which it returns false are kept, even if the map grows past its bound. */

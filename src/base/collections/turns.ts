@@ -1,5 +1,5 @@
 /** A queue whose holders take turns: a holder with many items does not delay the items of others. */
-export interface Turns<T> {
+interface Turns<T> {
   add(holder: string, item: T): void;
   /** Removes and returns the next item; null if the queue is empty. */
   next(): T | null;

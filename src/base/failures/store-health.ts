@@ -8,7 +8,7 @@ const MAX_LOOKUPS = 32;
 /** Lookups that wait for others. Beyond it, lookups fail at once. */
 const MAX_WAITING = 1_000;
 
-export interface StoreHealthOptions {
+interface StoreHealthOptions {
   readonly clock: Clock;
   /** How long what was read from the store may be used after the last successful poll. Milliseconds. */
   readonly maxStalenessMs: number;

@@ -1,4 +1,4 @@
-export interface CounterWindow {
+interface CounterWindow {
   /** Length of one slice in milliseconds. */
   readonly sliceMs: number;
   /** Number of slices in the window. */

@@ -26,7 +26,7 @@ class Slice implements AddedAmount {
 }
 
 /** Amounts that leave the window together. */
-export interface SlicedAmount {
+interface SlicedAmount {
   /** When the last of them was added. */
   readonly lastAt: number;
   readonly amount: number;

@@ -19,7 +19,7 @@ export interface ThreadEvents<Answer> {
 export type StartThread<Job, Answer> = (events: ThreadEvents<Answer>) => JobThread<Job>;
 
 /** The bounds of a thread client. */
-export interface ThreadLimits {
+interface ThreadLimits {
   /** How long a caller waits for its answer, queueing included. Milliseconds. */
   readonly waitMs: number;
   /** Silence after which the thread is replaced. Milliseconds. */
@@ -34,7 +34,7 @@ export interface ThreadLimits {
 export type ThreadFailure = "busy" | "broken";
 
 /** The outcome of a job. */
-export type ThreadResult<Answer> =
+type ThreadResult<Answer> =
   | { readonly kind: "answer"; readonly answer: Answer }
   | { readonly kind: ThreadFailure };
 

@@ -35,7 +35,7 @@ export interface Leases {
 }
 
 /** What `withLease` needs besides the request. */
-export interface LeasedWork<T> {
+interface LeasedWork<T> {
   readonly leases: Leases;
   /** Renews the lease while the work runs. */
   readonly clock: Pick<Clock, "every">;

@@ -28,7 +28,7 @@ interface GatewayRequest {
 }
 
 /** No gateway answers at an address, or what answers is none. */
-export class GatewayUnreachable extends Error {
+class GatewayUnreachable extends Error {
   constructor(url: string, problem: string) {
     super(
       `No gateway answers at ${url}: ${problem}. Start it with \`gateway start\`, or name the address of a running one with --url.`,

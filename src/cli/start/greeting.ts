@@ -3,7 +3,7 @@ import { write } from "../render/print.ts";
 import type { ConsoleLink } from "./console-link.ts";
 
 /** What the greeting of a start tells. */
-export interface Greeting {
+interface Greeting {
   readonly url: string;
   readonly notices: readonly string[];
   readonly exampleModel: string | null;
@@ -14,7 +14,7 @@ export interface Greeting {
 }
 
 /** Returns the greeting. It is the only place where the secrets of the first start are shown. */
-export function formatGreeting({ url, notices, keys, exampleModel, console }: Greeting): string {
+function formatGreeting({ url, notices, keys, exampleModel, console }: Greeting): string {
   const lines = [`Gateway listens on ${url}`, ...notices.map((notice) => `Note: ${notice}`)];
   if (console !== null) lines.push(`Console: ${console.url}`, `  ${hintFor(console)}`);
   if (keys === null) return `${lines.join("\n")}\n`;

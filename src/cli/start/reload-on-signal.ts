@@ -7,7 +7,7 @@ import { auditedReload, type ConfigReload } from "../../core/settings/config-rel
 export const NOT_RELOADED = "the configuration was not reloaded; the former one stays in force";
 
 /** What a reload on a signal works with. */
-export interface SignalReload {
+interface SignalReload {
   readonly gateway: Pick<RunningGateway, "reloader" | "audit">;
   readonly log: Log;
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import { options, type VNode } from "preact";
  * The path before `/console` and `/api` in the addresses that the browser sees, such as `/gateway` behind a reverse proxy; mostly empty. The
  * rest of the console does not know it.
  */
-export const BASE = globalThis.document?.documentElement?.dataset?.["base"] ?? "";
+const BASE = globalThis.document?.documentElement?.dataset?.["base"] ?? "";
 
 /** Returns the address at which the browser reaches a path of the gateway. */
 export function atBase(path: string): string {

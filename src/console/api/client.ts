@@ -2,12 +2,12 @@ import { atBase } from "./base.ts";
 import type { Operations } from "./schema.ts";
 
 /** The name of an operation: method and path, such as `GET /api/admin/keys`. */
-export type OperationName = keyof Operations;
+type OperationName = keyof Operations;
 
 type QueryValue = string | number | boolean | null | undefined;
 
 /** What a call sends. Empty query values are left out. */
-export interface CallOptions {
+interface CallOptions {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly body?: unknown;

@@ -6,7 +6,7 @@ import type { GenerationLine } from "./schema.ts";
 export type FeedState = "live" | "polling" | "waiting";
 
 /** What a feed calls. */
-export interface FeedListener {
+interface FeedListener {
   /** New rows and rows that have changed. `dropped` counts rows that the gateway left out because there were too many. */
   onRows(rows: readonly GenerationLine[], dropped: number): void;
   onState(state: FeedState): void;

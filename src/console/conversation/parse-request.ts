@@ -12,7 +12,7 @@ import {
 type Json = Readonly<Record<string, unknown>>;
 
 /** A request of a client as the playground shows it. */
-export interface ParsedRequest {
+interface ParsedRequest {
   readonly model: string;
   readonly conversation: Conversation;
 }

@@ -12,7 +12,7 @@ export const CODE_CLIENTS = [
 export type CodeClient = (typeof CODE_CLIENTS)[number]["value"];
 
 /** What code is printed for. */
-export interface CodeRequest {
+interface CodeRequest {
   readonly api: Api;
   readonly model: string;
   readonly conversation: Conversation;

@@ -21,11 +21,11 @@ export interface Screen {
 /** All who are signed in. */
 const everyRole = (): boolean => true;
 /** The operator only. */
-export const operatorOnly = ({ role }: Session): boolean => role === "operator";
+const operatorOnly = ({ role }: Session): boolean => role === "operator";
 /** Those who manage an account: its owners and admins, and the operator. */
-export const managers = ({ role }: Session): boolean => role !== "member" && role !== "billing";
+const managers = ({ role }: Session): boolean => role !== "member" && role !== "billing";
 /** Those who see all of an account: everyone but members. */
-export const readers = ({ role }: Session): boolean => role !== "member";
+const readers = ({ role }: Session): boolean => role !== "member";
 
 /** The screens in the order of the navigation. A screen that is not listed does not exist. */
 export const SCREENS: readonly Screen[] = [

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { call } from "../api/client.ts";
 
 /** An account in a list to choose from. */
-export interface AccountName {
+interface AccountName {
   readonly id: string;
   readonly name: string;
   readonly kind: "user" | "organization";

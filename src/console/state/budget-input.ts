@@ -1,7 +1,7 @@
 /** The fields of the form for a budget, and what is sent of them. Pure functions. */
 
-export type BudgetSubject = "account" | "key" | "member" | "end_user" | "tag";
-export type BudgetPeriod = "total" | "day" | "week" | "month" | "rolling";
+type BudgetSubject = "account" | "key" | "member" | "end_user" | "tag";
+type BudgetPeriod = "total" | "day" | "week" | "month" | "rolling";
 
 /** What a person has typed. */
 export interface BudgetInput {
@@ -33,7 +33,7 @@ export const NEW_BUDGET: BudgetInput = {
 };
 
 /** A budget of the API, as far as the form shows it. */
-export interface BudgetFields {
+interface BudgetFields {
   readonly name: string;
   readonly account_id: string;
   readonly limit: number;

@@ -9,7 +9,7 @@ export const RANGES = {
   "7d": 604_800_000,
   "30d": 2_592_000_000,
 } as const;
-export type Range = keyof typeof RANGES;
+type Range = keyof typeof RANGES;
 
 /** The range of an address that names none. */
 export const USUAL_RANGE: Range = "24h";

@@ -23,7 +23,7 @@ export interface Form<Values> {
 }
 
 /** What a form is made from. */
-export interface FormOptions<Values, Result> {
+interface FormOptions<Values, Result> {
   /** Names what was typed, which stays until it is sent, also while the form is not shown. */
   readonly draft: string;
   readonly initial: Values;

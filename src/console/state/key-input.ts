@@ -39,7 +39,7 @@ export const NEW_KEY: KeyInput = {
 };
 
 /** A key of the API, as far as the form shows it. */
-export interface KeyFields {
+interface KeyFields {
   readonly name: string;
   readonly kind: "inference" | "management";
   readonly account_id: string;
@@ -80,7 +80,7 @@ function print(value: number | null): string {
 }
 
 /** A form that cannot be sent: the field, and what is wrong with it. */
-export interface KeyProblem {
+interface KeyProblem {
   readonly field: keyof KeyInput;
   readonly problem: "required" | "number" | "whole";
 }

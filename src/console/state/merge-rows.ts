@@ -1,5 +1,5 @@
 /** Something that is listed with the newest first: its id sorts by time. */
-export interface ListedRow {
+interface ListedRow {
   readonly id: string;
 }
 

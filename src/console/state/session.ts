@@ -4,7 +4,7 @@ import { ApiError, callPath, whenSignedOut } from "../api/client.ts";
 import { readUrl } from "./location.ts";
 
 /** The role of a signed-in person: the operator's, or that in an organization. */
-export type Role = "operator" | "owner" | "admin" | "billing" | "member";
+type Role = "operator" | "owner" | "admin" | "billing" | "member";
 
 /** What `GET /api/console/session` says about the session. */
 export interface Session {
@@ -19,7 +19,7 @@ export interface Session {
 }
 
 /** The ways to sign in besides a key. */
-export interface SignInOptions {
+interface SignInOptions {
   readonly oidc: { readonly name: string } | null;
 }
 

@@ -1,7 +1,7 @@
 /** How a client is pointed at the gateway. Pure functions. */
 
 /** What a snippet is filled in with. */
-export interface SnippetValues {
+interface SnippetValues {
   /** The URL of the gateway without a path. */
   readonly baseUrl: string;
   readonly key: string;
@@ -9,7 +9,7 @@ export interface SnippetValues {
 }
 
 /** Where a snippet is typed or stored, and what it says. */
-export interface Snippet {
+interface Snippet {
   readonly id: string;
   readonly title: string;
   readonly code: string;

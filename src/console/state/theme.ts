@@ -3,7 +3,7 @@ import { readStored, store } from "./stored.ts";
 
 /** The themes: `system` follows the setting of the operating system. */
 export const THEMES = ["system", "light", "dark"] as const;
-export type Theme = (typeof THEMES)[number];
+type Theme = (typeof THEMES)[number];
 
 /** The chosen theme. */
 export const theme = signal<Theme>(THEMES.find((name) => name === readStored("theme")) ?? "system");

@@ -6,7 +6,7 @@ import { type ChainEnd, EMPTY_CHAIN, findFlaw } from "./chain.ts";
 const PAGE = 500;
 
 /** The result of verifying the audit log. */
-export interface AuditVerdict {
+interface AuditVerdict {
   /** The number of valid entries: all of them, or those before the first invalid one. */
   readonly entries: number;
   /** The hash of the last valid entry. A copy elsewhere proves later that the end of the log was not removed. */

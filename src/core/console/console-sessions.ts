@@ -29,7 +29,7 @@ export interface ConsoleSessionParts {
 export type SessionKey = Pick<KeyRecord, "id" | "hash" | "accountId" | "userId" | "expiresAt">;
 
 /** A new session and its secret, which is not stored. */
-export interface OpenedSession {
+interface OpenedSession {
   readonly secret: string;
   readonly session: ConsoleSession;
 }

@@ -5,7 +5,7 @@ import type { KeyStore } from "../accounts/stores/key-store.ts";
 import type { ConsoleSession } from "./console-session.ts";
 
 /** What the names in a view of a session are read from. */
-export interface SessionNames {
+interface SessionNames {
   readonly accounts: Pick<AccountStore, "findAccount" | "findMember">;
   readonly keys: Pick<KeyStore, "findKey">;
 }

@@ -2,7 +2,7 @@ import { BoundedMap } from "../../base/collections/bounded-map.ts";
 import type { Clock } from "../../base/time/clock.ts";
 
 /** How much is counted, and for how long. */
-export interface WindowOptions {
+interface WindowOptions {
   readonly max: number;
   /** Milliseconds. */
   readonly windowMs: number;

@@ -3,7 +3,7 @@ import type { ProviderKey } from "./served-provider.ts";
 import type { UpstreamCall } from "./upstream-address.ts";
 
 /** Header values by lower-case name. */
-export type HeaderValues = Readonly<Record<string, string>>;
+type HeaderValues = Readonly<Record<string, string>>;
 
 /** What requests to a model endpoint with one key, for one action in one format, have in common. */
 export class UpstreamLine {

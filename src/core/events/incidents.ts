@@ -1,7 +1,7 @@
 import type { Lease, LeaseRequest, Leases } from "../../base/time/lease.ts";
 
 /** A state that has a beginning and an end, such as a provider that is down. */
-export interface Incident {
+interface Incident {
   /** Identifies it among all incidents: `provider-openai`. */
   readonly name: string;
   readonly isActive: boolean;
@@ -12,7 +12,7 @@ export interface Incident {
 }
 
 /** What incidents are followed with. */
-export interface IncidentParts {
+interface IncidentParts {
   /** Null if no other gateway shares the stores. */
   readonly leases: Leases | null;
   /** The gateway's id. */

@@ -1,5 +1,5 @@
 /** The state of a webhook, as the process that is asked sees it. */
-export interface WebhookStatus {
+interface WebhookStatus {
   /** Its position in the configuration, from 0. */
   readonly index: number;
   /** The origin of its URL. The path may be a secret. */

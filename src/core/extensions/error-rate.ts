@@ -5,7 +5,7 @@ import type { RequestObserver } from "../telemetry/request-observer.ts";
 import { outcomeOf, outcomeOfFailure } from "./metrics.ts";
 
 /** How the requests of a window have ended. */
-export interface ErrorRate {
+interface ErrorRate {
   readonly failed: number;
   /** Requests that were answered or failed. Those of clients that were rejected or have left are not counted. */
   readonly total: number;

@@ -35,7 +35,7 @@ export function outcomeOfFailure(failure: Failure): RequestOutcome {
 }
 
 /** What request metrics are recorded with. */
-export interface RequestMetricsParts {
+interface RequestMetricsParts {
   readonly registry: MetricRegistry;
   /** Returns the id of a model or tier in the catalog; null for any other text, which must not become a label. */
   readonly findModelId: (text: string) => string | null;

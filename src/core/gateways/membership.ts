@@ -6,7 +6,7 @@ import { type GatewayRegistry, type LiveGateways, RENEWAL_MS } from "./gateway-r
 const UNCOUNTED_MS = 500;
 
 /** What a membership is made of. */
-export interface MembershipParts {
+interface MembershipParts {
   readonly registry: Pick<GatewayRegistry, "renew">;
   readonly identity: GatewayIdentity;
   readonly clock: Pick<Clock, "every" | "after">;

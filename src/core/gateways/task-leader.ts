@@ -2,7 +2,7 @@ import type { Clock } from "../../base/time/clock.ts";
 import type { Lease, Leases } from "../../base/time/lease.ts";
 
 /** What a task leader is made of. */
-export interface TaskLeaderParts {
+interface TaskLeaderParts {
   readonly leases: Leases;
   readonly clock: Pick<Clock, "now">;
   /** The tasks that one process does for all. */

@@ -10,7 +10,7 @@ export interface ByteBudget {
 }
 
 /** The bound that is reached: of all holders together, or of one. */
-export type ByteShortage = "all" | "holder";
+type ByteShortage = "all" | "holder";
 
 /** A body that is being received. */
 export interface Arrival {
@@ -51,7 +51,7 @@ export interface ByteShare {
 }
 
 /** What a budget is made of. */
-export interface ByteBudgetParts {
+interface ByteBudgetParts {
   readonly totalBytes: number;
   /** The most that a single holder may hold. */
   readonly holderBytes: number;

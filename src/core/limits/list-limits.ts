@@ -4,7 +4,7 @@ import type { AccountPrincipal, InferencePrincipal } from "../accounts/records/p
 import { type LimitScope, NO_LIMIT } from "./rate-limiter.ts";
 
 /** The limits of the configuration, which apply to every caller. */
-export interface ConfiguredLimits {
+interface ConfiguredLimits {
   readonly key: RateLimit;
   readonly account: RateLimit;
   readonly model: RateLimit;

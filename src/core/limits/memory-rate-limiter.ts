@@ -13,7 +13,7 @@ import type {
 } from "./rate-limiter.ts";
 
 /** Settings of a rate limiter. */
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   /** Milliseconds after which a generation that was never settled stops counting as concurrent. Longer than any generation. */
   readonly leaseMs: number;
   /** The maximum number of scopes per source. Beyond it, the scope that was idle longest is evicted. */

@@ -27,5 +27,3 @@ export function createNamedRoutes(routes: readonly NamedRoute[]): NamedRoutes {
 export function replacesModel({ accountId, definition }: NamedRoute): boolean {
   return accountId === null && definition.kind !== "preset" && definition.replaces_model === true;
 }
-
-export const NO_ROUTES: NamedRoutes = createNamedRoutes([]);

@@ -7,7 +7,7 @@ import type { GroupDefinition, NamedRoute } from "./route-records.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
 /** The most steps from a name to a model or tier. */
-export const MAX_STEPS = 5;
+const MAX_STEPS = 5;
 /** The most models and tiers that one name leads to. Further ones are left out. */
 const MAX_NAMES = 50;
 
@@ -40,7 +40,7 @@ export interface NameSources {
 }
 
 /** What the resolution of a name depends on. */
-export interface Resolving {
+interface Resolving {
   readonly sources: NameSources;
   /** The named routes of the caller's account, which precede those of the operator; null if there are none. */
   readonly own: NamedRoutes | null;

@@ -31,7 +31,7 @@ export interface RouteAddress {
 }
 
 /** What a manager of named routes is made of. */
-export interface RouteManagerParts {
+interface RouteManagerParts {
   readonly store: NamedRouteStore;
   readonly clock: Clock;
   /** Returns the routes of the configuration in force, which a reload replaces. */

@@ -154,7 +154,7 @@ const configuredSchema = z.discriminatedUnion("kind", [alias, group]);
 export const definitionSchema = z.discriminatedUnion("kind", [alias, group, preset]);
 
 /** The schema of the name of a preset. */
-export const presetNameSchema = z
+const presetNameSchema = z
   .string()
   .max(MAX_SLUG_CHARS)
   .regex(/^@[a-z0-9][a-z0-9._-]*$/, "must be @ and a name of a-z, 0-9 and . _ - such as @review");

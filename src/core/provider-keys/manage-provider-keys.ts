@@ -22,19 +22,19 @@ export interface ProviderKeyStores {
 }
 
 /** The fields of a BYOK key that its owner sets. Absent ones stay, or get their defaults in a new key. */
-export interface ProviderKeyChange extends Change<typeof PROVIDER_KEY_SETTINGS> {
+interface ProviderKeyChange extends Change<typeof PROVIDER_KEY_SETTINGS> {
   readonly secret?: string | undefined;
 }
 
 /** The fields of a new BYOK key. */
-export interface NewProviderKey extends ProviderKeyChange {
+interface NewProviderKey extends ProviderKeyChange {
   readonly accountId: string;
   readonly provider: string;
   readonly secret: string;
 }
 
 /** The served models, and the names that are valid in a key's `models`. */
-export type ServedNames = KnownNames & { readonly servedModels: ServedModels };
+type ServedNames = KnownNames & { readonly servedModels: ServedModels };
 
 /** The maximum number of BYOK keys per account. */
 const MAX_KEYS = 100;
@@ -161,7 +161,7 @@ export function presentProviderKey(
 }
 
 /** Whether a key's secret can be decrypted with the known master keys. */
-export function isReadable(vault: Vault, key: ProviderKeyRecord): boolean {
+function isReadable(vault: Vault, key: ProviderKeyRecord): boolean {
   return vault.open(key.sealed, key) !== null;
 }
 

@@ -26,7 +26,7 @@ export interface ProviderKeyCache {
 }
 
 /** What a cache of provider keys is made of. */
-export interface ProviderKeyCacheParts {
+interface ProviderKeyCacheParts {
   readonly store: Pick<
     ProviderKeyStore,
     "listProviderKeys" | "providerKeyRevision" | "listChangedProviderKeys" | "recordKeyUses"

@@ -2,12 +2,12 @@ import type { SealedSecret } from "./records.ts";
 import type { MasterKey, SecretOwner, Vault } from "./vault.ts";
 
 /** An encrypted secret of a store. */
-export interface StoredSecret extends SecretOwner {
+interface StoredSecret extends SecretOwner {
   readonly sealed: SealedSecret;
 }
 
 /** The part of a store of encrypted secrets that a rotation uses. */
-export interface SealedStore<Secret extends StoredSecret> {
+interface SealedStore<Secret extends StoredSecret> {
   /** Returns secrets that are not encrypted with `masterKeyId`, sorted by id, after `afterId`. */
   listSealedByOthers(masterKeyId: string, afterId: string | null, limit: number): Promise<readonly Secret[]>;
   /** Replaces a ciphertext. Returns false if it is no longer `from`. */
@@ -20,7 +20,7 @@ export interface SealedStore<Secret extends StoredSecret> {
 const PAGE = 100;
 
 /** What a rotation works with. */
-export interface RotationKeys {
+interface RotationKeys {
   readonly vault: Vault;
   /** Encrypts all secrets in the end. */
   readonly newest: MasterKey;

@@ -28,12 +28,12 @@ const COUNT_MS = 5_000;
 const COUNT_BYTES = 65_536;
 
 /** A request to count tokens whose caller is identified. */
-export interface CountCall extends Pick<GenerationCall, "principal" | "headers" | "preset"> {
+interface CountCall extends Pick<GenerationCall, "principal" | "headers" | "preset"> {
   readonly request: CountRequest;
 }
 
 /** The number of tokens, and the status of the caller's limits after this request. */
-export interface TokenCount {
+interface TokenCount {
   readonly tokens: number;
   /** No vendor has counted them. */
   readonly estimated: boolean;

@@ -12,7 +12,7 @@ import type { PlanEntry } from "../usage/records/plan-entry.ts";
 import type { UsageRecord } from "../usage/records/records.ts";
 
 /** A policy to try on recorded generations of one account. */
-export interface TriedPolicy {
+interface TriedPolicy {
   readonly policy: EffectivePolicy;
   /** Whether only BYOK keys may be used. */
   readonly ownKeysOnly: boolean;
@@ -21,7 +21,7 @@ export interface TriedPolicy {
 }
 
 /** A generation that the policy would have refused. */
-export interface RefusedGeneration {
+interface RefusedGeneration {
   readonly record: UsageRecord;
   /** The rule that leaves no provider: `account.denied_models`. */
   readonly rule: string;
@@ -29,7 +29,7 @@ export interface RefusedGeneration {
 }
 
 /** What a policy would have done to recorded generations. */
-export interface PolicyDryRun {
+interface PolicyDryRun {
   /** The number of generations whose plan allows an answer. Those that were rejected before they had one are left out. */
   readonly checked: number;
   readonly refused: readonly RefusedGeneration[];

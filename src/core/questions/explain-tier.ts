@@ -3,7 +3,7 @@ import { describeFacts, type TierCall } from "../generation/prepare/find-tier-de
 import { nameCase, resolveTier } from "../routing/plan/resolve-tier.ts";
 
 /** How a tier chooses for a request. */
-export interface TierExplanation {
+interface TierExplanation {
   readonly id: string;
   /** The case that applies, as `resolves_to` of the tier names it. */
   readonly when: string;

@@ -21,12 +21,12 @@ import { servesModel } from "../provider-keys/byok-keys.ts";
 import type { Candidate } from "../routing/plan/plan.ts";
 
 /** What trying a key needs. */
-export interface TryDeps extends Pick<GenerationDeps, "clock"> {
+interface TryDeps extends Pick<GenerationDeps, "clock"> {
   readonly settings: Pick<GenerationDeps["settings"], "timers">;
 }
 
 /** A platform key or BYOK key to try. */
-export interface TriedKey {
+interface TriedKey {
   readonly provider: ServedProvider;
   readonly key: ProviderKey;
   /** The models that the key is for, as patterns; null: all. */

@@ -1,6 +1,6 @@
 /** Where the value of a setting comes from: none of the others, the configuration file, a variable, or the stores. */
 export const SETTING_SOURCES = ["default", "file", "environment", "database"] as const;
-export type SettingSource = (typeof SETTING_SOURCES)[number];
+type SettingSource = (typeof SETTING_SOURCES)[number];
 
 /** A setting that is in force, and where its value comes from. */
 export interface Setting {

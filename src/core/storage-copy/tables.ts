@@ -1,5 +1,5 @@
 /** The type of a column. Integers are exact in a number. */
-export type ColumnType = "text" | "integer" | "boolean" | "bytes";
+type ColumnType = "text" | "integer" | "boolean" | "bytes";
 
 export type DumpValue = string | number | boolean | Uint8Array | null;
 

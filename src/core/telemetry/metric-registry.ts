@@ -14,7 +14,7 @@ export interface MetricDeclaration<Labels extends readonly string[] = readonly s
 }
 
 /** The values of a declaration's labels, in its order. */
-export type LabelValues<Labels extends readonly string[]> = { readonly [K in keyof Labels]: string };
+type LabelValues<Labels extends readonly string[]> = { readonly [K in keyof Labels]: string };
 
 /** The labels of a counter or histogram. Their values are single arguments, because a list of them would be created for each value. */
 export type FewLabels = readonly string[] & { readonly length: 0 | 1 | 2 | 3 | 4 };

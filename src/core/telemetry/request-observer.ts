@@ -2,7 +2,7 @@ import type { Failure } from "../../base/failures/errors.ts";
 import type { ClientApi } from "../../wire/client-apis/request/inference-request.ts";
 
 /** An inference request, as far as it was understood. */
-export interface ObservedRequest {
+interface ObservedRequest {
   readonly api: ClientApi;
   /** The model as the client sent it; null if the request was not parsed. */
   readonly model: string | null;

@@ -47,14 +47,14 @@ export interface EndedTrace {
 }
 
 /** The arrival of a traced request. */
-export interface TracedArrival {
+interface TracedArrival {
   /** When the request arrived, by the system's clock. Milliseconds since the epoch. */
   readonly arrivedAt: number;
   readonly stopwatch: Pick<Stopwatch, "elapsedMs">;
 }
 
 /** What all traces share. */
-export interface TraceOwner {
+interface TraceOwner {
   /** Returns 16 hexadecimal digits. */
   readonly makeSpanId: () => string;
   /** Called once for each trace, with the whole request. */

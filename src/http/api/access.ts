@@ -38,7 +38,7 @@ export function listedAccountOf(principal: ManagementPrincipal, asked: string | 
 }
 
 /** Returns the user whose records alone a principal may read, if its role is `member`; null if it may read all of its account. */
-export function ownUserOf(principal: ManagementPrincipal): string | null {
+function ownUserOf(principal: ManagementPrincipal): string | null {
   return roleOf(principal) === "member" && principal.kind === "key" ? principal.key.userId : null;
 }
 

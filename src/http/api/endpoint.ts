@@ -15,7 +15,7 @@ import { findSignInRule, type RuledRequest, type SignInRule } from "./sign-in-ru
 type Schema = z.ZodType;
 
 /** What an endpoint needs to answer: the stores alone, or the memory and connections of a running gateway. */
-export type Needs = "stores" | "gateway";
+type Needs = "stores" | "gateway";
 
 /** The validated input of a handler that needs only the stores. */
 export interface StoreInput<Principal, Params, Query, Body> {

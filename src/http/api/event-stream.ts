@@ -9,7 +9,7 @@ const BEGIN_MS = 10_000;
 const PING = ": ping\n\n";
 
 /** What a stream of events takes from outside. */
-export interface EventStreamParts {
+interface EventStreamParts {
   readonly clock: Clock;
   /** Disconnects clients that read nothing for too long. */
   readonly unread: UnreadAnswers;

@@ -15,7 +15,7 @@ const RETENTION_MS = DAY_MS;
 const MAX_BODY_CHARS = 65_536;
 
 /** A request with an `Idempotency-Key`. */
-export interface IdempotentRequest {
+interface IdempotentRequest {
   /** The value of the header. */
   readonly name: string;
   /** The id of the credentials that sent the request. */
@@ -27,14 +27,14 @@ export interface IdempotentRequest {
 }
 
 /** What `respondOnce` needs. */
-export interface ResponseStorage {
+interface ResponseStorage {
   readonly responses: StoredResponseStore;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
 /** A new or a stored response. */
-export interface IdempotentResponse {
+interface IdempotentResponse {
   readonly status: number;
   /** JSON. */
   readonly body: string;

@@ -51,7 +51,7 @@ export interface Readiness {
 export type AllowedOrigins = ReadonlySet<string> | "*" | null;
 
 /** How callers are identified. */
-export interface CallerDeps {
+interface CallerDeps {
   readonly keyCache: KeyCache;
   readonly accountCache: AccountCache;
   /** The key of the hash of client addresses, so that records do not contain addresses. */
@@ -59,7 +59,7 @@ export interface CallerDeps {
 }
 
 /** What management endpoints read and change. */
-export interface ResourceDeps {
+interface ResourceDeps {
   readonly keyStores: KeyStores;
   readonly budgets: BudgetStore;
   readonly audit: AuditStore;
@@ -88,7 +88,7 @@ export interface ResourceDeps {
 }
 
 /** What is known of generations after they have begun. */
-export interface ReportDeps {
+interface ReportDeps {
   /** The source of usage reports and of lists of generations. */
   readonly usage: UsageReports &
     Pick<UsageTimeStore, "readTimes"> &
@@ -103,14 +103,14 @@ export interface ReportDeps {
 }
 
 /** Features of generations that endpoints and the shutdown ask. */
-export interface FeatureDeps {
+interface FeatureDeps {
   readonly shadow: ShadowTraffic;
   /** Answers to requests with an `Idempotency-Key`; the lifecycle waits for them. */
   readonly repeatable: RepeatableAnswers;
 }
 
 /** How request bodies are received, and the memory that they may use. */
-export interface BodyDeps {
+interface BodyDeps {
   /** The largest request body in bytes, after decompression. */
   readonly maxBodyBytes: number;
   /** The memory budget of the bodies of all requests. */
@@ -124,7 +124,7 @@ export interface BodyDeps {
 }
 
 /** What the configuration allows clients to send. */
-export interface ClientDeps {
+interface ClientDeps {
   readonly trustedProxies: TrustedProxies;
   /** The origins whose pages may call models. */
   readonly allowedOrigins: AllowedOrigins;
@@ -135,7 +135,7 @@ export interface ClientDeps {
 }
 
 /** The console, and how people sign in to it. */
-export interface BrowserDeps {
+interface BrowserDeps {
   /** Null if the console is disabled. */
   readonly console: ConsoleDeps | null;
   /** The issuer of the configured OpenID Connect provider; null if none is configured. */
@@ -143,7 +143,7 @@ export interface BrowserDeps {
 }
 
 /** What observes requests. */
-export interface ObserverDeps {
+interface ObserverDeps {
   /** Null if metrics are neither served nor exported. */
   readonly requestObserver: RequestObserver | null;
   /** Null if traces are not exported. */

@@ -3,7 +3,7 @@ import { renderGeminiError, renderMessageError, renderOllamaError } from "./clie
 import { renderError } from "./render-error.ts";
 
 /** A well-known endpoint of another API that the gateway does not serve. */
-export interface UnservedEndpoint {
+interface UnservedEndpoint {
   /** Paths of the endpoint, below any prefix. */
   readonly path: RegExp;
   /** A path that clients send, for tests. */

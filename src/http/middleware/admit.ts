@@ -25,7 +25,7 @@ import { readRequestBody } from "./read-body.ts";
 import { verifySignature } from "./verify-signature.ts";
 
 /** A request that may be handled. */
-export interface Admission<P extends Principal> {
+interface Admission<P extends Principal> {
   readonly principal: P;
   /** Empty for methods without a body. */
   readonly body: Buffer;

@@ -74,7 +74,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
 };
 
 /** The error types with one HTTP status. */
-export interface StatusErrors {
+interface StatusErrors {
   readonly status: number;
   readonly codes: readonly ErrorCode[];
   readonly description: string;

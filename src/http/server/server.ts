@@ -13,7 +13,7 @@ type Methods = Readonly<Record<string, Handler>>;
 type GatewayServer = Server<undefined>;
 
 /** The address to listen on, and the gateway prefixes. */
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;

@@ -32,7 +32,7 @@ export interface AddressPlan {
 }
 
 /** The dependencies of an address. */
-export interface AddressDeps {
+interface AddressDeps {
   readonly clock: Clock;
   readonly transport: Transport;
   /** The token endpoint for Google service accounts. */

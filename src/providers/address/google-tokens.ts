@@ -4,7 +4,7 @@ import { AuthorizeError } from "../../core/deployments/upstream-address.ts";
 import { type ServiceAccount, signAssertion } from "./service-account.ts";
 
 /** The dependencies of a token source. */
-export interface TokenDeps {
+interface TokenDeps {
   readonly clock: Clock;
   readonly transport: Transport;
   /** The token endpoint. The one in a key file is ignored, because a file must not choose which host is called. */

@@ -9,7 +9,7 @@ export interface ServiceAccount {
 }
 
 /** A service account, or why the text is not one. The reason contains nothing of the key. */
-export type AccountReading =
+type AccountReading =
   | { readonly kind: "account"; readonly account: ServiceAccount }
   | { readonly kind: "unreadable"; readonly reason: string };
 

@@ -8,7 +8,7 @@ export interface AwsKey {
 }
 
 /** A request to sign, and its scope. */
-export interface AwsRequest {
+interface AwsRequest {
   readonly method: string;
   readonly url: URL;
   /** Lower-case names. All of them are signed. */

@@ -10,7 +10,7 @@ import {
 } from "../../core/deployments/transport.ts";
 import { decodeResponse } from "../content-encoding/decode-response.ts";
 
-export interface FetchTransportOptions {
+interface FetchTransportOptions {
   readonly tls?: {
     /** The trusted root certificate (PEM), for private hosts. */
     readonly ca?: string;

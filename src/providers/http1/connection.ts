@@ -16,7 +16,7 @@ export interface ConnectionUser {
   closed(connection: Connection, error: TransportError | null): void;
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   /** Socket receive buffer in bytes; 0 for the default of the system. */

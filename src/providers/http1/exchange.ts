@@ -16,7 +16,7 @@ import { ResponseParser } from "./response-parser.ts";
 import type { Target } from "./target.ts";
 
 /** The shared parts of a transport's exchanges. */
-export interface ExchangeContext {
+interface ExchangeContext {
   readonly clock: Clock;
   readonly bounds: Http1Bounds;
   readonly pool: Pool;

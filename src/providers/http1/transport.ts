@@ -6,7 +6,7 @@ import { startExchange } from "./exchange.ts";
 import { createPool } from "./pool.ts";
 import { createTargetReader } from "./target.ts";
 
-export interface Http1TransportOptions {
+interface Http1TransportOptions {
   readonly clock: Clock;
   /** Replaces single bounds of `DEFAULT_BOUNDS`. */
   readonly bounds?: Partial<Http1Bounds>;

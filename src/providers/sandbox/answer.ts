@@ -46,7 +46,7 @@ export interface Answer {
 }
 
 /** An answer, or why the sandbox cannot make one. */
-export type ComposedAnswer =
+type ComposedAnswer =
   | { readonly ok: true; readonly answer: Answer }
   | { readonly ok: false; readonly problem: string };
 

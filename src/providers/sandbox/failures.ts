@@ -15,7 +15,7 @@ import {
 } from "./reply.ts";
 
 /** The answer that would be given without a failure. */
-export interface HealthyAnswer {
+interface HealthyAnswer {
   readonly request: SandboxRequest;
   readonly answer: Answer;
   readonly stamp: Stamp;

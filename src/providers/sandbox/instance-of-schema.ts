@@ -33,7 +33,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** A value, or why there is none. */
-export type Instance =
+type Instance =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 

@@ -27,13 +27,13 @@ import {
 import type { Pace } from "./play-reply.ts";
 
 /** What the markers of a message ask of the sandbox. */
-export interface Directives extends AnswerDirectives, Pace {
+interface Directives extends AnswerDirectives, Pace {
   /** Null for a healthy answer. */
   readonly failure: Failure | null;
 }
 
 /** The directives of a message, or the problem of a marker. */
-export type ReadMarkers =
+type ReadMarkers =
   | { readonly ok: true; readonly directives: Directives }
   | { readonly ok: false; readonly problem: string };
 

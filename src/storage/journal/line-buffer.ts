@@ -2,7 +2,7 @@ import type { EntryFrame } from "../../core/usage/journal/journal.ts";
 import { CHECKSUM_BYTES, checksum, writeChecksum } from "./checksum.ts";
 
 /** The length of the checksum and a space. */
-export const HEAD_BYTES = CHECKSUM_BYTES + 1;
+const HEAD_BYTES = CHECKSUM_BYTES + 1;
 /** The most bytes of one UTF-16 code unit in UTF-8. */
 const MAX_CODE_UNIT_BYTES = 3;
 const USUAL_BYTES = 64 * 1024;

@@ -13,7 +13,7 @@ interface Entry {
 }
 
 /** Settings of an answer store in memory. */
-export interface MemoryAnswerStoreOptions {
+interface MemoryAnswerStoreOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Upper bound of the memory that answers take; past it the oldest ones are evicted. 0 keeps none. */

@@ -21,7 +21,7 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-export interface MemoryConversationStoreOptions {
+interface MemoryConversationStoreOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Upper bound of the memory that turns take; past it the oldest turns are evicted. 0 stores nothing. */

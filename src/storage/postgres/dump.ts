@@ -13,7 +13,7 @@ import { dayOfId, Partitions } from "./ledger/partitions.ts";
 import { copyRecords } from "./usage/save-usage.ts";
 
 /** What a dump of PostgreSQL needs. Its statements may take minutes. */
-export interface PostgresDumpOptions {
+interface PostgresDumpOptions {
   readonly database: Postgres;
   readonly location: string;
 }

@@ -10,7 +10,7 @@ import { deriveKey } from "./derive-key.ts";
 const MAX_CHARS = 256_000;
 
 /** Settings of an answer store on Redis. */
-export interface RedisAnswerStoreOptions {
+interface RedisAnswerStoreOptions {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly random: Random;

@@ -9,7 +9,7 @@ export interface RedisChannel {
 }
 
 /** Settings of a channel. Messages are received on a connection of their own. */
-export interface RedisChannelOptions {
+interface RedisChannelOptions {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly name: string;

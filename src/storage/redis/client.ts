@@ -9,14 +9,14 @@ import type { Reply } from "./resp.ts";
 import { ServerLink } from "./server-link.ts";
 
 /** A Lua script, which the server runs as one step. */
-export interface RedisScript {
+interface RedisScript {
   readonly text: string;
   /** The name under which the server knows it. */
   readonly sha: string;
 }
 
 /** What a script is called with. All keys have one hash tag. */
-export interface ScriptInput {
+interface ScriptInput {
   readonly keys: readonly string[];
   readonly values: readonly (string | number)[];
 }
@@ -55,7 +55,7 @@ export interface RedisSubscription {
 }
 
 /** Where the server is. */
-export interface RedisOptions {
+interface RedisOptions {
   /** See `parseRedisAddress`. */
   readonly url: string;
   readonly clock: Clock;

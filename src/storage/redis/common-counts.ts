@@ -9,7 +9,7 @@ import { PastRequests } from "./past-requests.ts";
 import { ScopeCounts } from "./scope-counts.ts";
 
 /** Settings of the counts of several gateways. */
-export interface CommonCountsOptions {
+interface CommonCountsOptions {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly random: Random;

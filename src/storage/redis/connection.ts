@@ -5,7 +5,7 @@ import { formatHost, type RedisAddress, type RedisHost } from "./address.ts";
 import { encodeCommand, ProtocolError, type Reply, ReplyError, ReplyReader } from "./resp.ts";
 
 /** Settings of a connection. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly address: RedisAddress;
   /** The server of the address to connect to. */
   readonly host: RedisHost;

@@ -20,7 +20,7 @@ const TTL = ["PX", String(TTL_MS)] as const;
 const NOTHING: ReadonlyMap<string, CalledTurn> = new Map();
 
 /** Settings of a conversation store on Redis. */
-export interface RedisConversationStoreOptions {
+interface RedisConversationStoreOptions {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly random: Random;

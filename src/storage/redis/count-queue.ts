@@ -14,7 +14,7 @@ import { COUNT } from "./limit-script.ts";
 import type { OwnScope, ScopeCounts, TakenCounts } from "./scope-counts.ts";
 
 /** Settings of a queue. */
-export interface CountQueueOptions {
+interface CountQueueOptions {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly counts: ScopeCounts;

@@ -26,7 +26,7 @@ import {
 } from "./limit-calls.ts";
 
 /** Settings of a rate limiter on Redis. */
-export interface RedisRateLimiterOptions {
+interface RedisRateLimiterOptions {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly random: Random;

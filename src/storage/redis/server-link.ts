@@ -5,7 +5,7 @@ import { RedisConnection } from "./connection.ts";
 import type { Reply } from "./resp.ts";
 
 /** Settings of a link. */
-export interface ServerLinkOptions {
+interface ServerLinkOptions {
   readonly address: RedisAddress;
   readonly host: RedisHost;
   readonly clock: Clock;

@@ -17,7 +17,7 @@ export interface KnownRevisions {
 }
 
 /** The columns of a list that a statement reads as a table, with the types that PostgreSQL gives them. */
-export type ListColumns = Readonly<Record<string, "text" | "integer" | "bigint">>;
+type ListColumns = Readonly<Record<string, "text" | "integer" | "bigint">>;
 
 /** How a database differs from another one in the statements that they share. */
 export interface SqlTraits {

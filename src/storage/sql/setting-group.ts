@@ -3,7 +3,7 @@ import { Revision } from "./revision.ts";
 import { sql } from "./statement.ts";
 
 /** Where the settings of a group are. */
-export interface SettingGroupNames {
+interface SettingGroupNames {
   /** The beginning of their names. */
   readonly prefix: string;
   /** The revision of the group, which exists from its first change on. */

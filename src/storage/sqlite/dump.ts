@@ -52,7 +52,7 @@ function describeGeneration({ record }: DumpRow): Readonly<Record<string, DumpVa
 }
 
 /** What a dump of SQLite needs besides its tables. */
-export interface SqliteDumpOptions {
+interface SqliteDumpOptions {
   readonly database: Database;
   readonly location: string;
   /** Returns why the data directory cannot be copied now, as far as its files tell; null if it can. */

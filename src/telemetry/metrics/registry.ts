@@ -14,7 +14,7 @@ const OTHER = "other";
 const OPEN_LABELS: ReadonlySet<string> = new Set(["model", "provider"]);
 
 /** A series of a counter or gauge. */
-export interface ValueSeries {
+interface ValueSeries {
   readonly labels: readonly string[];
   value: number;
 }

@@ -19,7 +19,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 };
 
 /** What an attempt calls. */
-export interface GenAiCall {
+interface GenAiCall {
   readonly operation: string;
   readonly provider: string;
   readonly upstreamModel: string;

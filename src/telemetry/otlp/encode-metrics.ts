@@ -8,7 +8,7 @@ const CUMULATIVE = 2;
 const SERIES_PER_TURN = 100;
 
 /** The interval that cumulative values are about. Milliseconds since the epoch. */
-export interface Interval {
+interface Interval {
   readonly startedAt: number;
   readonly now: number;
 }

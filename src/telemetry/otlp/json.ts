@@ -1,7 +1,7 @@
 /** Parts of OTLP in its JSON encoding. They are written as text, which costs half of building objects first. */
 
 /** The value of an attribute. Null is left out. */
-export type AttributeValue = string | number | boolean | readonly string[] | null;
+type AttributeValue = string | number | boolean | readonly string[] | null;
 
 /** Attributes by their names. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;

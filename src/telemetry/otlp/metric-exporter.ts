@@ -6,7 +6,7 @@ import { type Posting, postExport } from "./post-export.ts";
 import { type ExportReports, reportExport } from "./span-exporter.ts";
 
 /** What a metric exporter is made of. */
-export interface MetricExporterParts {
+interface MetricExporterParts {
   readonly posting: Posting;
   readonly origin: EncodedOrigin;
   readonly reports: ExportReports;

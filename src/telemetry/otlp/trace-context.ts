@@ -14,7 +14,7 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const MAX_STATE_CHARS = 512;
 
 /** Makes random ids in hexadecimal. */
-export interface SpanIds {
+interface SpanIds {
   /** Returns 32 digits. */
   makeTraceId(): string;
   /** Returns 16 digits. */

@@ -6,7 +6,7 @@ import type { SpanExporter } from "./span-exporter.ts";
 import { createSpanIds, identifySpan } from "./trace-context.ts";
 
 /** What a tracer is made of. */
-export interface TracerParts {
+interface TracerParts {
   readonly sampler: Sampler;
   readonly random: Random;
   readonly exporter: Pick<SpanExporter, "add">;

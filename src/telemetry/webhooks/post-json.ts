@@ -3,7 +3,7 @@ import type { Clock } from "../../base/time/clock.ts";
 import { signBody } from "./render-event.ts";
 
 /** A request that posts a JSON body to a service of the operator. */
-export interface JsonPost {
+interface JsonPost {
   readonly url: string;
   readonly body: string;
   /** Further headers. They may replace `user-agent`, but neither `content-type` nor the signature. */
@@ -15,7 +15,7 @@ export interface JsonPost {
 }
 
 /** What a response, or its absence, means to the caller. */
-export interface PostReaders<Outcome> {
+interface PostReaders<Outcome> {
   readonly read: (response: Response) => Promise<Outcome>;
   /** `problem` says why there was no response; null: it took too long. */
   readonly fail: (problem: string | null) => Outcome;

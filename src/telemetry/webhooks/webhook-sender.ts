@@ -11,7 +11,7 @@ export interface Webhook extends WebhookTarget {
 }
 
 /** What webhooks are sent with. */
-export interface SenderParts extends Omit<QueueParts, "target" | "origin"> {
+interface SenderParts extends Omit<QueueParts, "target" | "origin"> {
   readonly webhooks: readonly Webhook[];
   readonly ids: IdSource;
 }

@@ -2,7 +2,7 @@ import { ERROR_STATUS, type ErrorCode, nameInMetadata } from "../../base/failure
 import { asFields } from "../json/fields.ts";
 
 /** A failure to report to a client of this API; see `Failure` in base/errors. */
-export interface MessagesFailure {
+interface MessagesFailure {
   readonly code: ErrorCode;
   readonly message: string;
   readonly metadata?: Readonly<Record<string, unknown>>;

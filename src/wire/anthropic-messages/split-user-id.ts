@@ -1,7 +1,7 @@
 import { tryParseFields } from "../json/fields.ts";
 
 /** The user and the session that `metadata.user_id` names. */
-export interface UserIdParts {
+interface UserIdParts {
   readonly user: string;
   readonly session: string | null;
 }

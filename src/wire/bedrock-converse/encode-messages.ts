@@ -14,7 +14,7 @@ import { encodeReasoning } from "./encode-reasoning.ts";
 import type { Encoding } from "./encoding.ts";
 
 /** The parts of a request that are its conversation. */
-export interface EncodedConversation {
+interface EncodedConversation {
   readonly system: Fields[];
   readonly messages: EncodedMessage[];
 }

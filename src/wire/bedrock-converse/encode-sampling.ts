@@ -5,7 +5,7 @@ import { thinksAdaptively } from "./model-family.ts";
 import type { ReasoningPlan } from "./plan-reasoning.ts";
 
 /** Sampling parameters and the token limit. */
-export interface EncodedSampling {
+interface EncodedSampling {
   readonly inferenceConfig: Fields;
   /** Fields that only the model's own API has. */
   readonly modelFields: Fields;

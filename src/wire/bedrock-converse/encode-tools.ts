@@ -10,7 +10,7 @@ import { encodeCachePoint } from "./encode-cache-point.ts";
 import type { Encoding } from "./encoding.ts";
 
 /** Tools as Converse takes them. */
-export interface EncodedTools {
+interface EncodedTools {
   /** Null where there are none. */
   readonly toolConfig: Fields | null;
   /** Fields that only the model's own API has. */

@@ -12,7 +12,7 @@ export interface Frame {
   readonly payload: string;
 }
 
-export interface FramesRead {
+interface FramesRead {
   /** The frames that the piece completes. */
   readonly complete: readonly Frame[];
   /** Why the bytes that follow are not a frame, after which nothing can be read; null while they may be one. */

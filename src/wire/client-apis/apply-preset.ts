@@ -28,7 +28,7 @@ export interface PresetSettings {
 const SHAPE = allFields({ messages: items(LEAF), system: items(LEAF) });
 
 /** What is applied to a request: settings, and the model in place of the requested one; null for the requested one. */
-export interface AppliedSettings {
+interface AppliedSettings {
   readonly settings: PresetSettings;
   readonly model: string | null;
 }

@@ -12,7 +12,7 @@ import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 
 /** What the encoding of messages depends on. */
-export interface MessageRules {
+interface MessageRules {
   /** Whether the model thinks and takes its thoughts as content; other models plan their tool calls. */
   readonly thinks: boolean;
   readonly warn: (field: Warning["field"], message: string) => void;

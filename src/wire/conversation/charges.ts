@@ -36,7 +36,7 @@ export interface RequestCharges extends RequestMedia {
 }
 
 /** The images and files of a request, including those in tool results. */
-export interface RequestMedia {
+interface RequestMedia {
   readonly images: number;
   /** Bytes of inline files, audio and video. */
   readonly fileBytes: number;
@@ -45,14 +45,14 @@ export interface RequestMedia {
 }
 
 /** Permission for the vendor to search the web. */
-export interface SearchParameters {
+interface SearchParameters {
   /** The maximum number of searches; null: no limit. */
   readonly most: number | null;
   readonly context: SearchContext | null;
 }
 
 /** Permission for the model to consult another model. */
-export interface AdvisorRequest {
+interface AdvisorRequest {
   /** The model's name at the vendor. */
   readonly model: string;
   /** The maximum number of consultations; null: no limit. */

@@ -38,7 +38,7 @@ export interface ParameterView {
 }
 
 /** A parameter that is left out (`value` is undefined) or gets another value. */
-export interface ParameterChange {
+interface ParameterChange {
   /** Its position in the view. */
   readonly at: number;
   readonly value: ChangedValue;

@@ -57,7 +57,7 @@ export interface RoutingParameters {
 }
 
 /** The routing fields as they are in a request; undefined: absent. */
-export interface RoutingFields {
+interface RoutingFields {
   readonly models: unknown;
   readonly provider: unknown;
   readonly preset?: unknown;

@@ -13,7 +13,7 @@ export type FieldRule = "passes" | "costs" | ValueRule;
 export type FieldRules = ReadonlyMap<string, FieldRule>;
 
 /** Rules for parts of a field's value. A value that no member of the rule describes costs. */
-export interface ValueRule {
+interface ValueRule {
   /** Scalars that pass. */
   readonly values?: readonly Scalar[];
   /** Every number passes. */
@@ -43,7 +43,7 @@ export interface RequestProfile {
 }
 
 /** An entry that a list of the request gets, unless it has one of the same type. */
-export interface AddedEntry {
+interface AddedEntry {
   readonly field: string;
   /** The member that names the type of an entry. */
   readonly key: string;

@@ -22,14 +22,11 @@ export interface SentTurn {
   readonly texts: readonly JsonNode[];
 }
 
-export interface SentCall {
+interface SentCall {
   readonly id: string;
   /** What `identifyCall` returns for the call. */
   readonly key: string;
 }
-
-/** A conversation without turns. */
-export const NO_CONVERSATION: SentConversation = { prefix: "", turns: [] };
 
 /**
  * The maximum number of turns that are looked up for one request, counted from its end: a lookup costs as much as encoding the

@@ -25,7 +25,7 @@ import { EventSplitter } from "../sse/split-events.ts";
 import { encodeCost } from "./json-answer.ts";
 
 /** How a stream of events is read. */
-export interface EventRules {
+interface EventRules {
   /** The type of the events that complete an answer, or one image of several. */
   readonly last: string;
   /** How many of these events complete the answer. Absent: one. */

@@ -4,7 +4,7 @@ import { decodeUtf8 } from "../json/scan.ts";
 import { applySplices, type Splice } from "../json/splice.ts";
 
 /** One part of a form. Its value is the bytes from `start` to `end`. */
-export interface FormPart {
+interface FormPart {
   readonly name: string;
   /** Whether it is a file. */
   readonly isFile: boolean;

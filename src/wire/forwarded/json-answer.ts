@@ -16,7 +16,7 @@ export interface ScannedAnswer {
 }
 
 /** What a JSON answer must have. */
-export interface AnswerRules {
+interface AnswerRules {
   /** The members that may hold what was asked for; one of them must be there. */
   readonly payload: readonly string[];
   /** Returns the usage: the vendor's counts, or what the gateway estimates from request and answer. */

@@ -19,7 +19,7 @@ import {
 import type { ForwardedEncoding, ForwardingTarget } from "./forwarded-request.ts";
 
 /** A JSON body that is forwarded: its bytes are unchanged, and the nodes say where its members stand. */
-export interface JsonBody extends RoutingParameters {
+interface JsonBody extends RoutingParameters {
   readonly bytes: Buffer;
   /** The same bytes as a Latin-1 string. */
   readonly text: string;
@@ -31,7 +31,7 @@ export interface JsonBody extends RoutingParameters {
 const SHAPE = allFields({});
 
 /** How `model` is read. */
-export interface ModelField {
+interface ModelField {
   /** An id for the error message. */
   readonly example: string;
   /** The model of a request without `model`; null: it is required. */

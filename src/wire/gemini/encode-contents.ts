@@ -5,13 +5,13 @@ import { encodeMedia } from "./encode-media.ts";
 import { encodeResults } from "./encode-results.ts";
 import { type Encoding, type GeminiPart, warn } from "./encoding.ts";
 
-export interface Content {
+interface Content {
   readonly role: "user" | "model";
   readonly parts: readonly GeminiPart[];
 }
 
 /** A conversation in Gemini's form. */
-export interface Conversation {
+interface Conversation {
   /** The system messages at the start of the conversation. */
   readonly system: readonly GeminiPart[];
   readonly contents: readonly Content[];

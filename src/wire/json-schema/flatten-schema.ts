@@ -14,7 +14,7 @@ import { mergeSchemas } from "./merge-schemas.ts";
 import { resolveRef } from "./resolve-ref.ts";
 
 /** A schema without `$ref` and `allOf`, and the references that were inlined on the way to it. */
-export interface FlatSchema {
+interface FlatSchema {
   readonly schema: Record<string, unknown>;
   readonly inlined: InlinedRefs | null;
 }

@@ -22,7 +22,7 @@ const MAX_INLINED_CHARS = 500_000;
 const MAX_INLINED_CHARS_TOGETHER = 2_000_000;
 
 /** A lowered schema, and warnings about what was loosened. */
-export interface LoweredSchema {
+interface LoweredSchema {
   readonly schema: Fields;
   readonly loosened: readonly Warning[];
 }

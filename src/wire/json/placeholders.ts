@@ -7,7 +7,7 @@ import { BACKSLASH, isEscaped, isSameText, type JsonNode, QUOTE } from "./scan.t
  * and embed it in longer strings. Parsing and printing a conversation then costs its structure and not its text: a large
  * translated request takes about a quarter less time (docs/adr/0002-splice-not-print.md).
  */
-export interface ShortenedJson {
+interface ShortenedJson {
   /** The JSON with placeholders, bytes as Latin-1. */
   readonly text: string;
   /** Returns a string that stands for this JSON: `print` prints the JSON in place of the string and its quotes. */
@@ -25,7 +25,7 @@ const MARK = "\\u0001";
 const LONG_BYTES = 256;
 
 /** A JSON text: its bytes, and the same as Latin-1. */
-export interface JsonSource {
+interface JsonSource {
   readonly bytes: Buffer;
   readonly text: string;
 }

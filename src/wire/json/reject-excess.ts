@@ -5,7 +5,7 @@ import { type ErrorCode, fail } from "../../base/failures/errors.ts";
  */
 
 /** What a request has too much of. */
-export interface Excess {
+interface Excess {
   /** Its path: `messages[3].tool_calls`. */
   readonly field: string;
   /** What was found, with its number: "25000 messages". */

@@ -7,7 +7,7 @@ import { encodeLatin1 } from "../json/scan.ts";
 export const TEXT_PLACEHOLDER = "\u0001";
 
 /** What the last events of a complete stream contain. */
-export interface StreamEnding {
+interface StreamEnding {
   /** The last entry of each choice, with its finish reason. */
   readonly finishes: readonly Fields[];
   /** Further fields of the last finish. */

@@ -38,7 +38,7 @@ function usageOfChoice(body: Fields): Fields | null {
 const NO_DETAILS: Fields = {};
 
 /** Reads a usage object of any vendor of this format. Returns null if it counts nothing. */
-export function readUsage(usage: Fields): TokenUsage | null {
+function readUsage(usage: Fields): TokenUsage | null {
   const prompt = readCount(usage["prompt_tokens"]) ?? sumCached(usage);
   const completion = readCount(usage["completion_tokens"]);
   // Some vendors send zeros until the last event.

@@ -4,7 +4,7 @@ import { encodeLatin1 } from "../json/scan.ts";
 import { encodeUsage } from "../openai-chat/usage.ts";
 
 /** What the last events of a complete stream contain. */
-export interface CompletionEnding {
+interface CompletionEnding {
   /** The last entry of each choice, with its finish reason. */
   readonly finishes: readonly Fields[];
   /** Further fields of the last finish. */

@@ -2,7 +2,7 @@ import type { StreamError } from "../canonical/model/format.ts";
 import type { Fields } from "../json/fields.ts";
 
 /** A failure to report to a client of the Responses API. */
-export interface ResponsesError {
+interface ResponsesError {
   /** A code of base/errors. */
   readonly code: string;
   readonly message: string;

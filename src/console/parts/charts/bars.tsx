@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 
 /** A part of a bar: its name for the tooltip, its value, and the class that gives its colour. */
-export interface BarPart {
+interface BarPart {
   readonly name: string;
   readonly value: number;
   readonly tone: "good" | "bad" | "other";

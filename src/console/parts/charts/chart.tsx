@@ -8,7 +8,7 @@ import { type ChartSeries, DASHES } from "./chart-data.ts";
 import type { Plot, PlotSpec } from "./plot.ts";
 
 /** The numbers of a chart over time. */
-export interface ChartProps {
+interface ChartProps {
   readonly title: string;
   /** Shown beside the title, such as a choice of what is drawn. */
   readonly controls?: ComponentChildren;

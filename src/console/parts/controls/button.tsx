@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { Icon, type IconName } from "../values/icon.tsx";
 
 /** The look and the action of a button. */
-export interface ButtonProps {
+interface ButtonProps {
   readonly children?: ComponentChildren;
   readonly onClick?: (event: MouseEvent) => void;
   readonly kind?: "plain" | "primary" | "danger" | "bare";

@@ -5,7 +5,7 @@ import { Icon } from "../values/icon.tsx";
 import { moveBy, OptionList, optionId } from "./option-list.tsx";
 
 /** A field with suggestions (ARIA 1.2 combobox with a list). */
-export interface ComboboxProps {
+interface ComboboxProps {
   readonly label: string;
   /** The chosen value; null for none. */
   readonly value: string | null;

@@ -12,7 +12,7 @@ import { useKeys } from "../controls/use-keys.ts";
 import { Dialog } from "./dialog.tsx";
 
 /** Something that the palette offers: its value is a path of the console. */
-export interface PaletteProps {
+interface PaletteProps {
   readonly options: readonly Option[];
 }
 

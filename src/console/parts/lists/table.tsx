@@ -23,7 +23,7 @@ export interface Column<Row> {
 }
 
 /** What a table shows. */
-export interface TableProps<Row> {
+interface TableProps<Row> {
   /** Names the table for assistive technology. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];

@@ -11,7 +11,7 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Com
 }
 
 /** How a generation ended. */
-export type Outcome = "open" | "completed" | "failed" | "cancelled" | "interrupted";
+type Outcome = "open" | "completed" | "failed" | "cancelled" | "interrupted";
 
 const TONES: Readonly<Record<Outcome, Tone>> = {
   open: "accent",

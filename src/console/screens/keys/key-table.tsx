@@ -19,7 +19,7 @@ export interface Use {
 }
 
 /** A key, as a row of the table shows it. */
-export interface Row {
+interface Row {
   readonly key: Key;
   /** Null while it is not known. */
   readonly use: Use | null;

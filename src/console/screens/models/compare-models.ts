@@ -16,7 +16,7 @@ export interface Comparison {
 }
 
 /** A group of facts. */
-export interface ComparisonGroup {
+interface ComparisonGroup {
   readonly title: string;
   readonly rows: readonly Comparison[];
 }

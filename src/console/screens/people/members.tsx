@@ -13,7 +13,7 @@ import { MemberForm } from "./member-form.tsx";
 import { RemoveMember } from "./remove-member.tsx";
 
 /** A member with their name. */
-export type Member = Operations["GET /api/admin/organizations/{id}/members"]["response"]["data"][number];
+type Member = Operations["GET /api/admin/organizations/{id}/members"]["response"]["data"][number];
 
 type Action = { readonly kind: "add" } | { readonly kind: "change" | "remove"; readonly member: Member };
 

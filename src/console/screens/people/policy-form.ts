@@ -6,7 +6,7 @@ import { text } from "../../text/text.ts";
 export const LISTS = ["allowed_models", "denied_models", "allowed_providers", "denied_providers"] as const;
 export type ListName = (typeof LISTS)[number];
 export const FLAGS = ["deny_data_collection", "zero_retention", "own_keys_only"] as const;
-export type FlagName = (typeof FLAGS)[number];
+type FlagName = (typeof FLAGS)[number];
 
 /** What is typed: each list as lines, each flag, and the whole as JSON while that is edited. */
 export type PolicyDraft = Readonly<Record<ListName, string>> &
@@ -42,7 +42,7 @@ export function fromDraft(draft: PolicyDraft): { readonly policy: Policy } | { r
 }
 
 /** Returns the entries of a list: one per line or separated by commas. */
-export function readLines(text: string): string[] {
+function readLines(text: string): string[] {
   return text
     .split(/[\n,]/)
     .map((line) => line.trim())

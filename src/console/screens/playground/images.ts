@@ -6,7 +6,7 @@ const MAX_BYTES = 5 * 1024 * 1024;
 export const MOST_IMAGES = 8;
 
 /** Images that were read, and what was wrong with the others. */
-export interface ReadImages {
+interface ReadImages {
   readonly urls: readonly string[];
   readonly problems: readonly string[];
 }

@@ -10,7 +10,7 @@ const NAMES: Readonly<Record<string, Api>> = {
 };
 
 /** A recorded request for the playground. */
-export interface Recorded {
+interface Recorded {
   readonly api: Api;
   readonly models: readonly string[];
   readonly conversation: Conversation;

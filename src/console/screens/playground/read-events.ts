@@ -1,5 +1,5 @@
 /** A server-sent event. */
-export interface ServerEvent {
+interface ServerEvent {
   /** The text of the event as it was received, without the empty line at its end. */
   readonly raw: string;
   /** The lines of its data. */

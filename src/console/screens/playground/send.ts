@@ -5,7 +5,7 @@ import { type Answer, emptyAnswer, readError, readEvent } from "./read-answer.ts
 import { createEventReader } from "./read-events.ts";
 
 /** The request and the response as they were sent, without the key. */
-export interface Wire {
+interface Wire {
   readonly path: string;
   readonly body: string;
   readonly status: number | null;
@@ -32,7 +32,7 @@ export interface Run {
 }
 
 /** What is sent, and where to. */
-export interface Sending {
+interface Sending {
   readonly api: Api;
   readonly model: string;
   readonly conversation: Conversation;

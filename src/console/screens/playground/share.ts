@@ -3,7 +3,7 @@ import { parseRequest } from "../../conversation/parse-request.ts";
 import { printRequest } from "../../conversation/print-request.ts";
 
 /** What a share link holds: a request. It never holds a key. */
-export interface Shared {
+interface Shared {
   readonly api: Api;
   readonly models: readonly string[];
   readonly conversation: Conversation;

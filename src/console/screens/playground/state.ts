@@ -27,7 +27,7 @@ export interface Lane {
 }
 
 /** The settings that all lanes share. */
-export type Settings = Omit<Conversation, "turns">;
+type Settings = Omit<Conversation, "turns">;
 
 /** The sandbox answers without any provider, and free models need no credits. */
 export const SANDBOX = "sandbox/echo:free";

@@ -7,7 +7,7 @@ import { useLoad } from "../../state/load.ts";
 import { text } from "../../text/text.ts";
 
 /** The outcome of a test call. Only tests of an account's keys list the models. */
-export interface Trial {
+interface Trial {
   readonly status: "ok" | "refused" | "out_of_reach";
   readonly message: string;
   readonly model: string | null;

@@ -1,5 +1,5 @@
 /** What a request must say of itself to be sent again. */
-export interface SentRequest {
+interface SentRequest {
   readonly api: string;
   readonly requested_model: string;
   readonly streamed: boolean;

@@ -161,7 +161,7 @@ export const COLUMNS: readonly Column<GenerationLine>[] = [
 ];
 
 /** The columns that are shown until others are chosen. */
-export const USUAL_COLUMNS: readonly string[] = [
+const USUAL_COLUMNS: readonly string[] = [
   "time",
   "outcome",
   "model",

@@ -7,7 +7,7 @@ import { toApiError } from "../../state/load.ts";
 import { mergeRows, splitKnown } from "../../state/merge-rows.ts";
 
 /** The rows of a page, and of a list that only the feed adds to. */
-export const PAGE_ROWS = 100;
+const PAGE_ROWS = 100;
 
 /** The most new rows of the feed that are shown by themselves. More at once cannot be read, and drawing them would take the page more than 5 ms (`npm run bench -- console`). */
 const MOST_AT_ONCE = 15;

@@ -30,7 +30,7 @@ interface Question {
 type TriedTier = TierInput & { readonly id: string };
 
 /** A tier or a named route as it is typed, which need not be stored yet. */
-export type Tried = { readonly tier: TriedTier } | { readonly route: TriedRoute };
+type Tried = { readonly tier: TriedTier } | { readonly route: TriedRoute };
 
 /**
  * Explains how a request would be routed: with `tried`, or with a model to choose if it is null. `missing` says why `tried` cannot be

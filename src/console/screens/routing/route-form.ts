@@ -2,7 +2,7 @@
 import type { NamedRoute } from "../../api/schema.ts";
 import { text } from "../../text/text.ts";
 
-export type RouteDefinition = NamedRoute["definition"];
+type RouteDefinition = NamedRoute["definition"];
 export type RouteKind = RouteDefinition["kind"];
 
 /** The definition of a named route that a request is tried with. */

@@ -4,7 +4,7 @@ import { type Dimension, isTime, type Metric, type TimeMetric } from "./usage-vi
 
 /** The percentiles of a time in milliseconds. */
 export const PERCENTILES = ["p50", "p90", "p99"] as const;
-export type Percentile = (typeof PERCENTILES)[number];
+type Percentile = (typeof PERCENTILES)[number];
 
 const SUMMED = [
   "requests",
@@ -48,7 +48,7 @@ export function errorShare(line: UsageTotal): number | null {
 }
 
 /** Metrics that are sums, or shares of them. */
-export type SumMetric = Exclude<Metric, TimeMetric>;
+type SumMetric = Exclude<Metric, TimeMetric>;
 
 /** Returns the number that a metric draws for a line; null if there is none. */
 export function metricOf(line: UsageTotal, metric: SumMetric): number | null {
@@ -103,7 +103,7 @@ export function valuesByStep(
 const MOST_GROUPS = 5;
 
 /** A group's values of a metric by day or hour; without an id all other groups together. */
-export interface GroupValues {
+interface GroupValues {
   readonly id: string | null;
   readonly name: string | null;
   readonly isRest: boolean;

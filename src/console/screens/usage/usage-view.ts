@@ -13,7 +13,7 @@ export const FILTERS = {
   account: "account_id",
   tag: "tag",
 } as const;
-export type FilterName = (typeof FILTERS)[keyof typeof FILTERS];
+type FilterName = (typeof FILTERS)[keyof typeof FILTERS];
 
 /** What the chart draws. Times are drawn as percentiles. */
 export const METRICS = ["cost", "requests", "errors", "tokens", "cached", "latency", "duration"] as const;
@@ -26,9 +26,9 @@ export function isTime(metric: Metric): metric is TimeMetric {
 }
 
 /** The ranges to choose from, by the number of their days. `month` begins with the present month; `24h` consists of hours. */
-export const RANGES = { "7d": 7, "30d": 30, "90d": 90, "365d": 365 } as const;
+const RANGES = { "7d": 7, "30d": 30, "90d": 90, "365d": 365 } as const;
 export const RANGE_NAMES = ["24h", "7d", "30d", "90d", "365d", "month", "own"] as const;
-export type RangeName = (typeof RANGE_NAMES)[number];
+type RangeName = (typeof RANGE_NAMES)[number];
 
 /** Days in UTC, as dates; both ends belong to the range. */
 export interface DayRange {
@@ -67,7 +67,7 @@ const HOURS = 24;
 export const MOST_DAYS = 366;
 
 /** Returns the date of a time, in UTC. */
-export function toDate(ms: number): string {
+function toDate(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 

@@ -14,7 +14,7 @@ export interface OptionTexts {
 }
 
 /** How the value of an option is written. */
-export interface OptionFormat {
+interface OptionFormat {
   /** Completes "must be": "an amount in US dollars, such as 2.50". */
   readonly expected: string;
   /**

@@ -11,7 +11,7 @@ import { DOLLARS_FORMAT, EXPIRY_FORMAT, type FieldOption, type OptionTexts } fro
  */
 
 /** A field that responses have. `Value` is its type in a record. */
-export interface Field<Value> {
+interface Field<Value> {
   /** The schema of the field in a response. */
   readonly view: z.ZodType;
   present(this: void, value: Value): unknown;

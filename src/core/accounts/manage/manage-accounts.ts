@@ -16,7 +16,7 @@ export interface AccountStores {
 }
 
 /** The fields of an account to change. Absent and undefined fields keep their value, in a new account their default. */
-export interface AccountChange extends Change<typeof ACCOUNT_SETTINGS> {
+interface AccountChange extends Change<typeof ACCOUNT_SETTINGS> {
   /** True closes the account, false opens it again. */
   readonly isClosed?: boolean | undefined;
 }
@@ -24,7 +24,7 @@ export interface AccountChange extends Change<typeof ACCOUNT_SETTINGS> {
 type Kind = AccountRecord["kind"];
 
 /** A new account. */
-export interface NewAccount {
+interface NewAccount {
   readonly kind: Kind;
   readonly settings: AccountChange & { readonly name: string };
   /** The first owner of an organization. */
@@ -88,7 +88,7 @@ function requireDone(verdict: OwnerVerdict | UniqueVerdict): void {
 }
 
 /** A change of one account. */
-export interface ChangeOfAccount {
+interface ChangeOfAccount {
   readonly kind: Kind;
   readonly id: string;
   readonly change: AccountChange;

@@ -10,7 +10,7 @@ import { type BudgetStore, MAX_BUDGETS } from "../stores/budget-store.ts";
 import type { KeyStore } from "../stores/key-store.ts";
 
 /** What managing budgets needs. */
-export interface BudgetStores {
+interface BudgetStores {
   readonly budgets: BudgetStore;
   readonly accounts: Pick<AccountStore, "findAccount" | "findMember">;
   readonly keys: Pick<KeyStore, "findKey">;
@@ -19,7 +19,7 @@ export interface BudgetStores {
 }
 
 /** A new budget, and who asks for it. */
-export interface BudgetRequest {
+interface BudgetRequest {
   readonly accountId: string;
   readonly budget: Omit<NewBudget, "account_id">;
   readonly setBy: BudgetRecord["setBy"];

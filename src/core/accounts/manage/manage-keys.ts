@@ -30,7 +30,7 @@ export interface NewKey extends KeyChange {
 }
 
 /** A new key and its secret, which is not stored. */
-export interface CreatedKey {
+interface CreatedKey {
   readonly secret: string;
   readonly key: KeyRecord;
 }

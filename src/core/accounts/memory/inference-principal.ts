@@ -8,7 +8,7 @@ import type { AccountCache } from "./account-cache.ts";
 import { resolveAccount } from "./resolve-account.ts";
 
 /** What finding a principal needs. */
-export interface PrincipalStores {
+interface PrincipalStores {
   readonly keys: Pick<KeyStore, "findKey">;
   readonly accounts: AccountCache;
 }

@@ -30,7 +30,7 @@ export interface KeyCache {
 }
 
 /** What a key cache is made of. */
-export interface KeyCacheParts {
+interface KeyCacheParts {
   readonly store: Pick<KeyStore, "findKeyByHash" | "keyRevision" | "listChangedKeys" | "recordKeyUses">;
   readonly health: StoreHealth;
   readonly clock: Clock;

@@ -108,7 +108,7 @@ export interface BudgetStatus {
   readonly resetsAt: number | null;
 }
 
-export const BUDGET_STATES = ["ok", "warning", "reached"] as const;
+const BUDGET_STATES = ["ok", "warning", "reached"] as const;
 export type BudgetState = (typeof BUDGET_STATES)[number];
 
 /** Returns how near to its limit a budget is with what was spent of it. Nanodollars. */

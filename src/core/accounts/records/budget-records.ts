@@ -4,11 +4,11 @@ export type BudgetSubject = (typeof BUDGET_SUBJECTS)[number];
 
 /** The periods of budgets, in UTC. `rolling`: the current day and the days before it, `days` in all. */
 export const BUDGET_PERIODS = ["total", "day", "week", "month", "rolling"] as const;
-export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
+type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 
 /** What happens at the limit: requests are rejected, or go on with a warning. */
 export const BUDGET_ACTIONS = ["block", "warn"] as const;
-export type BudgetAction = (typeof BUDGET_ACTIONS)[number];
+type BudgetAction = (typeof BUDGET_ACTIONS)[number];
 
 /** A limit on what an account spends in each period. */
 export interface BudgetRecord {

@@ -1,5 +1,5 @@
 /** An owner of an organization. */
-export interface Owner {
+interface Owner {
   readonly userId: string;
   /** The user's account exists and is not closed. */
   readonly isOpen: boolean;

@@ -8,7 +8,7 @@ export interface NameStores {
 }
 
 /** What a list refers to. */
-export interface NamedIds {
+interface NamedIds {
   readonly accountId: string | null;
   readonly keyId: string | null;
   readonly userId: string | null;

@@ -9,7 +9,7 @@ export interface ChangedRows {
 }
 
 /** A group of tables that is cached in memory. */
-export interface FollowedGroup {
+interface FollowedGroup {
   /** Returns a number that every change of the group raises. */
   readonly readRevision: () => Promise<number>;
   /** Returns what has changed since the cursor of an earlier call; null before the first. Absent if the store does not record it. */

@@ -14,7 +14,7 @@ import { createdAt } from "../records/release-day.ts";
 import { describeModel } from "./describe-model.ts";
 
 /** Prices in US dollars per token, request, image, search, character or second, as decimal strings. */
-export interface PublicPrices {
+interface PublicPrices {
   readonly prompt: string;
   readonly completion: string;
   readonly input_cache_read?: string;

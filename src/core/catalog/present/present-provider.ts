@@ -1,7 +1,7 @@
 import type { ProviderRecord } from "../records/records.ts";
 
 /** A provider in the response of `GET /providers` (docs/api/models.md). Unknown facts are null. */
-export interface PublicProvider {
+interface PublicProvider {
   readonly slug: string;
   readonly name: string;
   readonly displayName: string;

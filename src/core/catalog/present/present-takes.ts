@@ -2,7 +2,7 @@ import type { ParameterRule } from "../../../wire/conversation/parameter-rules.t
 import type { ParameterStatement, TakesSource } from "../records/records.ts";
 
 /** What an endpoint takes of a parameter, in responses. The members of a rule are those of the configuration. */
-export interface PublicStatement {
+interface PublicStatement {
   readonly parameter: string;
   /** `some`: what the members below say. `values` may be empty beside `while_reasoning`. */
   readonly taken: "yes" | "no" | "some";

@@ -19,7 +19,7 @@ function parseFactor(text: string): bigint {
 }
 
 /** Returns the factor of all prices for a request that was served so, in millionths. A value without a factor does not change the price. */
-export function factorOf(record: ProviderRecord, name: string, modes: ServedModes): bigint {
+function factorOf(record: ProviderRecord, name: string, modes: ServedModes): bigint {
   let factor = FACTOR_UNIT;
   for (const [field, value] of Object.entries(modes)) {
     const byName = record.factors?.[field]?.[value];

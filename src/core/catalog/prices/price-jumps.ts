@@ -38,7 +38,7 @@ const STANDS_IN: Readonly<Record<PriceName, PriceName | "0">> = {
 };
 
 /** The parameters of a comparison of prices. */
-export interface JumpTerms {
+interface JumpTerms {
   /** A plain decimal. */
   readonly factor: string;
   /** Milliseconds since the epoch. */

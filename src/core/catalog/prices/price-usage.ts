@@ -18,7 +18,7 @@ import { ExactCost, type MaxCost, QuickCost } from "./max-cost.ts";
 import { findPriceRow } from "./price-row.ts";
 
 /** The kinds of tokens and other charges that prices distinguish. */
-export type PricedKind =
+type PricedKind =
   | "prompt"
   | "cache_read"
   | "cache_write"
@@ -163,7 +163,7 @@ class CostSum implements ChargeTaker {
 }
 
 /** The token usage of a generation, and its prices. */
-export interface PricedUsage {
+interface PricedUsage {
   readonly prices: Prices | null;
   readonly usage: TokenUsage;
   readonly advisors: readonly PricedAdvisor[];
@@ -205,7 +205,7 @@ export function priceCacheSaving(prices: Prices | null, usage: CachedTokens): nu
 type CachedTokens = Partial<Pick<TokenUsage, "cachedTokens" | "cacheWriteTokens" | "cacheWrite1hTokens">>;
 
 /** What the tokens of a generation cost, those of its advisors included. Nanodollars. */
-export interface TokenCosts {
+interface TokenCosts {
   readonly prompt: number;
   readonly completion: number;
 }

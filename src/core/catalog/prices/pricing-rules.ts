@@ -30,7 +30,7 @@ export interface PricingRule {
 }
 
 /** The account that pays, as far as rules depend on it. */
-export interface Buyer {
+interface Buyer {
   readonly accountId: string;
   readonly plan: string | null;
 }
@@ -48,7 +48,7 @@ export interface Tariff {
 }
 
 /** A model endpoint, and which kind of key it is called with. */
-export interface PricedEndpoint {
+interface PricedEndpoint {
   readonly endpoint: ModelEndpoint;
   readonly modelId: string;
   readonly isByok: boolean;

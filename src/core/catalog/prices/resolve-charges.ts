@@ -19,7 +19,7 @@ import type {
 import { findFactor } from "./factors.ts";
 
 /** A model endpoint in one format of its provider. */
-export interface ChargedEndpoint {
+interface ChargedEndpoint {
   readonly endpoint: ModelEndpoint;
   readonly model: Pick<ModelRecord, "id" | "inputModalities">;
   readonly record: ProviderRecord;

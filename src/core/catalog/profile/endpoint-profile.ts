@@ -188,7 +188,7 @@ function leavesChoice(taken: TakenParameter): boolean {
 }
 
 /** The fields of requests that reach a provider in a format. */
-export interface ProviderFields {
+interface ProviderFields {
   readonly format: ProviderFormat;
   readonly refused: ReadonlySet<string>;
   /** Null: all that are not refused. */

@@ -76,7 +76,7 @@ export function resolveTakes(taking: TakingEndpoint): ParameterRules | null {
 }
 
 /** Whether a model reasons at an endpoint if the request does not say. */
-export function reasonsByDefault({
+function reasonsByDefault({
   endpoint,
   model,
   families,

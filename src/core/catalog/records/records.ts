@@ -23,7 +23,7 @@ export const AUTH_KINDS = ["bearer", "x-api-key", "api-key", "x-goog-api-key", "
 export type AuthKind = (typeof AUTH_KINDS)[number];
 
 /** An address part: a component of a provider account's URL. */
-export interface AddressPart {
+interface AddressPart {
   /** Environment variables with the value. The first that is set applies; the first of the list is the provider's own. */
   readonly env: readonly string[];
   /** Used if none is set. */
@@ -128,7 +128,7 @@ export interface ChargeRules {
 }
 
 /** How a provider's API in a further format deviates from that of the format's vendor. */
-export interface FormatSettings {
+interface FormatSettings {
   /** Paths below the provider's base URL, by action, that replace those of the format. */
   readonly paths?: Readonly<Partial<Record<"chat" | "completions" | "count-tokens", string>>>;
   readonly quirks?: ProviderQuirks;
@@ -273,7 +273,7 @@ export interface Prices {
 }
 
 /** The price of a generated image of a quality and size. Where one of them is absent, the price applies to all. */
-export interface ImageVariant {
+interface ImageVariant {
   readonly quality?: string;
   /** Width and height in pixels: `1024x1536`. */
   readonly size?: string;

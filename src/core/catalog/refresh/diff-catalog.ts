@@ -2,14 +2,14 @@ import { compareText } from "../records/format-catalog.ts";
 import { type ModelEndpoint, type ModelRecord, PRICE_NAMES, type Prices } from "../records/records.ts";
 
 /** The differences between two catalogs: model ids, sorted. */
-export interface CatalogDiff {
+interface CatalogDiff {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly ModelChange[];
 }
 
 /** The changes of one model, one line each. */
-export interface ModelChange {
+interface ModelChange {
   readonly id: string;
   readonly changes: readonly string[];
 }

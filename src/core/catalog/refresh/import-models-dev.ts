@@ -28,7 +28,7 @@ export type Imported =
   | { readonly rejected: string };
 
 /** The number of omitted entries of the source by reason. */
-export type Omitted = Readonly<Record<string, number>>;
+type Omitted = Readonly<Record<string, number>>;
 
 /** The texts that an import reads. */
 export interface ImportSources {

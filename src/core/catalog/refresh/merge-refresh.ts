@@ -34,7 +34,7 @@ export interface RefreshTerms {
 }
 
 /** The catalog after a refresh, and its held changes. */
-export interface Refreshed {
+interface Refreshed {
   readonly models: readonly ModelRecord[];
   readonly waiting: readonly HeldChange[];
   readonly rejected: readonly HeldChange[];

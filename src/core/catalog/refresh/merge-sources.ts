@@ -13,7 +13,7 @@ export interface MergedModel extends SourceModel {
 }
 
 /** A provider with the models of both sources. */
-export interface MergedProvider {
+interface MergedProvider {
   readonly id: string;
   readonly models: readonly MergedModel[];
 }

@@ -3,7 +3,7 @@ import { mayBeDeep } from "../../../wire/json/parse-json.ts";
 import { JsonBoundError, LEAF, scanJson } from "../../../wire/json/scan.ts";
 
 /** The JSON of a source with every number as its text, or why it cannot be read. */
-export type ParsedSource = { readonly json: unknown } | { readonly rejected: string };
+type ParsedSource = { readonly json: unknown } | { readonly rejected: string };
 
 /** Parses the text of a source within bounds. Prices stay text, so that none passes through a float. */
 export function parseSource(text: string): ParsedSource {

@@ -48,7 +48,7 @@ export interface SourceProvider {
 }
 
 /** The parsed source, or why it was rejected as a whole. A model that cannot be read is a problem and is omitted. */
-export type SourceRead =
+type SourceRead =
   | { readonly providers: readonly SourceProvider[]; readonly problems: readonly string[] }
   | { readonly rejected: string };
 

@@ -19,7 +19,7 @@ export interface PricedProvider {
 }
 
 /** The parsed price map, or why it was rejected as a whole. */
-export type PriceMapRead =
+type PriceMapRead =
   | {
       readonly providers: readonly PricedProvider[];
       readonly problems: readonly string[];

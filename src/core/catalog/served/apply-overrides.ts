@@ -8,7 +8,7 @@ export interface EndpointOverride extends Partial<Omit<ModelEndpoint, "provider"
 }
 
 /** The operator's override of a model, or a model that the catalog does not have. */
-export interface ModelOverride extends Partial<Omit<ModelRecord, "id" | "endpoints">> {
+interface ModelOverride extends Partial<Omit<ModelRecord, "id" | "endpoints">> {
   /** Not served and not listed. */
   readonly hidden?: boolean;
   /** By the provider's slug. */
@@ -19,13 +19,13 @@ export interface ModelOverride extends Partial<Omit<ModelRecord, "id" | "endpoin
 export type CatalogOverrides = Readonly<Record<string, ModelOverride>>;
 
 /** A problem of an override and its position. */
-export interface OverrideProblem {
+interface OverrideProblem {
   readonly path: readonly string[];
   readonly message: string;
 }
 
 /** The models of a catalog with overrides applied. */
-export interface Overridden {
+interface Overridden {
   readonly models: readonly ModelRecord[];
   /** An override with a problem is not applied at all. */
   readonly problems: readonly OverrideProblem[];

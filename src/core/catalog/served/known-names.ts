@@ -30,7 +30,7 @@ export interface NameList {
 }
 
 /** A name that is not in the catalog. */
-export interface UnknownName {
+interface UnknownName {
   readonly field: string;
   readonly index: number;
   readonly kind: NameList["kind"];

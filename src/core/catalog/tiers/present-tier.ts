@@ -6,7 +6,7 @@ import type { TierPick, TierRecord, TierRule } from "./tier-records.ts";
 import { isFreeChoice, listCases } from "./tiers.ts";
 
 /** A model and the endpoints that may serve it. */
-export interface ViewedModel {
+interface ViewedModel {
   readonly model: ModelRecord;
   readonly endpoints: readonly ModelEndpoint[];
 }
@@ -19,7 +19,7 @@ export interface TierView {
 }
 
 /** A tier in the response of `GET /models`. */
-export interface PublicTier extends PublicModel {
+interface PublicTier extends PublicModel {
   /** The models of each case in order of preference. */
   readonly resolves_to: readonly { readonly when: string; readonly models: readonly string[] }[];
 }

@@ -41,7 +41,7 @@ function listHeaders(tiers: readonly TierRecord[]): readonly string[] {
 }
 
 /** A pick, and a readable description of when it applies. */
-export interface TierCase {
+interface TierCase {
   readonly when: string;
   readonly pick: TierPick;
 }

@@ -24,7 +24,7 @@ const MAX_WAITS = 2;
 /** The response header that says what the cache did. */
 const CACHE_HEADER = "x-gateway-cache";
 
-export interface AnswerCacheDeps {
+interface AnswerCacheDeps {
   readonly store: AnswerStore;
   readonly clock: Clock;
 }

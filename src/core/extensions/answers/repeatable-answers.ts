@@ -30,7 +30,7 @@ import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
 import { isBinary, replay } from "./replay.ts";
 import { RunningAnswers } from "./running-answers.ts";
 
-export interface RepeatableAnswersDeps {
+interface RepeatableAnswersDeps {
   /** Remembers who has used which idempotency key, in the database: no request is charged twice, whatever else is lost. */
   readonly claims: StoredResponseStore;
   /** Keeps the answers themselves. */

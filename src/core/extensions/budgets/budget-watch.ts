@@ -61,13 +61,13 @@ interface Reportable extends BudgetMark {
 }
 
 /** What the watch of budgets needs. */
-export interface BudgetWatchParts {
+interface BudgetWatchParts {
   readonly store: Pick<BudgetStore, "sumBudgets" | "listTopSums" | "claimMarks" | "mergeDays">;
   readonly clock: Pick<Clock, "now">;
 }
 
 /** What a comparison needs. */
-export interface CheckParts {
+interface CheckParts {
   readonly send: EventSink;
   /** Saves every cost in the store. */
   readonly drain: () => Promise<void>;

@@ -5,7 +5,7 @@ import type { Masks } from "./masks.ts";
 import type { HookSubject } from "./text-hook.ts";
 
 /** The result of checking texts. */
-export interface CheckedTexts {
+interface CheckedTexts {
   /** In the order of the guardrails, up to the first that blocks. */
   readonly findings: readonly Finding[];
   /** The texts that were changed by masks, by index. */
@@ -13,7 +13,7 @@ export interface CheckedTexts {
 }
 
 /** What texts of a request are checked with. */
-export interface CheckParts {
+interface CheckParts {
   readonly masks: Masks;
   readonly about: HookSubject;
   readonly pause: () => Promise<void>;

@@ -15,7 +15,7 @@ export type FindMatches = (text: string, from?: number) => readonly Match[];
 /** The longest text that is searched at once. A search of this length takes milliseconds. Characters. */
 export const WINDOW_CHARS = 64 * 1024;
 /** By how much the windows of a longer text overlap: matches that are shorter are found wherever they are. Characters. */
-export const OVERLAP_CHARS = 1024;
+const OVERLAP_CHARS = 1024;
 
 /**
  * Searches a text in windows and returns its matches in order, without overlaps: of two that overlap, the earlier remains, then the

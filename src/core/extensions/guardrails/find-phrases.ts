@@ -7,7 +7,7 @@ const BETWEEN_WORDS = /[^\p{L}\p{N}]+/gu;
 const INVISIBLE = /[\p{Cf}\p{Mn}]+/gu;
 
 /** Returns a text in lower case, its words separated by single spaces, without accents, punctuation and invisible characters. */
-export function normalizeWords(text: string): string {
+function normalizeWords(text: string): string {
   return text.normalize("NFKD").replace(INVISIBLE, "").toLowerCase().replace(BETWEEN_WORDS, " ");
 }
 

@@ -41,7 +41,7 @@ export interface HookGuardrail extends GuardrailBase {
 }
 
 /** The requests that a guardrail applies to. Patterns: `*` matches any characters. Null: all. */
-export interface GuardrailScope {
+interface GuardrailScope {
   /** Patterns of account ids. Requests without a key have no account and match none. */
   readonly accounts: readonly string[] | null;
   /** Patterns of key ids. */

@@ -18,7 +18,7 @@ import { type AnswerGuardrail, SearchStage } from "./search-stage.ts";
 import type { HookSubject } from "./text-hook.ts";
 
 /** What guardrails work with. */
-export interface GuardrailsDeps {
+interface GuardrailsDeps {
   readonly log: Pick<Log, "info">;
   /** Called for each request and each answer that a guardrail matches. */
   readonly onMatch: (match: GuardrailMatch) => void;

@@ -23,7 +23,7 @@ const GROUP = { entries: 16, chars: 1024 * 1024, ms: 50 } as const;
 const DELETED_AT_ONCE = 50;
 
 /** What the prompt log works with. */
-export interface PromptLogDeps {
+interface PromptLogDeps {
   readonly store: PromptLogStore;
   readonly vault: Vault;
   readonly random: Random;

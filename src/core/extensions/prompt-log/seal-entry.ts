@@ -13,7 +13,7 @@ export interface LoggedBodies {
 }
 
 /** What identifies an entry. Its ciphertext cannot be opened under another id or account. */
-export type PromptLogIdentity = Omit<PromptLogEntry, "sealed" | "ciphertext">;
+type PromptLogIdentity = Omit<PromptLogEntry, "sealed" | "ciphertext">;
 
 const DATA_KEY_BYTES = 32;
 

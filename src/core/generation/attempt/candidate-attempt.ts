@@ -23,7 +23,7 @@ interface AttemptingGeneration {
 }
 
 /** Which candidates may still follow. */
-export interface FollowingCandidates {
+interface FollowingCandidates {
   readonly hasNext: boolean;
   /** One of them is of another endpoint, and the answer is not streamed. */
   readonly hasOther: boolean;

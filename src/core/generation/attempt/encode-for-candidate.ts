@@ -132,7 +132,7 @@ function withAffinityHeader(
 }
 
 /** How a request would be sent to a candidate. */
-export interface EncodingPreview {
+interface EncodingPreview {
   readonly format: ProviderFormat;
   /** What would be left out or changed. */
   readonly warnings: readonly Warning[];

@@ -112,7 +112,7 @@ export interface GenerationSettings {
 }
 
 /** What this process knows of providers, and what operators have taken out of routing. */
-export interface RoutingState {
+interface RoutingState {
   /** The recent health of providers, models and keys. */
   readonly health: Health;
   readonly drains: Drains;
@@ -129,7 +129,7 @@ export interface RoutingState {
 }
 
 /** What accounts have of their own, and how their users are named to vendors. */
-export interface CallerState {
+interface CallerState {
   /** The accounts' own provider keys. */
   readonly byokKeys: ProviderKeyCache;
   /** The named routes of accounts. */
@@ -138,7 +138,7 @@ export interface CallerState {
 }
 
 /** The generations of this process that have not ended. */
-export interface RunningGenerations {
+interface RunningGenerations {
   /** The first `WATCH_MS` of generations, in which their clients are not watched and their timers are not set. */
   readonly beginnings: WaitList;
   /** What a shutdown cancels after its drain time. */

@@ -43,7 +43,7 @@ export const NO_HOLD: Allowance = {
 };
 
 /** The request that a hold is for. */
-export interface HeldRequest {
+interface HeldRequest {
   readonly id: string;
   readonly request: Pick<InferenceRequest, "maxTokens" | "answers" | "stream" | "promptTextBytes">;
   readonly candidates: readonly Candidate[];

@@ -15,7 +15,7 @@ interface HoldOrder {
 }
 
 /** The candidates that may be called, and what they may cost. */
-export interface Held {
+interface Held {
   readonly candidates: readonly Candidate[];
   readonly allowance: Allowance;
 }

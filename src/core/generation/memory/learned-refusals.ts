@@ -27,7 +27,7 @@ export interface LearnedRefusal extends RefusalScope {
 }
 
 /** One request that a vendor refused because of parameters, and took without them. */
-export interface RefusalSighting {
+interface RefusalSighting {
   readonly scope: RefusalScope;
   readonly parameters: ReadonlySet<string>;
   readonly accountId: string;
@@ -36,7 +36,7 @@ export interface RefusalSighting {
 }
 
 /** Requests that were sent again without a parameter. */
-export interface RefusalCount {
+interface RefusalCount {
   readonly provider: string;
   readonly parameter: string;
   readonly count: number;

@@ -21,7 +21,7 @@ export interface RecentFailure {
 }
 
 /** A failure, and the attempt that had it. */
-export interface FailedCall {
+interface FailedCall {
   readonly generationId: string;
   readonly candidate: Candidate;
   readonly failure: Failure;

@@ -12,7 +12,7 @@ export interface RequestEncoder {
 }
 
 /** A request that waits to be encoded. */
-export interface EncodeOrder {
+interface EncodeOrder {
   /** The caller's scope, see `scopeOf`; users are hashed within it. */
   readonly scope: string;
   /** Called when its turn comes; returns false if the result is no longer needed. */

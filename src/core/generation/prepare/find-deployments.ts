@@ -141,7 +141,7 @@ function modelIdOf(deployments: readonly Deployment[]): string {
  * Requires that all models are free, as for an anonymous request.
  * @throws GatewayError `authentication` for a paid model.
  */
-export function requireFree(ids: readonly string[]): void {
+function requireFree(ids: readonly string[]): void {
   const paid = ids.find((id) => !isFreeId(id.toLowerCase()));
   if (paid === undefined) return;
   fail(
@@ -166,7 +166,7 @@ interface ModelUse {
  * @throws GatewayError `invalid_model` if there is none; `model_not_allowed` or `invalid_request` if the account or the request
  * allows only BYOK keys, and none serves the model.
  */
-export function findDeployments(
+function findDeployments(
   serving: Serving,
   choice: KeyChoice,
   { id, request, field }: ModelUse,

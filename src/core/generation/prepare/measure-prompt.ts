@@ -14,7 +14,7 @@ import { isNearEdge, mayHold, windowOf } from "../../routing/plan/window.ts";
 import type { TokenCounter } from "../memory/token-counter.ts";
 
 /** The part of a request that measuring reads. */
-export type MeasuredRequest = Pick<
+type MeasuredRequest = Pick<
   InferenceRequest,
   "windowTextBytes" | "countPromptChars" | "listPromptText" | "mayHaveMedia"
 >;

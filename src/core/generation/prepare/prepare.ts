@@ -21,7 +21,7 @@ export interface PreparedRequest extends Pick<DeploymentRules, "listNeeds"> {
   readonly promptTokens: PromptTokens | null;
 }
 
-export type DeploymentsByModel = readonly (readonly Deployment[])[];
+type DeploymentsByModel = readonly (readonly Deployment[])[];
 
 /**
  * Loads what the admission of a request needs and memory lacks (BYOK keys, named routes of the account, its balance, a count of tokens),

@@ -29,7 +29,7 @@ export function beginAttempt(
 }
 
 /** What of a provider's words a record may have. */
-export interface DetailRules {
+interface DetailRules {
   /** The provider key, which is removed from them. */
   readonly secret: string | null;
   /** They may quote the request, of which nothing may be stored. */

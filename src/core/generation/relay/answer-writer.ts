@@ -11,7 +11,7 @@ export interface Sink {
 }
 
 /** The source of an answer. */
-export interface AnswerSource {
+interface AnswerSource {
   /** Returns the bytes that were received from it and wait to be passed on. */
   countBuffered(): number;
   /** Called once, when the client is given up. */

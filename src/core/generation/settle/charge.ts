@@ -52,7 +52,7 @@ export interface Charge {
 }
 
 /** What decides the price of an answer. */
-export interface Priced {
+interface Priced {
   readonly deps: Pick<GenerationDeps, "serving">;
   readonly candidate: Candidate;
   readonly record: Pick<UsageRecord, "createdAt">;
@@ -128,7 +128,7 @@ const listedEndpoint: PriceBook = (found, { tariff, endpoint }) =>
   found?.endpoint ?? tariff?.listed ?? endpoint;
 
 /** Prices of token usage, those of advisors included, and what all of it costs. Nanodollars. */
-export interface PricedWhole {
+interface PricedWhole {
   readonly prices: Prices | null;
   readonly advisors: readonly (PricedAdvisor & Pick<AdvisorRecord, "modelId">)[];
   readonly cost: number;

@@ -7,7 +7,7 @@ import { windowOf } from "../../routing/plan/window.ts";
 import { estimateUsage } from "./charge.ts";
 
 /** A vendor's count that is higher than what the request can have used. */
-export interface RejectedCount {
+interface RejectedCount {
   readonly field: "prompt_tokens" | "completion_tokens" | "searches" | "advisors" | "cost";
   readonly count: number;
   readonly bound: number;
@@ -26,7 +26,7 @@ export interface SeenAnswer {
 }
 
 /** What bounds the token usage of an answer. */
-export interface UsageBounds {
+interface UsageBounds {
   readonly request: Pick<
     InferenceRequest,
     "action" | "promptTextBytes" | "maxTokens" | "answers" | "listCharges"

@@ -4,7 +4,7 @@ import type { UsageStore } from "../../usage/reports/usage-store.ts";
 import type { LedgerStore } from "../records/ledger-store.ts";
 
 /** An inconsistency of the ledger, the generation records or the journal. */
-export interface LedgerDifference {
+interface LedgerDifference {
   /**
    * `balance`: a balance is not the sum of its transfers. `record`: a record and its transfer have different costs.
    * `quarantined`: the store rejects a record, which is therefore not charged. `damaged`: lines of the journal are damaged; what

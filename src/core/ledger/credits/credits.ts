@@ -15,7 +15,7 @@ export interface Credits {
 }
 
 /** A request to change the credits of an account. */
-export interface CreditRequest {
+interface CreditRequest {
   readonly accountId: string;
   /** Nanodollars; a correction may be negative. */
   readonly amount: number;
@@ -25,7 +25,7 @@ export interface CreditRequest {
 }
 
 /** A request for credits that may expire. */
-export interface ExpiringCreditRequest extends CreditRequest {
+interface ExpiringCreditRequest extends CreditRequest {
   /** Milliseconds since the epoch; null: never. */
   readonly expiresAt: number | null;
 }
@@ -94,7 +94,7 @@ async function findSame(store: LedgerStore, wanted: Transfer): Promise<StoredTra
 }
 
 /** A request to refund a generation. */
-export interface RefundRequest {
+interface RefundRequest {
   readonly generationId: string;
   /** Nanodollars; null: everything that was not refunded yet. */
   readonly amount: number | null;

@@ -10,7 +10,7 @@ const PAGE = 100;
 const RESERVE = "expiry of ";
 
 /** What a sweeper is made of. */
-export interface GrantSweeperParts {
+interface GrantSweeperParts {
   readonly store: Pick<LedgerStore, "listEndedGrants" | "findGrantsLeft" | "expireGrant">;
   readonly holdBook: HoldBook;
   readonly recorder: Pick<Recorder, "drain">;

@@ -18,7 +18,7 @@ import type { Transfer } from "../records/records.ts";
 import { GrantSweeper } from "./expire-grants.ts";
 
 /** What a ledger is made of. */
-export interface LedgerParts {
+interface LedgerParts {
   readonly store: LedgerStore;
   readonly holdBook: HoldBook;
   /** Drained when the store must have every cost. */

@@ -2,7 +2,7 @@ import type { RefundEntry, StoredTransfer } from "../records/ledger-store.ts";
 import type { Transfer } from "../records/records.ts";
 
 /** What the ledger has about a generation that is to be refunded. */
-export interface RefundFacts {
+interface RefundFacts {
   /** The transfer under the generation's id; null if there is none. */
   readonly charge: StoredTransfer | null;
   /** The transfer under the refund's id; null if there is none. */
@@ -14,7 +14,7 @@ export interface RefundFacts {
 }
 
 /** Whether a refund is made: the transfer to write, or why there is none. */
-export type RefundDecision =
+type RefundDecision =
   | { readonly kind: "refund"; readonly transfer: Transfer }
   | { readonly kind: "exists"; readonly transfer: StoredTransfer }
   /** Nothing was charged under that id. */

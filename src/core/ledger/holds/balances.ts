@@ -58,7 +58,7 @@ const PERIODS = 2;
 const MAX_CACHED = 100_000;
 
 /** What balances are made of. */
-export interface BalancesOptions {
+interface BalancesOptions {
   /** Accounts, and names of spending limits, that are kept in memory without a hold. */
   readonly maxCached?: number;
   /** Called when an account or a limit was evicted. It must be loaded again before the next hold, with every cost charged so far. */

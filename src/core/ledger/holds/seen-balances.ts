@@ -18,7 +18,7 @@ interface Seen {
 }
 
 /** What balances are shown from. */
-export interface SeenBalancesParts {
+interface SeenBalancesParts {
   readonly store: Pick<LedgerStore, "findBalance" | "listCreditChanges">;
   readonly now: () => number;
   /** Accounts that are kept in memory. */

@@ -33,7 +33,7 @@ interface Growth {
 }
 
 /** What a borrower works with. */
-export interface BorrowerParts {
+interface BorrowerParts {
   readonly store: Pick<MoneyLeases, "borrow" | "giveBack">;
   readonly clock: Clock;
   /** How long a hold waits for other gateways to give back what they do not need. Milliseconds. */

@@ -83,7 +83,7 @@ export interface ReturnOrder extends Pick<BorrowOrder, "ticket" | "accountId"> {
 }
 
 /** A lease of this gateway. */
-export interface HeldLease {
+interface HeldLease {
   readonly accountId: string;
   readonly name: string;
   /** What may be spent and was not saved. Nanodollars. */

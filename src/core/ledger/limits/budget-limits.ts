@@ -1,5 +1,5 @@
 import { type DayRange, dayOf } from "../../../base/time/time.ts";
-import { type BudgetRecord, isForEach } from "../../accounts/records/budget-records.ts";
+import type { BudgetRecord } from "../../accounts/records/budget-records.ts";
 import type { Spender, SpendLimit } from "../holds/hold-book.ts";
 import { daysOf } from "./spend-periods.ts";
 
@@ -93,7 +93,7 @@ function isOf(budget: BudgetRecord, value: string, spender: Spender): boolean {
 }
 
 /** A cost that one sum of a budget counts. */
-export interface BudgetCost {
+interface BudgetCost {
   readonly budget: BudgetRecord;
   readonly value: string;
   /** The day of the request, counted from the epoch. */
@@ -125,9 +125,4 @@ export function sumByBudget(
 /** Returns whether an account's requests must name their end users in records, because a budget is about them. */
 export function countsEndUsers(budgets: readonly BudgetRecord[]): boolean {
   return budgets.some(({ subject }) => subject === "end_user");
-}
-
-/** Returns the name of the one sum of a budget; null if each end user or tag has one. */
-export function soleValueOf(budget: BudgetRecord): string | null {
-  return isForEach(budget) ? null : "";
 }

@@ -9,16 +9,6 @@ const TOP = 10;
 
 type Sums = Pick<BudgetStore, "sumBudgets" | "listTopSums">;
 
-/** Returns what was spent of a budget in the period that a time is in, as far as it is stored. */
-export async function readBudgetStatus(
-  store: Sums,
-  budget: BudgetRecord,
-  now: number,
-): Promise<BudgetStatus> {
-  const [status] = await readBudgetStatuses(store, [budget], now);
-  return status as BudgetStatus;
-}
-
 /**
  * Returns the statuses of budgets, in their order. Budgets with one sum are read together; those for each end user or tag one after the
  * other, so that a page of them never reads several at the same time.

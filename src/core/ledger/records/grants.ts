@@ -92,7 +92,7 @@ const EXPIRY = "expiry:";
 const EXPIRY_ID = /^expiry:(?:\d+:)?(.*)$/s;
 
 /** A grant of which something is taken back. */
-export interface ExpiringGrant {
+interface ExpiringGrant {
   readonly id: string;
   readonly accountId: string;
   /** How many parts of it were taken back before; absent: none. */

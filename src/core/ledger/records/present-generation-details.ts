@@ -9,7 +9,7 @@ import { presentEntry } from "./present-entry.ts";
 const SHOWN_REFUNDS = 100;
 
 /** What is known about a generation besides its record. */
-export interface GenerationFacts {
+interface GenerationFacts {
   readonly names: Names;
   readonly transfers: readonly StoredTransfer[];
   /** The bodies of request and response are stored. */

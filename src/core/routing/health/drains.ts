@@ -3,7 +3,7 @@ import type { ChangeSource } from "../../gateways/change-source.ts";
 import { type Drain, type DrainStore, type DrainTarget, drainNameOf } from "./drain-store.ts";
 
 /** What drains are read from. */
-export interface DrainSources {
+interface DrainSources {
   readonly store: DrainStore;
   readonly changes: Pick<ChangeSource, "read">;
 }

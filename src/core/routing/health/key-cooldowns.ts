@@ -12,7 +12,7 @@ export interface Cooldown<Why extends string> {
 }
 
 /** Why a cooldown begins. Times in milliseconds since the epoch. */
-export interface Trouble<Why extends string> {
+interface Trouble<Why extends string> {
   readonly why: Why;
   /** The provider's `Retry-After` in milliseconds; null if it sent none. */
   readonly saidMs: number | null;

@@ -20,7 +20,7 @@ import type { PromptTokens } from "./prompt-tokens.ts";
 import { mayHold, rejectByContextWindow } from "./window.ts";
 
 /** The rules by which a request's deployments are selected. */
-export interface SelectionRules {
+interface SelectionRules {
   readonly policy: EffectivePolicy;
   /** The requested tier or named route; null if a model was requested. */
   readonly choiceId: string | null;
@@ -53,7 +53,7 @@ export interface FilteredOut {
 }
 
 /** The deployments that all filters keep. */
-export interface Selection {
+interface Selection {
   /** By model, without models that have none. */
   readonly deployments: readonly (readonly Deployment[])[];
   readonly filteredOut: readonly FilteredOut[];

@@ -1,7 +1,7 @@
 import type { ModelRecord } from "../../catalog/records/records.ts";
 
 /** How a family of tokenizers counts, in tokens per token of `o200k_base`. */
-export interface TokenizerFamily {
+interface TokenizerFamily {
   /** A lower bound for any text. */
   readonly least: number;
   /** Typical for prose and code in English. */

@@ -72,7 +72,7 @@ export function rejectByContextWindow(
 const COUNTED_LEAST = 0.98;
 
 /** The size of a prompt that is too long, and the limits that it exceeds. Tokens. */
-export interface ContextOverflow {
+interface ContextOverflow {
   /** The context window as the list of models presents it. */
   readonly limit: number;
   /** The maximum of the prompt within it. */

@@ -14,7 +14,7 @@ interface Place<Holder> {
 }
 
 /** The result of asking for a place. */
-export type PlaceVerdict<Holder> =
+type PlaceVerdict<Holder> =
   /** `displaced` must leave; null if none must. */
   | { readonly kind: "taken"; readonly displaced: Holder | null }
   | { readonly kind: "full"; readonly by: keyof typeof FEED_PLACES };

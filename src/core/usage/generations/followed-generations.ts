@@ -6,7 +6,7 @@ import type { GenerationState } from "./generation-list.ts";
 const MAX_OPEN = 1_000;
 
 /** Which generations are loaded to see what has changed. */
-export interface Selection {
+interface Selection {
   readonly ids: readonly string[];
   /** How many changed generations are left out, because there are too many. */
   readonly dropped: number;

@@ -46,7 +46,7 @@ export interface FeedBatch {
 }
 
 /** Receives the changes of generations that match a filter. */
-export interface FeedSubscriber {
+interface FeedSubscriber {
   /** Whose place it takes; null for the operator. */
   readonly owner: FeedOwner | null;
   readonly filter: GenerationFilter;
@@ -57,7 +57,7 @@ export interface FeedSubscriber {
 }
 
 /** A subscription that has begun. */
-export interface Subscription {
+interface Subscription {
   /** The time since when the subscriber gets all changes. Milliseconds since the epoch. */
   readonly since: number;
   /** Whether what came after the batch that the subscriber saw last is sent again; false: it must read the list again. */
@@ -69,7 +69,7 @@ export interface Subscription {
 export type FeedRejection = { readonly full: keyof typeof FEED_PLACES } | { readonly full: "closed" };
 
 /** What a feed is made of. */
-export interface FeedParts {
+interface FeedParts {
   readonly clock: Clock;
   readonly usage: GenerationList;
   readonly names: NameStores;

@@ -16,7 +16,7 @@ import { presentStep } from "../records/route-step.ts";
 import { presentRepairs } from "../records/work-record.ts";
 
 /** How much of a generation is shown. */
-export interface GenerationView {
+interface GenerationView {
   /** Also the answers of providers that tell something about the operator's accounts there. */
   readonly isForOperator: boolean;
 }

@@ -7,7 +7,7 @@ import { readUsage } from "./journal-entry.ts";
 const MAX_IN_MEMORY = 2_000;
 
 /** A record in the journal that the store does not have. Record and JSON are null if only the journal has them. */
-export interface WaitingRecord {
+interface WaitingRecord {
   readonly id: string;
   readonly at: JournalPosition;
   /** When this version was written. Milliseconds since the epoch. */
@@ -17,7 +17,7 @@ export interface WaitingRecord {
 }
 
 /** A waiting record that is in memory. One object with its entry, because each request has two. */
-export type WaitingEntry = WaitingRecord & RecordEntry;
+type WaitingEntry = WaitingRecord & RecordEntry;
 
 /**
  * The records that the journal has and the store does not, in the order of the journal. The first ones are also in memory; of a

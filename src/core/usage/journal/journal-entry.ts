@@ -3,7 +3,7 @@ import type { UsageRecord } from "../records/records.ts";
 import type { EntryFrame, Journal, JournalPosition } from "./journal.ts";
 
 /** A decoded journal entry, or the name of a kind that this version does not know. */
-export type JournalEntry =
+type JournalEntry =
   | { readonly kind: "usage"; readonly record: UsageRecord }
   | { readonly kind: "unknown"; readonly name: string };
 

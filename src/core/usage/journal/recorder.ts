@@ -19,7 +19,7 @@ const GROUP = 250;
 const SAVE_MS = 20_000;
 
 /** What a recorder is made of. */
-export interface RecorderParts {
+interface RecorderParts {
   readonly journal: Journal;
   readonly store: UsageStore;
   readonly clock: Clock;

@@ -67,7 +67,7 @@ export interface Recovery {
 }
 
 /** What a recovery works on. */
-export interface RecoveryParts {
+interface RecoveryParts {
   readonly journal: Journal;
   readonly store: UsageStore;
   /** The gateway that recovers, under the id that it had before it died. It has not admitted a request yet. */
@@ -102,7 +102,7 @@ export async function recoverUsage(parts: RecoveryParts): Promise<Recovery> {
 }
 
 /** What `saveJournal` did. */
-export interface SavedJournal extends Pick<Recovery, "brought" | "quarantined"> {
+interface SavedJournal extends Pick<Recovery, "brought" | "quarantined"> {
   /** The kinds of the entries that this version cannot read, by entry. */
   readonly unknown: ReadonlyMap<string, string>;
 }

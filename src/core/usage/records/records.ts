@@ -51,7 +51,7 @@ export interface AdvisorRecord extends AdvisorUsage {
 }
 
 /** The gateway that runs a generation, and until when it may. */
-export interface RecordLease {
+interface RecordLease {
   readonly gatewayId: string;
   /** Milliseconds since the epoch. A record that is still open later is abandoned, because no generation lasts longer. */
   readonly endsAt: number;

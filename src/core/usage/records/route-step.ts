@@ -1,6 +1,6 @@
 /** The kinds of named routes. */
 export const ROUTE_KINDS = ["alias", "group", "preset"] as const;
-export type RouteKind = (typeof ROUTE_KINDS)[number];
+type RouteKind = (typeof ROUTE_KINDS)[number];
 
 /** One step from a name that a client sent to the models that answer. */
 export interface RouteStep {
@@ -18,7 +18,7 @@ export interface RouteStep {
 }
 
 /** A draw of the targets of a group. */
-export interface RouteDraw {
+interface RouteDraw {
   /** Whether all requests of a session have the same draw. */
   readonly by: "session" | "request";
   /** The targets in the order in which they are used. */

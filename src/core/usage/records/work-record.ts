@@ -3,7 +3,7 @@ import type { Warning } from "../../../wire/conversation/warning.ts";
 import { recordText } from "./record-text.ts";
 
 /** A warning, as recorded. */
-export interface RecordedWarning {
+interface RecordedWarning {
   /** The field in the client's terms: `logit_bias`. Without zero data retention also its position: `messages[3].content[1]`. */
   readonly field: string;
   /** What was done about it; null under zero data retention, because it may quote the request. */
@@ -29,7 +29,7 @@ const MAX_WARNINGS = 20;
 const MAX_CHARS = 200;
 
 /** What was done for a request. */
-export interface Work {
+interface Work {
   /** Repairs of its tool calls; null if there were none. */
   readonly repairs: RepairCounts | null;
   readonly warnings: readonly Warning[];

@@ -8,7 +8,7 @@ import type { UsageGroup, UsageQuery, UsageSum } from "./report.ts";
 import { marginOfSum } from "./usage-sums.ts";
 
 /** How the lines of a report are shown: their dimensions, the names of what their ids stand for, and for whom. */
-export interface UsageView extends Pick<UsageQuery, "groups"> {
+interface UsageView extends Pick<UsageQuery, "groups"> {
   readonly names: Names;
   /** Also what providers bill to the operator, and the margin. */
   readonly isForOperator: boolean;

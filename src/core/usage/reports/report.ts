@@ -119,7 +119,7 @@ const USUAL_HOURS = 24;
 const MOST_DAYS = 366;
 
 /** What a request says about the time of a report. */
-export interface RangeInput {
+interface RangeInput {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }

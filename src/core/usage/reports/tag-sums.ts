@@ -15,7 +15,7 @@ export interface TagSumKey extends UsageSumKey {
 }
 
 /** The sum of generations that have the same dimensions and a tag. */
-export interface TagSum {
+interface TagSum {
   readonly key: TagSumKey;
   readonly counters: UsageCounters;
 }

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time/time.ts";
 
 /** Consecutive periods of the same length. */
-export interface TimeBuckets {
+interface TimeBuckets {
   /** The begin of the first period, a multiple of the length. Milliseconds since the epoch. */
   readonly fromMs: number;
   /** The end of the last period. */

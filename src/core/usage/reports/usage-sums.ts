@@ -66,7 +66,7 @@ export function sumByHour(ended: readonly UsageRecord[]): readonly HourSum[] {
 }
 
 /** Returns counters of 0. */
-export function createCounters(): UsageCounters {
+function createCounters(): UsageCounters {
   return {
     requests: 0,
     errors: 0,

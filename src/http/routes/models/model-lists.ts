@@ -16,7 +16,7 @@ import { type PreparedList, prepareTexts } from "../../context/prepared-response
 import { viewCatalog, viewServed } from "../routing/tier-views.ts";
 
 /** What of an account a list depends on. */
-export interface AccountView {
+interface AccountView {
   /** The prices that it pays; null stands for list prices. */
   readonly tariffs: Tariffs | null;
   /** Its named routes; null if it has none. */
@@ -26,7 +26,7 @@ export interface AccountView {
 const ANY_ACCOUNT: AccountView = { tariffs: null, own: null };
 
 /** The responses of `GET models`. Each is rendered once per day for the served models, because prices may change with the day. */
-export interface ModelLists {
+interface ModelLists {
   /** The whole catalog. */
   all(): Promise<PreparedList>;
   /** The served models that a policy allows, as an account sees them. */

@@ -47,7 +47,7 @@ export const CatalogEndpointView = z.object({
   prices: z.array(PriceRowView).describe("Price rows by day, then by prompt length."),
 });
 
-export type CatalogEndpoint = z.infer<typeof CatalogEndpointView>;
+type CatalogEndpoint = z.infer<typeof CatalogEndpointView>;
 type PriceRow = z.infer<typeof PriceRowView>;
 
 /** Presents an endpoint of a model with its health and its price rows. */

@@ -59,7 +59,7 @@ export const CatalogModelView = z
   })
   .meta({ id: "CatalogModel", description: "A model of the catalog, served or not." });
 
-export type CatalogModel = z.infer<typeof CatalogModelView>;
+type CatalogModel = z.infer<typeof CatalogModelView>;
 
 /** What a model of the catalog is presented with. */
 export interface ModelSources {

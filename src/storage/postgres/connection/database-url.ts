@@ -3,10 +3,10 @@ import { userInfo } from "node:os";
 
 /** The modes of TLS, as libpq names them. */
 const TLS_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
-export type TlsMode = (typeof TLS_MODES)[number];
+type TlsMode = (typeof TLS_MODES)[number];
 
 /** How connections are encrypted. */
-export interface DatabaseTls {
+interface DatabaseTls {
   readonly mode: TlsMode;
   /** Files in PEM, by the parameter that named them: certificates of authorities, of the client, and its key. */
   readonly files: Readonly<Partial<Record<"sslrootcert" | "sslcert" | "sslkey", string>>>;

@@ -50,7 +50,7 @@ interface BalanceRow {
 }
 
 /** Locks the balance of an account, which is created if it has none, before all rows of its limits and budgets. */
-export async function lockBalance(sql: SqlRunner, accountId: string): Promise<Leased> {
+async function lockBalance(sql: SqlRunner, accountId: string): Promise<Leased> {
   const find = () => sql.run<BalanceRow>(LOCK_BALANCE, [accountId]);
   let [row] = await find();
   if (row === undefined) {

@@ -20,7 +20,7 @@ import { sumSpending } from "./sum-spending.ts";
 import { CHARGE_COLUMNS, CREDIT_COLUMNS, findTransfer, writeTransfer } from "./transfers.ts";
 
 /** The connections of a ledger. */
-export interface LedgerConnections {
+interface LedgerConnections {
   readonly database: Postgres;
   /** Connections whose statements may take minutes: a check reads every transfer. */
   readonly maintenance: Postgres;

@@ -25,7 +25,7 @@ export async function findTransfer(sql: SqlRunner, id: string): Promise<StoredTr
 }
 
 /** What an account has, as its row in `balances` says. Nanodollars. */
-export interface LockedBalance {
+interface LockedBalance {
   readonly amount: number;
   readonly leased: number;
   readonly credited: number;

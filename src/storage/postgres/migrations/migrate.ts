@@ -8,7 +8,7 @@ import { MIGRATIONS } from "./list.ts";
 import type { Migration } from "./migration.ts";
 
 /** What `migratePostgres` has done. */
-export interface MigrationReport {
+interface MigrationReport {
   /** The names of the steps that this call has applied, in order. */
   readonly applied: readonly string[];
   /** The schema version of the database afterwards. Higher than `known` if a newer version of the gateway has migrated it. */
@@ -18,7 +18,7 @@ export interface MigrationReport {
 }
 
 /** Thrown when the database lacks steps of this program. */
-export class OlderSchemaError extends Error {}
+class OlderSchemaError extends Error {}
 
 /** Thrown when the database was migrated by a version of the gateway that this one cannot share it with. */
 export class NewerSchemaError extends Error {}

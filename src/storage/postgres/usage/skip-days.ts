@@ -28,7 +28,7 @@ const MAX_STEPS = 8;
 const LATEST_DAY = 2_000_000;
 
 /** Where a list goes on. */
-export interface ListPosition {
+interface ListPosition {
   /** The list goes on before this id; null: from the newest generation on. */
   readonly before: string | null;
   /** No generation that may still be listed matches. */

@@ -28,7 +28,7 @@ interface RecordRow {
 }
 
 /** What the stores of generations and of the ledger need. */
-export interface LedgerDatabase {
+interface LedgerDatabase {
   readonly database: Postgres;
   /** Returns the identity under which a gateway writes; null, or absent: a command, which is not bound to an epoch. */
   readonly identity?: () => GatewayIdentity | null;

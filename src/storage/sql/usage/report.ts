@@ -25,7 +25,7 @@ import {
 } from "./columns.ts";
 
 /** A statement and its parameters. */
-export interface Statement {
+interface Statement {
   readonly text: string;
   readonly values: (string | number)[];
 }

@@ -14,7 +14,7 @@ export interface FileLock {
 }
 
 /** Exclusive access of one gateway to a data directory. */
-export interface DataDirLock extends FileLock {
+interface DataDirLock extends FileLock {
   /** Returns the id of the gateway that the data directory belongs to: `initialId` at its first start. */
   gatewayId(initialId: string): string;
 }

@@ -12,7 +12,7 @@ export interface SqliteSchema {
 }
 
 /** What a program makes of the tables of a file or a backup. `known` is the number of its own steps. */
-export type SchemaFit = "older" | "same" | "newer" | "incompatible";
+type SchemaFit = "older" | "same" | "newer" | "incompatible";
 
 /** Returns how the tables relate to those of this program. It shares `newer` ones, and rejects those that are `incompatible`. */
 export function compareSchema(

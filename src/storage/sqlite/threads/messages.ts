@@ -20,7 +20,7 @@ export interface CallMessage {
 }
 
 /** Closes the database after the calls before. */
-export interface CloseMessage {
+interface CloseMessage {
   readonly kind: "close";
 }
 

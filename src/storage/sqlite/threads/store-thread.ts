@@ -4,7 +4,7 @@ import type { Clock, Timer } from "../../../base/time/clock.ts";
 import { type CallFailure, packArguments, type ThreadAnswer, type ThreadMessage } from "./messages.ts";
 
 /** A running thread of a database. */
-export interface ThreadPort {
+interface ThreadPort {
   post(message: ThreadMessage): void;
   /** Sets whether the thread keeps the process alive. */
   hold(isNeeded: boolean): void;
@@ -36,7 +36,7 @@ export interface StoreThreadLimits {
 }
 
 /** What a thread is made of. */
-export interface StoreThreadParts {
+interface StoreThreadParts {
   readonly dataDir: string;
   readonly isReader: boolean;
   readonly limits: StoreThreadLimits;
@@ -50,14 +50,14 @@ const PAUSE_MS = 1_000;
 const CLOSE_MS = 5_000;
 
 /** A method of a store with its arguments. */
-export interface StoreCall {
+interface StoreCall {
   readonly store: string;
   readonly method: string;
   readonly args: readonly unknown[];
 }
 
 /** A failure in a thread, with the code of SQLite. */
-export class ThreadCallError extends Error {
+class ThreadCallError extends Error {
   constructor(
     message: string,
     readonly code: string | undefined,

@@ -10,7 +10,7 @@ import {
 } from "./store-thread.ts";
 
 /** What stores in threads are made of. */
-export interface ThreadedStoresParts {
+interface ThreadedStoresParts {
   readonly dataDir: string;
   /** Measures how long callers wait. */
   readonly clock: Clock;

@@ -17,7 +17,7 @@ import { markPrompt } from "./mark-prompt.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
 /** How a request is sent to its provider. */
-export interface MessagesTarget {
+interface MessagesTarget {
   readonly provider: {
     readonly model: Pick<ModelTarget, "name">;
     /** Fields that it rejects. */

@@ -200,7 +200,7 @@ function relayFinishOf({ reason, native }: Finish): RelayFinish {
 }
 
 /** The client and the generation that an answer is encoded for. */
-export interface AnswerRecipient {
+interface AnswerRecipient {
   readonly codec: Pick<ClientCodec, "encodeAnswer">;
   readonly identity: RelayIdentity;
   readonly asked: AskedFor;

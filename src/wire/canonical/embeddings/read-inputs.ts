@@ -4,7 +4,7 @@ import { rejectField } from "../../../base/failures/errors.ts";
 export type TextInput = string | readonly number[];
 
 /** The field that holds inputs, and its bounds. */
-export interface InputField {
+interface InputField {
   readonly name: string;
   /** The most inputs of one request. */
   readonly most: number;

@@ -14,7 +14,7 @@ import {
 } from "../../json/scan.ts";
 
 /** Where a format's answer holds its vectors. */
-export interface VectorPath {
+interface VectorPath {
   /** The path of member names to the list. */
   readonly path: readonly string[];
   /** The member of an element that holds the vector; null: the element is the vector. */
@@ -22,7 +22,7 @@ export interface VectorPath {
 }
 
 /** The vectors of an answer as JSON and its other fields, or its error. */
-export type ListedVectors =
+type ListedVectors =
   | { readonly kind: "vectors"; readonly vectors: readonly string[]; readonly rest: Fields }
   | { readonly kind: "error"; readonly error: VendorError };
 

@@ -27,14 +27,14 @@ interface ClientTool {
 export type RenamedTools = ReadonlyMap<string, ClientTool>;
 
 /** A request whose tools the target accepts, and how its answer is mapped back. */
-export interface FlatRequest {
+interface FlatRequest {
   readonly request: ConversationRequest;
   readonly renamed: RenamedTools;
   readonly warnings: readonly Warning[];
 }
 
 /** The properties of a target that decide how tools are flattened. */
-export interface ToolTarget {
+interface ToolTarget {
   readonly format: Pick<FormatTraits, "tools">;
   /** The host supports tools of type `custom`, if the format has them. */
   readonly takesCustomTools: boolean;

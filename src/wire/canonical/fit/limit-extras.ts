@@ -5,14 +5,14 @@ import type { ConversationRequest, Message, Tool } from "../model/request.ts";
 import { isEmptyValue } from "./list-lost-fields.ts";
 
 /** A request limited to the fields that a vendor accepts. */
-export interface LimitedRequest {
+interface LimitedRequest {
   readonly request: ConversationRequest;
   /** Warnings for dropped fields of the request and its messages. Dropped fields of single parts are not reported. */
   readonly warnings: readonly Warning[];
 }
 
 /** The fields that a vendor accepts besides those of the canonical model. */
-export interface KnownFields {
+interface KnownFields {
   readonly ofRequest: ReadonlySet<string>;
   readonly ofMessages: ReadonlySet<string>;
 }

@@ -12,7 +12,7 @@ import type { Extras, NativePart, Part, ToolCallPart, ToolResultPart } from "../
 import type { ConversationRequest, Message } from "../model/request.ts";
 
 /** A request whose tool calls the target accepts; `repair` is null if nothing had to change. */
-export interface RepairedConversation {
+interface RepairedConversation {
   readonly request: ConversationRequest;
   readonly repair: Repair | null;
 }

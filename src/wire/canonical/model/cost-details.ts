@@ -1,7 +1,7 @@
 import type { UsageReport } from "./format.ts";
 
 /** The costs of a report that `cost_details` of a client API has. */
-export type CostReport = Pick<
+type CostReport = Pick<
   UsageReport,
   "upstreamInferenceCost" | "upstreamPromptCost" | "upstreamCompletionCost"
 >;

@@ -8,7 +8,7 @@ interface HasExtras {
 }
 
 /** Writes and reads the `Extras` of one format. What another format wrote is invisible to it. */
-export interface FormatExtras {
+interface FormatExtras {
   /** Returns the extras as a member to spread; nothing where there are neither fields nor spellings. */
   keepExtras(fields: Fields, spelling?: Fields): HasExtras;
   /** Returns a copy of the thing with extras, or the thing itself where there is nothing to keep. */

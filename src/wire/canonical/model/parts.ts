@@ -93,7 +93,7 @@ export type MediaSource =
   | { readonly kind: "file-id"; readonly id: string; readonly store: FileStore };
 
 /** The vendors whose files requests refer to by id. OpenAI has one store for all of its formats. */
-export type FileStore = "openai" | "anthropic" | "google";
+type FileStore = "openai" | "anthropic" | "google";
 
 /**
  * A part of the model's reasoning. Several parts that a vendor groups (summaries and an encrypted part) have the same `id` and are
@@ -189,7 +189,7 @@ export interface NativePart extends PartBase {
 }
 
 /** The plain form of a call that only one format has. */
-export interface HostedCall {
+interface HostedCall {
   readonly id: string;
   readonly name: string;
   /** JSON. */

@@ -168,7 +168,7 @@ export interface TurnNames {
 }
 
 /** Reads answers that are forwarded unchanged, and may be audio or plain text. */
-export interface ForwardedAnswers {
+interface ForwardedAnswers {
   /** Whether body and answer are JSON or events in UTF-8. Others are neither logged nor given again. */
   readonly isText: { readonly body: boolean; readonly answer: boolean };
   /** Returns a relay for a streamed answer. */

@@ -10,7 +10,7 @@ export type ReadHeader = Pick<Headers, "get">;
 export const NO_HEADERS: ReadHeader = { get: () => null };
 
 /** The fields of a body that may identify its conversation, not validated; undefined where absent. */
-export interface BodyHints {
+interface BodyHints {
   readonly sessionId: unknown;
   readonly promptCacheKey: unknown;
   /** The id from a field that only one client API has. */

@@ -115,7 +115,7 @@ export function readRequestTexts(
  * Finds the texts of a body or an answer that is JSON, as `readRequestTexts`.
  * @throws as `readRequestTexts`.
  */
-export function readJsonTexts(bytes: Buffer): BodyTexts {
+function readJsonTexts(bytes: Buffer): BodyTexts {
   return rejectInvalidJson(() => {
     const finder = new TextFinder(bytes.toString("latin1"), null);
     finder.body();

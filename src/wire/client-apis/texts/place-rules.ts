@@ -137,7 +137,7 @@ export function isNumberText(mode: Mode, name: string): boolean {
 }
 
 /** What a string of the API is. `data`: media in base64. `opaque`: what only its vendor reads. */
-export type StringKind = "text" | "word" | "id" | "data" | "opaque";
+type StringKind = "text" | "word" | "id" | "data" | "opaque";
 
 /** Returns what a string is by the name of its member; its value must still have that form. */
 export function kindOf(name: string): StringKind {

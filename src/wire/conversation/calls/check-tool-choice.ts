@@ -21,7 +21,7 @@ export interface OfferedTool {
 }
 
 /** The tools that a request offers. */
-export interface OfferedTools {
+interface OfferedTools {
   readonly tools: readonly OfferedTool[];
   /** The model may call further tools, whose names the request does not have: those of a server, or that a search has found. */
   readonly hasMore: boolean;

@@ -27,7 +27,7 @@ export interface Matches {
 }
 
 /** A result that may answer several calls or none. */
-export interface UnclearResult {
+interface UnclearResult {
   /** The index of its message. */
   readonly at: number;
   /** The number of calls without a result. */

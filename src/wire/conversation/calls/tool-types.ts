@@ -58,7 +58,7 @@ const OF_MESSAGES_HOSTS = [
 ];
 
 /** The types of tools that a client API knows. */
-export type ToolTypes = ReadonlySet<string>;
+type ToolTypes = ReadonlySet<string>;
 
 export const CHAT_TOOL_TYPES: ToolTypes = new Set([...OF_CLIENTS, ...OF_CHAT_HOSTS]);
 export const RESPONSES_TOOL_TYPES: ToolTypes = new Set([...OF_CLIENTS, ...OF_RESPONSES_HOSTS]);

@@ -5,7 +5,7 @@ const TOOL_FIELDS = ["tools", "tool_choice", "parallel_tool_calls"] as const;
 type FieldReader = (field: string) => "absent" | "empty" | "filled";
 
 /** Nothing is left out. */
-export const NO_FIELDS: ReadonlySet<string> = new Set();
+const NO_FIELDS: ReadonlySet<string> = new Set();
 
 /**
  * Returns the fields about tools that are not sent, because the request has no tools: `tools` that is empty, and the choice among them.

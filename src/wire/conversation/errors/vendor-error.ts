@@ -30,7 +30,7 @@ export interface VendorError {
   readonly retryAfterS: number | null;
 }
 
-export type VendorErrorMeaning =
+type VendorErrorMeaning =
   /** The request is invalid. */
   | "bad_request"
   | "context_overflow"

@@ -60,7 +60,7 @@ export function checkChatRequest(text: string, root: JsonNode): CheckedCalls {
 }
 
 /** The tool calls of a request that was checked. */
-export interface CheckedCalls {
+interface CheckedCalls {
   /** A message has the role `tool`. */
   readonly hasResults: boolean;
   /** It is certain that each call has its result where all hosts expect it (`AnsweredCalls`). So it is if there are no calls. */

@@ -27,7 +27,7 @@ export interface EventParts {
 }
 
 /** A text that was copied. */
-export interface CopiedEvent {
+interface CopiedEvent {
   /** Where the next event begins. */
   readonly next: number;
   readonly textBytes: number;

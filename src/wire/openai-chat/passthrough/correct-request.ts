@@ -8,7 +8,7 @@ import { MAX_NAME_CHARS } from "../traits.ts";
 import { MARKS } from "./request-shape.ts";
 
 /** Edits after which all hosts accept a request's tools, calls and images. */
-export interface Corrections {
+interface Corrections {
   /** After they are applied, nothing is left to correct. */
   readonly splices: readonly Splice[];
   /** The request has tools or calls of type `custom`. */

@@ -46,7 +46,7 @@ export interface ChatTarget {
 }
 
 /** What replaces parts of a request. */
-export interface ChatChanges {
+interface ChatChanges {
   /** The reasoning fields that replace the client's; null: the client's are kept. */
   readonly reasoning: Fields | null;
   /** The repair of its tool calls; null: none is needed. */
@@ -116,7 +116,7 @@ interface ScannedBody {
 }
 
 /** What is edited in the requests to one provider. */
-export interface ProviderEdits {
+interface ProviderEdits {
   /** The provider's name of the model, as JSON. */
   readonly model: string;
   /** Fields that the provider does not get. */

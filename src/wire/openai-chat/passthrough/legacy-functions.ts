@@ -34,7 +34,7 @@ export function replaceLegacyFunctions(
   };
 }
 
-export interface LegacyReplacement {
+interface LegacyReplacement {
   readonly splices: readonly Splice[];
   /** The client only knows functions, so its answer must use `function_call`. */
   readonly usesFunctions: boolean;

@@ -5,7 +5,7 @@ import type { ToolCallTracker } from "../tool-call-tracker.ts";
 import { listCalls, nameOf, type ToolCallOut, textOf } from "../tool-calls.ts";
 
 /** The client's version of a vendor's delta. */
-export interface RelayedDelta {
+interface RelayedDelta {
   /** The client's delta; null where there is nothing to send. */
   readonly delta: Fields | null;
   /** Whether it has any content for a person or an agent. */

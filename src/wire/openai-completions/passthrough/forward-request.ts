@@ -18,7 +18,7 @@ import {
 import type { ScannedCompletion } from "./scan-request.ts";
 
 /** How a request is sent to its provider. */
-export interface CompletionTarget extends Pick<ChatTarget, "maxTokens" | "hashUser"> {
+interface CompletionTarget extends Pick<ChatTarget, "maxTokens" | "hashUser"> {
   readonly provider: Pick<ChatProvider, "model" | "noStreamOptions" | "renames" | "refusedFields">;
 }
 

@@ -16,7 +16,7 @@ export interface DeltaPattern {
 }
 
 /** An event that matches a pattern. */
-export interface KnownDelta {
+interface KnownDelta {
   readonly sequence: number;
   /** Its text, escaped as in the JSON. */
   readonly escaped: string;

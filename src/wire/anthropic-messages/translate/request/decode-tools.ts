@@ -28,7 +28,7 @@ function decodeTool(tool: Fields | null, field: string): Tool {
   return { kind: "function", name, description, parameters, strict, ...cache, ...makeExtras(take.rest()) };
 }
 
-export interface ToolChoiceReading {
+interface ToolChoiceReading {
   readonly toolChoice: ToolChoice | null;
   readonly parallelToolCalls: boolean | null;
   /** The other fields of `tool_choice`, which are written over the encoded ones. */

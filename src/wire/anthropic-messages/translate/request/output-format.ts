@@ -23,7 +23,7 @@ function readFormat(value: unknown): OutputFormat | null {
 }
 
 /** The output format of a request. */
-export interface EncodedOutputFormat {
+interface EncodedOutputFormat {
   /** `output_config.format`. */
   readonly format: Fields | null;
   /** An instruction for the system prompt, if the API has no field for the format. */

@@ -35,7 +35,7 @@ export interface EncodedThinking {
 }
 
 /** What else the reasoning fields depend on. */
-export interface ThinkingContext {
+interface ThinkingContext {
   readonly target: ModelTarget;
   readonly maxTokens: number;
   /** A tool must be called, which this API rejects while the model thinks. */

@@ -1,7 +1,7 @@
 import { assignFields, asText, type Fields } from "../../../json/fields.ts";
 
 /** A reasoning detail and the entries it was joined from. */
-export interface JoinedDetail {
+interface JoinedDetail {
   readonly detail: Fields;
   readonly pieces: readonly Fields[];
   /** The index of the first entry. */

@@ -2,7 +2,7 @@ import type { MediaSource } from "../../../canonical/model/parts.ts";
 import type { Fields } from "../../../json/fields.ts";
 
 /** The source of a media part, and its spelling where that is unusual. */
-export interface ReadSource {
+interface ReadSource {
   readonly source: MediaSource;
   readonly spelling: Fields;
 }

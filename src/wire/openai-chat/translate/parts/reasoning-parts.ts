@@ -9,7 +9,7 @@ import { encodeSignatureDetail, signsCall } from "./signatures.ts";
 import { attachSignature, spellSignatureDetail } from "./tool-call-parts.ts";
 
 /** The reasoning of a message, and its calls with the thought signatures that came among the reasoning. */
-export interface ReadReasoning {
+interface ReadReasoning {
   readonly parts: readonly ReasoningPart[];
   readonly calls: readonly Part[];
   /** Fields of the message that the parts now represent. */

@@ -67,7 +67,7 @@ export function encodeStart(identity: AnswerIdentity, echo: Fields): Record<stri
 }
 
 /** What is known of a response at its end. */
-export interface Outcome {
+interface Outcome {
   readonly output: readonly Fields[];
   readonly finish: Finish | null;
   readonly serviceTier: string | null;

@@ -23,7 +23,7 @@ import {
 } from "./write-parts.ts";
 
 /** An event of the answer's one choice, except its finish. */
-export type ItemEvent = Extract<AnswerEvent, { kind: "part-start" | "part-delta" | "part-end" | "logprobs" }>;
+type ItemEvent = Extract<AnswerEvent, { kind: "part-start" | "part-delta" | "part-end" | "logprobs" }>;
 
 interface OpenPart {
   readonly item: OpenItem;

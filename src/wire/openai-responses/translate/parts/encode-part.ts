@@ -9,7 +9,7 @@ import { encodeCitation } from "./citations.ts";
 import { readSpelling } from "./extras.ts";
 
 /** The type of a text: `input_text` of users and tools, `output_text` of the model. */
-export type TextType = "input_text" | "output_text";
+type TextType = "input_text" | "output_text";
 
 /** Encodes a part; null if this format has no form for it. */
 export function encodePart(part: Part, textType: TextType): Fields | null {

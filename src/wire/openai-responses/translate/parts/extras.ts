@@ -5,7 +5,7 @@ import { type Fields, omit } from "../../../json/fields.ts";
  * How a message, part or tool was spelled in this format, and its unknown fields. Of a part, `item` are the other fields of its
  * item, and only on the item's first part; `part` are the other fields of its own object.
  */
-export interface Spelling {
+interface Spelling {
   readonly item?: Fields;
   readonly part?: Fields;
   /** It belongs to the item of the part before it. */

@@ -5,7 +5,7 @@ import { separateCalls, separateTools } from "../parts/namespaces.ts";
 import { decodeTools } from "./decode-tools.ts";
 
 /** The type of an item that adds tools to those of the request. */
-export const ADDED_TOOLS = "additional_tools";
+const ADDED_TOOLS = "additional_tools";
 
 /**
  * Moves tools that items of the input add to the list of tools, for hosts that do not know such items. They are added in their order, so
