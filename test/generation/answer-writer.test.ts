@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createUnreadAnswers } from "../../src/core/generation/memory/unread-answers.ts";
-import { AnswerWriter, WHOLE_ANSWER } from "../../src/core/generation/relay/answer-writer.ts";
+import { ClientWriter, WHOLE_ANSWER } from "../../src/core/generation/relay/answer-writer.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
@@ -47,7 +47,7 @@ class TestSink {
 function open(fills: () => boolean) {
   const clock = createTestClock();
   const sink = new TestSink(fills);
-  const writer = new AnswerWriter(sink, createUnreadAnswers(clock, SILENCE_MS, 1_000_000_000), WHOLE_ANSWER);
+  const writer = new ClientWriter(sink, createUnreadAnswers(clock, SILENCE_MS, 1_000_000_000), WHOLE_ANSWER);
   return { clock, sink, writer };
 }
 

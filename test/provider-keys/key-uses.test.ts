@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { StoreHealth } from "../../src/base/failures/store-health.ts";
 import { createProviderKeyCache } from "../../src/core/provider-keys/provider-key-cache.ts";
-import type { KeyUse } from "../../src/core/provider-keys/records.ts";
+import type { ProviderKeyUse } from "../../src/core/provider-keys/records.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 /** A cache over a store that saves uses so. */
-function createCache(recordKeyUses: (uses: readonly KeyUse[]) => Promise<void>) {
+function createCache(recordKeyUses: (uses: readonly ProviderKeyUse[]) => Promise<void>) {
   return createProviderKeyCache({
     store: { listProviderKeys: async () => [], providerKeyRevision: async () => 0, recordKeyUses },
     health: new StoreHealth({ clock: createTestClock(), maxStalenessMs: 60_000 }),
@@ -16,7 +16,7 @@ function createCache(recordKeyUses: (uses: readonly KeyUse[]) => Promise<void>) 
 
 /** A cache over a store whose writes end when the test releases them. */
 function createSlowCache() {
-  const stored: KeyUse[] = [];
+  const stored: ProviderKeyUse[] = [];
   const gates: PromiseWithResolvers<void>[] = [];
   const cache = createCache(async (uses) => {
     const gate = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ function never(): never {
   throw new Error("not in this test");
 }
 
-const failed: KeyUse = { id: "pkey_1", usedAt: 5, error: { message: "gone", at: 5 } };
+const failed: ProviderKeyUse = { id: "pkey_1", usedAt: 5, error: { message: "gone", at: 5 } };
 
 describe("the last use of a provider key", () => {
   test("is stored once saveUses resolves, also if another call was saving it already", async () => {

@@ -1,22 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { TransportError } from "../../src/core/deployments/transport.ts";
-import { Answer } from "../../src/providers/http1/answer.ts";
+import { HttpAnswer } from "../../src/providers/http1/answer.ts";
 import { DEFAULT_BOUNDS } from "../../src/providers/http1/bounds.ts";
 import { ResponseHead } from "../../src/providers/http1/response-head.ts";
 
 const SOURCE = { pause() {}, resume() {} };
 const MOST = 1_000_000;
 
-function answerOf(): Answer {
+function answerOf(): HttpAnswer {
   const head = new ResponseHead(DEFAULT_BOUNDS);
   head.read(new Uint8Array(Buffer.from("HTTP/1.1 200 OK\r\n\r\n")), 0);
-  return new Answer(head, SOURCE, DEFAULT_BOUNDS);
+  return new HttpAnswer(head, SOURCE, DEFAULT_BOUNDS);
 }
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text));
 
-async function readAll(answer: Answer): Promise<string> {
+async function readAll(answer: HttpAnswer): Promise<string> {
   const pieces: Uint8Array[] = [];
   for (let piece = await answer.read(); piece !== null; piece = await answer.read()) pieces.push(piece);
   return Buffer.concat(pieces).toString();
@@ -30,7 +30,7 @@ describe("the body of an answer", () => {
         fc.string({ unit: "binary", maxLength: 9_000 }),
         margins,
         async (text, [before, after]) => {
-          const push = (answer: Answer) => {
+          const push = (answer: HttpAnswer) => {
             const bytes = bytesOf(`${"x".repeat(before)}${text}${"x".repeat(after)}`);
             if (bytes.length > before + after) answer.push(bytes, before, bytes.length - after);
             answer.end();

@@ -7,7 +7,7 @@ import { openDatabase } from "../../src/storage/sqlite/connection/database.ts";
 import type { SqliteStores } from "../../src/storage/sqlite/stores.ts";
 import type { ThreadMessage } from "../../src/storage/sqlite/threads/messages.ts";
 import { startStoreWorker } from "../../src/storage/sqlite/threads/start-store-worker.ts";
-import { StoreThread, type ThreadEvents } from "../../src/storage/sqlite/threads/store-thread.ts";
+import { StoreThread, type StoreThreadEvents } from "../../src/storage/sqlite/threads/store-thread.ts";
 import {
   createThreadedStores,
   type ThreadedStores,
@@ -143,7 +143,7 @@ describe("a thread of SQLite", () => {
   /** A thread that answers when the test says so. */
   function createSite(limits: Partial<typeof LIMITS> = {}) {
     const clock = createTestClock();
-    const started: { events: ThreadEvents; messages: ThreadMessage[]; isStopped: boolean }[] = [];
+    const started: { events: StoreThreadEvents; messages: ThreadMessage[]; isStopped: boolean }[] = [];
     const thread = new StoreThread({
       dataDir: "nowhere",
       isReader: true,

@@ -7,7 +7,7 @@ import { formatReference, mayBeSecret, type Reference } from "./expand-reference
 import type { LiveConfig } from "./live-config.ts";
 import { isSecretSetting, MASK, maskAddress, maskConfig } from "./print-config.ts";
 import { type Environment, readFirst } from "./read-provider-keys.ts";
-import { readSchema, type Schema } from "./schema-paths.ts";
+import { type ConfigSchema, readSchema } from "./schema-paths.ts";
 
 /** What the settings are listed from. */
 interface SettingSources {
@@ -55,14 +55,14 @@ function listAll({ live, environment, providers }: SettingSources): readonly Lis
   ];
 }
 
-function providerSchema(schema: Schema | undefined): Schema {
+function providerSchema(schema: ConfigSchema | undefined): ConfigSchema {
   const { additionalProperties } = schema ?? {};
   return typeof additionalProperties === "object" ? additionalProperties : {};
 }
 
 interface Member {
   readonly path: readonly string[];
-  readonly schema: Schema;
+  readonly schema: ConfigSchema;
   readonly value: unknown;
 }
 
@@ -131,7 +131,7 @@ function listVariables(
     config,
     environment,
     field,
-  }: Pick<SettingSources, "environment"> & { readonly config: Config; readonly field: Schema },
+  }: Pick<SettingSources, "environment"> & { readonly config: Config; readonly field: ConfigSchema },
 ): readonly Listed[] {
   const { api_keys, base_url, parts: configured } = config.providers[slug] ?? {};
   const find = (names: readonly string[]) => names.find((name) => readFirst(environment, [name]) !== null);

@@ -3,42 +3,45 @@ import type { ConfigPath } from "./config-error.ts";
 import { configSchema, NEEDS_RESTART } from "./config-schema.ts";
 
 /** The part of JSON Schema that describes the configuration. */
-export interface Schema {
+export interface ConfigSchema {
   readonly type?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly description?: string;
   readonly [NEEDS_RESTART]?: boolean;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema | boolean;
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, ConfigSchema>>;
+  readonly additionalProperties?: ConfigSchema | boolean;
+  readonly items?: ConfigSchema;
+  readonly anyOf?: readonly ConfigSchema[];
+  readonly oneOf?: readonly ConfigSchema[];
 }
 
-let known: Schema | null = null;
+let known: ConfigSchema | null = null;
 
 /** Returns the schema of the configuration. */
-export function readSchema(): Schema {
-  known ??= z.toJSONSchema(configSchema, { io: "input" }) as Schema;
+export function readSchema(): ConfigSchema {
+  known ??= z.toJSONSchema(configSchema, { io: "input" }) as ConfigSchema;
   return known;
 }
 
 /** Returns the schemas that the value at a path may have: several if there are alternatives, none for an unknown path. */
-export function schemasAt(path: ConfigPath): readonly Schema[] {
+export function schemasAt(path: ConfigPath): readonly ConfigSchema[] {
   let found = alternativesOf(readSchema());
   for (const part of path) found = found.flatMap((schema) => memberOf(schema, part));
   return found;
 }
 
-function memberOf({ properties = {}, additionalProperties, items }: Schema, part: PropertyKey): Schema[] {
+function memberOf(
+  { properties = {}, additionalProperties, items }: ConfigSchema,
+  part: PropertyKey,
+): ConfigSchema[] {
   const name = String(part);
-  if (Object.hasOwn(properties, name)) return alternativesOf(properties[name] as Schema);
+  if (Object.hasOwn(properties, name)) return alternativesOf(properties[name] as ConfigSchema);
   if (typeof additionalProperties === "object") return alternativesOf(additionalProperties);
   return items === undefined ? [] : alternativesOf(items);
 }
 
-function alternativesOf(schema: Schema): Schema[] {
+function alternativesOf(schema: ConfigSchema): ConfigSchema[] {
   const { anyOf, oneOf } = schema;
   const alternatives = anyOf ?? oneOf;
   return alternatives === undefined ? [schema] : alternatives.flatMap(alternativesOf);

@@ -1,6 +1,6 @@
 import type { CatalogData, ModelEndpoint, ModelRecord } from "../../core/catalog/records/records.ts";
 import { routeNameSchema } from "../../core/named-routes/route-schema.ts";
-import type { Deployment, ImportedLimits, RouteTarget } from "./deployment.ts";
+import type { ImportedDeployment, ImportedLimits, RouteTarget } from "./deployment.ts";
 import type { ImportReport, SourcePath } from "./import-report.ts";
 import { type ProviderDraft, ProviderPlacer } from "./place-providers.ts";
 import type { References } from "./references.ts";
@@ -17,7 +17,7 @@ interface RouteDraft {
   readonly name: string;
   readonly targets: readonly RouteTarget[];
   /** Used if all targets fail, in this order. */
-  readonly fallbacks: readonly Deployment[];
+  readonly fallbacks: readonly ImportedDeployment[];
 }
 
 interface AliasDraft {
@@ -32,7 +32,7 @@ interface Served {
 }
 
 interface OwnModel {
-  readonly deployment: Deployment;
+  readonly deployment: ImportedDeployment;
   readonly slug: string;
   readonly id: string;
 }
@@ -46,8 +46,8 @@ export class ConfigDraft {
   private readonly providers: ProviderPlacer;
   private readonly served = new Map<string, Served>();
   private readonly ids: ReadonlySet<string>;
-  private readonly slugs = new Map<Deployment, string | null>();
-  private readonly modelIds = new Map<Deployment, string>();
+  private readonly slugs = new Map<ImportedDeployment, string | null>();
+  private readonly modelIds = new Map<ImportedDeployment, string>();
   private readonly routes: RouteDraft[] = [];
   private readonly aliases: AliasDraft[] = [];
   private readonly namedRoutes: Record<string, Section> = {};
@@ -68,7 +68,7 @@ export class ConfigDraft {
   }
 
   /** Adds a deployment's provider and key. Returns whether it can be called. */
-  addDeployment(deployment: Deployment): boolean {
+  addDeployment(deployment: ImportedDeployment): boolean {
     if (!this.slugs.has(deployment)) this.slugs.set(deployment, this.providers.place(deployment));
     return this.slugs.get(deployment) !== null;
   }
@@ -155,7 +155,7 @@ export class ConfigDraft {
   }
 
   /** Gives each deployment of a route the id of its model, and writes models that the catalog does not have at that provider. */
-  private assignIds(together: readonly Deployment[]): void {
+  private assignIds(together: readonly ImportedDeployment[]): void {
     const companions = new Set(together.map((deployment) => this.slugs.get(deployment)));
     for (const deployment of together) {
       const slug = this.slugs.get(deployment);
@@ -173,7 +173,7 @@ export class ConfigDraft {
   }
 
   /** Returns the id of a model that the catalog does not have at that provider alone. */
-  private ownId(slug: string, { upstream }: Deployment): string {
+  private ownId(slug: string, { upstream }: ImportedDeployment): string {
     const id = `${slug}/${toPrintable(upstream.toLowerCase())}`;
     return this.ids.has(id) ? `${id}-at-${slug}` : id;
   }
@@ -205,13 +205,13 @@ export class ConfigDraft {
     this.report.differs(deployment.at, { target: `providers.${slug}.models`, text });
   }
 
-  private writePrices({ prices, at }: Deployment, slug: string, id: string): void {
+  private writePrices({ prices, at }: ImportedDeployment, slug: string, id: string): void {
     this.overrides[id] ??= { endpoints: {} };
     this.overrides[id].endpoints[slug] = { prices };
     this.report.taken(at, { target: `catalog.overrides.${id}`, text: "These prices replace the catalog's." });
   }
 
-  private writeLimits({ limits = {}, at }: Deployment, id: string): void {
+  private writeLimits({ limits = {}, at }: ImportedDeployment, id: string): void {
     const added = Object.entries(limits) as [keyof ImportedLimits, number][];
     if (added.length === 0) return;
     if (this.limits[id] === undefined && Object.keys(this.limits).length >= MAX_MODEL_LIMITS) {
@@ -229,7 +229,7 @@ export class ConfigDraft {
 }
 
 /** Returns the name under which the catalog may have the same model: without a region, or as the source says. */
-function similarName({ upstream, similarTo }: Deployment): string {
+function similarName({ upstream, similarTo }: ImportedDeployment): string {
   return (similarTo ?? upstream.replace(/^(us|eu|apac|jp|au|ca|global)\./i, "")).toLowerCase();
 }
 

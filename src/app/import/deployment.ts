@@ -15,7 +15,7 @@ export interface ImportedLimits {
 }
 
 /** A model at a provider, as another gateway's configuration describes it. Texts may be references: `${NAME}`. */
-export interface Deployment {
+export interface ImportedDeployment {
   readonly at: SourcePath;
   readonly provider: KnownProvider;
   /** The name of the provider in the source, for hosts without an address. */
@@ -35,7 +35,7 @@ export interface Deployment {
 
 /** A target of a route, before models have ids. */
 export interface RouteTarget {
-  readonly deployment: Deployment;
+  readonly deployment: ImportedDeployment;
   /** 0: only if the others fail. */
   readonly weight: number;
 }

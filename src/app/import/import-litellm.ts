@@ -3,7 +3,7 @@ import { asFields, asObjects } from "../../wire/json/fields.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { YamlSource } from "../config/yaml-source.ts";
 import { ConfigDraft } from "./config-draft.ts";
-import type { Deployment } from "./deployment.ts";
+import type { ImportedDeployment } from "./deployment.ts";
 import { ImportReport, type SourcePath } from "./import-report.ts";
 import type { ImportedConfig } from "./imported-config.ts";
 import { findRule, LITELLM_SECTIONS, LITELLM_SETTINGS, type SettingRule } from "./litellm-settings.ts";
@@ -92,7 +92,7 @@ class LitellmImport {
     else group.push(entry);
   }
 
-  private reportWildcard({ at, provider, providerName }: Deployment): void {
+  private reportWildcard({ at, provider, providerName }: ImportedDeployment): void {
     if (provider.kind === "catalog")
       this.report.differs(at, {
         target: `providers.${provider.slug}`,

@@ -2,7 +2,7 @@ import type { CatalogData } from "../../core/catalog/records/records.ts";
 import { asFields, asObjects } from "../../wire/json/fields.ts";
 import type { YamlSource } from "../config/yaml-source.ts";
 import { ConfigDraft } from "./config-draft.ts";
-import type { Deployment, RouteTarget } from "./deployment.ts";
+import type { ImportedDeployment, RouteTarget } from "./deployment.ts";
 import { ImportReport, type SourcePath } from "./import-report.ts";
 import type { ImportedConfig } from "./imported-config.ts";
 import { findProvider, PORTKEY_PROVIDERS } from "./provider-names.ts";
@@ -146,7 +146,7 @@ class PortkeyImport {
       );
   }
 
-  private readDeployment(target: Fields, at: SourcePath): Deployment | null {
+  private readDeployment(target: Fields, at: SourcePath): ImportedDeployment | null {
     const params = asFields(target["override_params"]) ?? {};
     const { provider: named, virtual_key: virtual } = target;
     const written = String(named ?? virtual ?? "");
@@ -164,7 +164,7 @@ class PortkeyImport {
       this.report.differs(at, {
         text: "The key is stored at the other gateway: set it in the environment or as api_keys.",
       });
-    const deployment: Deployment = {
+    const deployment: ImportedDeployment = {
       at,
       provider,
       providerName,

@@ -1,7 +1,7 @@
 import type { ProviderRecord } from "../../core/catalog/records/records.ts";
 import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { CHAT_FORMAT } from "../../wire/formats/traits.ts";
-import type { Deployment } from "./deployment.ts";
+import type { ImportedDeployment } from "./deployment.ts";
 import type { ImportReport } from "./import-report.ts";
 import type { References } from "./references.ts";
 
@@ -29,7 +29,7 @@ export class ProviderPlacer {
   ) {}
 
   /** Returns the slug of a deployment's provider; null, with an entry in the report, if there is none. */
-  place(deployment: Deployment): string | null {
+  place(deployment: ImportedDeployment): string | null {
     const slug = this.findSlug(deployment);
     if (slug === null || deployment.apiKey === undefined) return slug;
     const draft = this.draft(slug);
@@ -45,7 +45,7 @@ export class ProviderPlacer {
     return slug;
   }
 
-  private findSlug(deployment: Deployment): string | null {
+  private findSlug(deployment: ImportedDeployment): string | null {
     const { provider, baseUrl } = deployment;
     if (provider.kind === "host")
       return this.placeHost(deployment, baseUrl ?? provider.baseUrl, provider.format);
@@ -57,7 +57,7 @@ export class ProviderPlacer {
   }
 
   /** Adds the parts of an address to a provider of the catalog. A provider has one value for each. */
-  private placeParts(deployment: Deployment, slug: string): string | null {
+  private placeParts(deployment: ImportedDeployment, slug: string): string | null {
     const { parts = {}, at } = deployment;
     const draft = this.draft(slug);
     const other = Object.entries(parts).find(([name, value]) => (draft.parts?.[name] ?? value) !== value);
@@ -71,7 +71,7 @@ export class ProviderPlacer {
   }
 
   /** The first resource of Azure OpenAI is the provider `azure`; others are hosts with Azure's OpenAI-compatible API. */
-  private placeAzure(deployment: Deployment): string | null {
+  private placeAzure(deployment: ImportedDeployment): string | null {
     const { baseUrl, parts = {} } = deployment;
     const resource = baseUrl === undefined ? undefined : AZURE_HOST.exec(baseUrl)?.[1];
     const draft = this.drafts.get(AZURE);
@@ -91,7 +91,11 @@ export class ProviderPlacer {
     return AZURE;
   }
 
-  private placeHost(deployment: Deployment, baseUrl: string | null, format: ProviderFormat): string | null {
+  private placeHost(
+    deployment: ImportedDeployment,
+    baseUrl: string | null,
+    format: ProviderFormat,
+  ): string | null {
     if (baseUrl === null || !(/^https?:\/\//.test(baseUrl) || this.references.nameAt(baseUrl) !== null)) {
       const text = `The provider ${deployment.providerName} has no address here: give api_base, or add it under providers.`;
       this.report.missing(deployment.at, { text });

@@ -1,6 +1,6 @@
 import { asFields } from "../../wire/json/fields.ts";
 import { toPrice } from "./decimal.ts";
-import type { Deployment, ImportedLimits } from "./deployment.ts";
+import type { ImportedDeployment, ImportedLimits } from "./deployment.ts";
 import type { ImportReport, SourcePath } from "./import-report.ts";
 import { BARE_MODELS, findProvider, type KnownProvider, LITELLM_PROVIDERS } from "./provider-names.ts";
 import type { References } from "./references.ts";
@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A member of `model_list`. Absent numbers are 0. */
 export interface LitellmEntry {
   readonly name: string;
-  readonly deployment: Deployment;
+  readonly deployment: ImportedDeployment;
   readonly weight: number;
   readonly order: number;
   readonly rpm: number;
@@ -148,7 +148,10 @@ interface DeploymentParts {
   readonly limits: ImportedLimits;
 }
 
-function toDeployment(found: SplitModel, { params, info, context, limits }: DeploymentParts): Deployment {
+function toDeployment(
+  found: SplitModel,
+  { params, info, context, limits }: DeploymentParts,
+): ImportedDeployment {
   const { at, references } = context;
   const prompt = toPrice(params["input_cost_per_token"] ?? info["input_cost_per_token"]);
   const completion = toPrice(params["output_cost_per_token"] ?? info["output_cost_per_token"]);

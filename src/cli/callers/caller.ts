@@ -9,7 +9,7 @@ export interface EndpointInput {
 }
 
 /** What an endpoint has answered. */
-export interface Answer {
+export interface CommandAnswer {
   readonly status: number;
   /** Parsed JSON, or the text of a CSV file. */
   readonly body: unknown;
@@ -40,11 +40,11 @@ export interface Caller {
    * Calls an endpoint. `timeoutMs` is the longest wait for a gateway; 30 s by default.
    * @throws GatewayError, GatewayRejection, GatewayUnreachable.
    */
-  call(endpoint: Endpoint, input: Partial<EndpointInput>, timeoutMs?: number): Promise<Answer>;
+  call(endpoint: Endpoint, input: Partial<EndpointInput>, timeoutMs?: number): Promise<CommandAnswer>;
 }
 
 /** Reads the response of an endpoint. */
-export async function readAnswer(response: Response): Promise<Answer> {
+export async function readAnswer(response: Response): Promise<CommandAnswer> {
   const { status, headers } = response;
   const isText = headers.get("content-type")?.startsWith("text/") === true;
   const warning = headers.get("x-gateway-warning");

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { systemClock } from "../../base/time/clock.ts";
 import type { Endpoint } from "../../http/api/endpoint.ts";
 import { type GatewayOptions, withGateway } from "../callers/ask-gateway.ts";
-import { type Answer, type Caller, type EndpointInput, listRows } from "../callers/caller.ts";
+import { type Caller, type CommandAnswer, type EndpointInput, listRows } from "../callers/caller.ts";
 import { readUrl } from "../callers/gateway-url.ts";
 import { withStoresCaller } from "../callers/stores-caller.ts";
 import { EXIT_CODES } from "../render/exit-codes.ts";
@@ -117,7 +117,7 @@ async function ask(
   { endpoint, call, rows, timeoutMs }: AnyCommandSpec,
   input: EndpointInput,
   before: Omit<CommandRun, "status">,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const { caller, options } = before;
   if (call !== undefined) return { status: 200, body: await call(input, before) };
   const limit = rows === undefined ? undefined : (options["limit"] as number);

@@ -12,8 +12,8 @@ import { CANNOT_RECORD } from "./admit/admit.ts";
 import { type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt/attempt.ts";
 import { CandidateAttempt } from "./attempt/candidate-attempt.ts";
 import {
+  type CandidateEncoding,
   type EncodedForCandidate,
-  type Encoding,
   encodeForCandidate,
 } from "./attempt/encode-for-candidate.ts";
 import { type PromptMarking, planMarking } from "./attempt/plan-cache-marks.ts";
@@ -35,7 +35,7 @@ interface Sending {
 }
 
 /** How the encodings of one candidate differ. */
-type Variant = Pick<Encoding, "withReasoning" | "formats" | "maxTokens">;
+type Variant = Pick<CandidateEncoding, "withReasoning" | "formats" | "maxTokens">;
 
 type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }>;
 

@@ -5,7 +5,7 @@ import { followChanges } from "../accounts/stores/follow-changes.ts";
 import { memoize } from "../accounts/stores/memoize.ts";
 import { type ByokKey, type ByokKeys, labelOf } from "./byok-keys.ts";
 import type { ProviderKeyStore } from "./provider-key-store.ts";
-import type { KeyUse, ProviderKeyRecord } from "./records.ts";
+import type { ProviderKeyRecord, ProviderKeyUse } from "./records.ts";
 import type { Vault } from "./vault.ts";
 
 /** Caches BYOK keys in memory for the hot path, and collects records of their use. */
@@ -17,7 +17,7 @@ export interface ProviderKeyCache {
   /** Whether a key is still enabled, with the same secret; false if that cannot be known at the moment. */
   isCurrent(accountId: string, key: Pick<ByokKey, "label" | "provider">): Promise<boolean>;
   /** Records that a key was used. The next `saveUses` stores it. */
-  recordUse(use: KeyUse): void;
+  recordUse(use: ProviderKeyUse): void;
   saveUses(): Promise<void>;
   /** Reads keys again if a process has changed any of them since the last call. */
   refresh(): Promise<void>;
@@ -82,9 +82,9 @@ const SAVED_AT_ONCE = 250;
 
 /** Collects the last use of each key until it is saved. Uses that the store does not take are kept. */
 function createUseRecorder(store: Pick<ProviderKeyStore, "recordKeyUses">) {
-  const waiting = new Map<string, KeyUse>();
+  const waiting = new Map<string, ProviderKeyUse>();
   return {
-    record(use: KeyUse): void {
+    record(use: ProviderKeyUse): void {
       const error = use.error ?? waiting.get(use.id)?.error ?? null;
       waiting.set(use.id, { ...use, error });
     },

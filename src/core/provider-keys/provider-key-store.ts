@@ -1,5 +1,5 @@
 import type { ChangedRows } from "../accounts/stores/follow-changes.ts";
-import type { KeyUse, ProviderKeyRecord, SealedSecret } from "./records.ts";
+import type { ProviderKeyRecord, ProviderKeyUse, SealedSecret } from "./records.ts";
 
 /** Stores BYOK keys, encrypted. Several processes may share one store. */
 export interface ProviderKeyStore {
@@ -19,7 +19,7 @@ export interface ProviderKeyStore {
    */
   listChangedProviderKeys?(cursor: string | null): Promise<ChangedRows>;
   /** Updates last use and last error of keys. Deleted keys are ignored. */
-  recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
+  recordKeyUses(uses: readonly ProviderKeyUse[]): Promise<void>;
   /** Returns keys that are not encrypted with `masterKeyId`, or all keys if it is null, sorted by id, after `afterId`. */
   listSealedByOthers(
     masterKeyId: string | null,

@@ -34,7 +34,7 @@ export interface KeyFailure {
 }
 
 /** The last use of a key and its outcome. */
-export interface KeyUse {
+export interface ProviderKeyUse {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly usedAt: number;

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../base/time/clock.ts";
 import type { UnreadAnswers } from "../../core/generation/memory/unread-answers.ts";
-import { AnswerWriter } from "../../core/generation/relay/answer-writer.ts";
+import { ClientWriter } from "../../core/generation/relay/answer-writer.ts";
 
 /** How often a comment is sent, so that nothing between here and the client takes the connection for dead. Milliseconds. */
 const PING_MS = 15_000;
@@ -20,10 +20,10 @@ interface EventStreamParts {
 }
 
 /** A response of server-sent events that lasts until the client leaves, or may not continue, or the server ends it. */
-export class EventStream {
+export class ServerEventStream {
   private readonly over = Promise.withResolvers<void>();
   private readonly timers: Timer[];
-  private writer: AnswerWriter | null = null;
+  private writer: ClientWriter | null = null;
   private pieces: Buffer[] = [];
   private isOver = false;
 
@@ -76,7 +76,7 @@ export class EventStream {
       pull: async (controller) => {
         const { unread } = this.parts;
         const onStalled = () => this.end();
-        const writer = new AnswerWriter(controller, unread, { countBuffered: () => 0, onStalled });
+        const writer = new ClientWriter(controller, unread, { countBuffered: () => 0, onStalled });
         this.writer = writer;
         for (const piece of this.pieces.splice(0)) writer.write(piece);
         await this.over.promise;

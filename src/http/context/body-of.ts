@@ -1,5 +1,5 @@
 import type { UnreadAnswers } from "../../core/generation/memory/unread-answers.ts";
-import { AnswerWriter, WHOLE_ANSWER } from "../../core/generation/relay/answer-writer.ts";
+import { ClientWriter, WHOLE_ANSWER } from "../../core/generation/relay/answer-writer.ts";
 
 /** The largest body in bytes that the runtime sends together with the head in one packet. A head takes at most 2,000 more. */
 const AS_ONE_BYTES = 14_000;
@@ -24,7 +24,7 @@ function streamOf(bytes: Buffer, unread: UnreadAnswers): ReadableStream<Uint8Arr
   return new ReadableStream({
     type: "direct",
     pull(controller) {
-      const writer = new AnswerWriter(controller, unread, WHOLE_ANSWER);
+      const writer = new ClientWriter(controller, unread, WHOLE_ANSWER);
       writer.write(bytes);
       return writer.end();
     },

@@ -17,10 +17,10 @@ import { allowOrigin } from "./cross-origin.ts";
 export const IDLE_S = 120;
 
 /** What a request needs of the server that it arrived at. */
-export type Connection = Pick<Server<undefined>, "requestIP" | "timeout">;
+export type ClientConnection = Pick<Server<undefined>, "requestIP" | "timeout">;
 
 /** What requests have arrived for. */
-export interface Route {
+export interface ServedRoute {
   /** Returns the dependencies of a request that begins now. A request keeps those that it began with. */
   readonly deps: () => HttpDeps;
   /** The path pattern without the gateway prefix. */
@@ -51,9 +51,9 @@ export class RequestState implements RequestContext {
   private hasNoIdleTimeout = false;
 
   constructor(
-    { deps: currentDeps, route, isOpen }: Route,
+    { deps: currentDeps, route, isOpen }: ServedRoute,
     private readonly request: Request,
-    private readonly server: Connection,
+    private readonly server: ClientConnection,
   ) {
     const deps = currentDeps();
     this.deps = deps;

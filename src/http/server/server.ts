@@ -5,7 +5,13 @@ import { urlOf } from "../context/url-of.ts";
 import { findUnserved } from "../errors/unserved-endpoints.ts";
 import { answerPreflight, isPreflight } from "./cross-origin.ts";
 import { explainUnknownPath } from "./explain-path.ts";
-import { type Connection, IDLE_S, RequestState, type Route, renderUnexpected } from "./request-state.ts";
+import {
+  type ClientConnection,
+  IDLE_S,
+  RequestState,
+  renderUnexpected,
+  type ServedRoute,
+} from "./request-state.ts";
 import { FIXED_ROUTES, GATEWAY_ROUTES, OPEN_FIXED_ROUTES, PREFIXES } from "./route-table.ts";
 import { boundSendBuffers } from "./send-buffers.ts";
 
@@ -40,7 +46,7 @@ export interface HttpServer {
  * Starts a server.
  * @throws Error if the address is in use or not available.
  */
-export function listen(deps: Route["deps"], options: ListenOptions): HttpServer {
+export function listen(deps: ServedRoute["deps"], options: ListenOptions): HttpServer {
   const { port, sendBufferBytes } = options;
   const { result: server, isBounded } =
     sendBufferBytes === 0
@@ -56,7 +62,7 @@ export function listen(deps: Route["deps"], options: ListenOptions): HttpServer 
 }
 
 function serveAll(
-  deps: Route["deps"],
+  deps: ServedRoute["deps"],
   { host, port, extraPrefixes, sharesPort }: ListenOptions,
 ): GatewayServer {
   return Bun.serve({
@@ -77,7 +83,10 @@ function serveAll(
 
 type RouteHandler = (request: BunRequest, server: GatewayServer) => Response | Promise<Response>;
 
-function buildRoutes(deps: Route["deps"], extraPrefixes: readonly string[]): Record<string, RouteHandler> {
+function buildRoutes(
+  deps: ServedRoute["deps"],
+  extraPrefixes: readonly string[],
+): Record<string, RouteHandler> {
   const routes: Record<string, RouteHandler> = {};
   const add = (path: string, name: string, methods: Methods, isOpen: boolean): void => {
     const route: HandledRoute = { deps, route: name, methods, isOpen };
@@ -106,7 +115,7 @@ function renameHeaders(headers: Headers, aliases: HttpDeps["clients"]["headerAli
 }
 
 /** A route and its handlers. */
-interface HandledRoute extends Route {
+interface HandledRoute extends ServedRoute {
   readonly methods: Methods;
 }
 
@@ -114,7 +123,7 @@ interface HandledRoute extends Route {
 export function serve(
   route: HandledRoute,
   request: Request,
-  server: Connection,
+  server: ClientConnection,
 ): Response | Promise<Response> {
   const context = new RequestState(route, request, server);
   try {

@@ -15,7 +15,7 @@ import {
   createHeaderAuthorizer,
   readAwsKey,
 } from "./authorizer.ts";
-import { fillTemplate, listParts, type Parts } from "./fill-template.ts";
+import { fillTemplate, listParts, type TemplateParts } from "./fill-template.ts";
 import { createTokenSource, type TokenSource } from "./google-tokens.ts";
 import { type Path, SCHEMES, type Scheme, usualSchemeOf } from "./schemes.ts";
 import { isServiceAccount, readServiceAccount } from "./service-account.ts";
@@ -26,7 +26,7 @@ export interface AddressPlan {
   readonly record: ProviderRecord;
   /** The configured base URL; null to use that of the row. */
   readonly base: string | null;
-  readonly parts: Parts;
+  readonly parts: TemplateParts;
   /** The keys that will be used. */
   readonly secrets: readonly (string | null)[];
 }

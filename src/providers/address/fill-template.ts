@@ -1,12 +1,12 @@
 const BRACES = /\{([^}]*)\}/g;
 
 /** Values by their names in a template. */
-export type Parts = Readonly<Record<string, string>>;
+export type TemplateParts = Readonly<Record<string, string>>;
 
 /** Replaces the names in braces with their encoded values. Names without a value stay. */
 export function fillTemplate(
   template: string,
-  parts: Parts,
+  parts: TemplateParts,
   encode: (value: string) => string = (value) => value,
 ): string {
   return template.replace(BRACES, (braces, name: string) =>

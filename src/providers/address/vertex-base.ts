@@ -1,4 +1,4 @@
-import { fillTemplate, type Parts } from "./fill-template.ts";
+import { fillTemplate, type TemplateParts } from "./fill-template.ts";
 
 /** Hosts of locations that differ from the template. */
 const HOSTS: Readonly<Record<string, string>> = {
@@ -8,7 +8,7 @@ const HOSTS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the base URL of Vertex for a location. API keys are accepted only at the global one. */
-export function vertexBase(template: string, parts: Parts, hasApiKey: boolean): string {
+export function vertexBase(template: string, parts: TemplateParts, hasApiKey: boolean): string {
   const filled = fillTemplate(template, hasApiKey ? { ...parts, location: "global" } : parts);
   return HOSTS[filled] ?? filled;
 }

@@ -31,7 +31,7 @@ interface Waiting {
 }
 
 /** The head of an answer and the unread pieces of its body. */
-export class Answer implements UpstreamResponse {
+export class HttpAnswer implements UpstreamResponse {
   readonly status: number;
   private readonly head: ResponseHead;
   private readonly source: BodySource;

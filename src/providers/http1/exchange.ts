@@ -6,7 +6,7 @@ import {
   type UpstreamResponse,
 } from "../../core/deployments/transport.ts";
 import { decodeResponse } from "../content-encoding/decode-response.ts";
-import { Answer, type BodySource } from "./answer.ts";
+import { type BodySource, HttpAnswer } from "./answer.ts";
 import type { Http1Bounds } from "./bounds.ts";
 import { Connection, type ConnectionUser } from "./connection.ts";
 import type { Pool } from "./pool.ts";
@@ -49,7 +49,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
   private target: Target | null = null;
   private head = "";
   private connection: Connection | null = null;
-  private answer: Answer | null = null;
+  private answer: HttpAnswer | null = null;
   private hasReceived = false;
   /** Whether the answer began before the whole request was sent. */
   private isEarly = false;
@@ -117,9 +117,9 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
     else if (answer !== null && parser.isOver) this.finish(connection, answer, parser.hasSurplus);
   }
 
-  private beginAnswer(head: ResponseHead | null): Answer | null {
+  private beginAnswer(head: ResponseHead | null): HttpAnswer | null {
     if (head === null) return null;
-    const answer = new Answer(head, this, this.context.bounds);
+    const answer = new HttpAnswer(head, this, this.context.bounds);
     this.answer = answer;
     this.body = null;
     this.resolve(head.hasCoding ? decodeResponse(answer) : answer);
@@ -162,7 +162,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
     this.connect(this.target!);
   }
 
-  private finish(connection: Connection, answer: Answer, surplus: boolean): void {
+  private finish(connection: Connection, answer: HttpAnswer, surplus: boolean): void {
     this.connection = null;
     if (surplus) this.context.pool.distrust(connection.origin);
     // A server that answers early may take the rest of the request for the next one.
@@ -184,7 +184,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
   }
 
   /** Ends the body after the connection has closed. A body without a declared length ends with a clean close. */
-  private endBody(answer: Answer, error: TransportError | null): void {
+  private endBody(answer: HttpAnswer, error: TransportError | null): void {
     if (error === null && this.parser.finish() === "ended") answer.end();
     else answer.fail(new TransportError("truncated", error?.message ?? "closed before the body's end"));
   }

@@ -24,7 +24,7 @@ export interface AnswerCall {
   readonly arguments: string;
 }
 
-export interface AnswerChoice {
+export interface SandboxChoice {
   /** Empty for none. */
   readonly reasoning: string;
   /** Null if there are calls. */
@@ -34,8 +34,8 @@ export interface AnswerChoice {
 }
 
 /** The model's answer before it is encoded. */
-export interface Answer {
-  readonly choices: readonly AnswerChoice[];
+export interface SandboxAnswer {
+  readonly choices: readonly SandboxChoice[];
   readonly usage: {
     readonly promptTokens: number;
     readonly cachedTokens: number;
@@ -47,14 +47,14 @@ export interface Answer {
 
 /** An answer, or why the sandbox cannot make one. */
 type ComposedAnswer =
-  | { readonly ok: true; readonly answer: Answer }
+  | { readonly ok: true; readonly answer: SandboxAnswer }
   | { readonly ok: false; readonly problem: string };
 
 /** Composes the answer to a request, always the same one for the same request (docs/sandbox.md). */
 export function composeAnswer(request: SandboxRequest, directives: AnswerDirectives): ComposedAnswer {
   const tools = chooseTools(request, directives);
   if (tools === null) return { ok: false, problem: "The marker names a tool that is not in 'tools'." };
-  const drafts: AnswerChoice[] = [];
+  const drafts: SandboxChoice[] = [];
   for (let index = 0; index < request.choices; index++) {
     const drafted =
       tools.length > 0 ? draftCalls(request, tools, index) : draftText(request, directives, index);
@@ -82,7 +82,7 @@ function chooseTools(request: SandboxRequest, directives: AnswerDirectives): rea
 }
 
 type Draft =
-  | { readonly ok: true; readonly choice: AnswerChoice }
+  | { readonly ok: true; readonly choice: SandboxChoice }
   | { readonly ok: false; readonly problem: string };
 
 function draftCalls(request: SandboxRequest, tools: readonly SandboxTool[], index: number): Draft {
@@ -142,7 +142,7 @@ function stopAt(text: string, sequences: readonly string[]): string {
 }
 
 /** Truncates a choice to a number of tokens: reasoning first, then text, then calls. */
-function truncateChoice(choice: AnswerChoice, limit: number): AnswerChoice {
+function truncateChoice(choice: SandboxChoice, limit: number): SandboxChoice {
   if (countChoice(choice) <= limit) return choice;
   const reasoning = cutToTokens(choice.reasoning, limit);
   let left = limit - countTokens(reasoning);
@@ -158,12 +158,12 @@ function truncateChoice(choice: AnswerChoice, limit: number): AnswerChoice {
   return { reasoning, text, calls, finish: "length" };
 }
 
-function countChoice({ reasoning, text, calls }: AnswerChoice): number {
+function countChoice({ reasoning, text, calls }: SandboxChoice): number {
   const callTokens = calls.map((call) => countTokens(call.name) + countTokens(call.arguments));
   return callTokens.reduce((sum, count) => sum + count, countTokens(reasoning) + countTokens(text ?? ""));
 }
 
-function countUsage(request: SandboxRequest, choices: readonly AnswerChoice[]): Answer["usage"] {
+function countUsage(request: SandboxRequest, choices: readonly SandboxChoice[]): SandboxAnswer["usage"] {
   const { promptTokens, cachedTokens } = request;
   return {
     promptTokens,

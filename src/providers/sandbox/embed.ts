@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { countTokens } from "./count-tokens.ts";
 import { readBody } from "./read-request.ts";
-import { type Reply, replyWithError, replyWithJson } from "./reply.ts";
+import { replyWithError, replyWithJson, type SandboxReply } from "./reply.ts";
 
 /** The upstream's only embedding model. */
 export const SANDBOX_EMBEDDING_MODEL = "embed";
@@ -23,7 +23,7 @@ const embeddingsRequest = z.looseObject({
 type Input = string | readonly number[];
 
 /** Answers an embeddings request. The same text has the same vector, of norm 1 (docs/sandbox.md). */
-export function planEmbeddings(body: Uint8Array | null): Reply {
+export function planEmbeddings(body: Uint8Array | null): SandboxReply {
   const read = readBody(body, embeddingsRequest);
   if (!read.ok) return replyWithError(read.status, read.error);
   const { input, dimensions, encoding_format: encoding } = read.value;

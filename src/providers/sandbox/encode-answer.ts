@@ -1,4 +1,4 @@
-import type { Answer, AnswerCall, AnswerChoice } from "./answer.ts";
+import type { AnswerCall, SandboxAnswer, SandboxChoice } from "./answer.ts";
 import { SANDBOX_MODEL } from "./read-request.ts";
 
 /** The fields that all chunks of an answer share. */
@@ -18,7 +18,7 @@ export interface StreamChunk {
 const WORDS = /\s*\S{1,12}|\s+/gu;
 
 /** Encodes an answer as one `chat.completion`. */
-export function encodeDocument(answer: Answer, stamp: Stamp): Record<string, unknown> {
+export function encodeDocument(answer: SandboxAnswer, stamp: Stamp): Record<string, unknown> {
   return {
     id: stamp.id,
     object: "chat.completion",
@@ -36,7 +36,7 @@ export function encodeDocument(answer: Answer, stamp: Stamp): Record<string, unk
   };
 }
 
-function encodeMessage({ reasoning, text, calls }: AnswerChoice): Record<string, unknown> {
+function encodeMessage({ reasoning, text, calls }: SandboxChoice): Record<string, unknown> {
   return {
     role: "assistant",
     content: text,
@@ -50,7 +50,7 @@ function encodeCall({ id, name, arguments: json }: AnswerCall): Record<string, u
   return { id, type: "function", function: { name, arguments: json } };
 }
 
-function encodeUsage({ usage }: Answer): Record<string, unknown> {
+function encodeUsage({ usage }: SandboxAnswer): Record<string, unknown> {
   return {
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
@@ -64,7 +64,11 @@ function encodeUsage({ usage }: Answer): Record<string, unknown> {
  * Encodes an answer as the events of a stream in OpenAI's order: each choice begins with its role and ends with its `finish_reason`,
  * and choices alternate. With `includeUsage` a last event has the usage and no choices.
  */
-export function* encodeChunks(answer: Answer, stamp: Stamp, includeUsage: boolean): Generator<StreamChunk> {
+export function* encodeChunks(
+  answer: SandboxAnswer,
+  stamp: Stamp,
+  includeUsage: boolean,
+): Generator<StreamChunk> {
   const usage = includeUsage ? { usage: null } : {};
   let choices = answer.choices.map((choice, index) =>
     encodeChoice(choice, (delta, finish) => stampChunk(stamp, [encodeDelta(index, delta, finish)], usage)),
@@ -88,7 +92,7 @@ export function encodeToken(text: string, stamp: Stamp): StreamChunk {
 }
 
 function* encodeChoice(
-  choice: AnswerChoice,
+  choice: SandboxChoice,
   encode: (delta: Delta["delta"], finish: Delta["finish"]) => StreamChunk["json"],
 ): Generator<StreamChunk> {
   for (const { part, delta, finish } of listDeltas(choice)) yield { part, json: encode(delta, finish) };
@@ -100,7 +104,7 @@ interface Delta {
   readonly finish?: string | undefined;
 }
 
-function* listDeltas({ reasoning, text, calls, finish }: AnswerChoice): Generator<Delta> {
+function* listDeltas({ reasoning, text, calls, finish }: SandboxChoice): Generator<Delta> {
   const opening = { role: "assistant", content: text === null ? null : "", refusal: null };
   yield { part: "role", delta: opening };
   for (const word of reasoning.match(WORDS) ?? [])

@@ -1,15 +1,15 @@
-import type { Answer } from "./answer.ts";
+import type { SandboxAnswer } from "./answer.ts";
 import { encodeChunks, encodeDocument, encodeToken, type Stamp, type StreamChunk } from "./encode-answer.ts";
 import type { SandboxRequest } from "./read-request.ts";
 import {
   DONE,
   describeBadRequest,
   type Piece,
-  type Reply,
   replyWithError,
   replyWithJson,
   replyWithStream,
-  type VendorError,
+  type SandboxError,
+  type SandboxReply,
   writeEvent,
   writePiece,
 } from "./reply.ts";
@@ -17,18 +17,18 @@ import {
 /** The answer that would be given without a failure. */
 interface HealthyAnswer {
   readonly request: SandboxRequest;
-  readonly answer: Answer;
+  readonly answer: SandboxAnswer;
   readonly stamp: Stamp;
 }
 
 /** Turns a healthy answer into a reply that fails in one way. */
-export type Failure = (healthy: HealthyAnswer) => Reply;
+export type SandboxFailure = (healthy: HealthyAnswer) => SandboxReply;
 
 /** The context window that the context failure names. Tokens. */
 const CONTEXT_WINDOW = 8192;
 
 /** A typical vendor error for each status that a marker can name. */
-const VENDOR_ERRORS: Readonly<Record<number, VendorError>> = {
+const VENDOR_ERRORS: Readonly<Record<number, SandboxError>> = {
   400: describeBadRequest(
     "Unsupported value: 'temperature' does not support 0.3 with this model.",
     "temperature",
@@ -79,24 +79,24 @@ const VENDOR_ERRORS: Readonly<Record<number, VendorError>> = {
 export const ERROR_STATUSES: readonly number[] = Object.keys(VENDOR_ERRORS).map(Number);
 
 /** Returns an error with its status as the code, as vendors send it with status 200. */
-function describeInBody(status: number): { error: VendorError } {
+function describeInBody(status: number): { error: SandboxError } {
   return { error: { ...VENDOR_ERRORS[status]!, code: status } };
 }
 
 /** Replies with the healthy answer. */
-export const giveAnswer: Failure = (healthy) =>
+export const giveAnswer: SandboxFailure = (healthy) =>
   healthy.request.stream
     ? replyWithStream(writeChunks(listChunks(healthy), [DONE]))
     : replyWithJson(200, encodeDocument(healthy.answer, healthy.stamp));
 
 /** Fails with one of `ERROR_STATUSES`. `retryAfterS` is in seconds; null for no header. */
-export function failWithStatus(status: number, retryAfterS: number | null): Failure {
+export function failWithStatus(status: number, retryAfterS: number | null): SandboxFailure {
   const headers: Record<string, string> = retryAfterS === null ? {} : { "retry-after": String(retryAfterS) };
   return () => replyWithError(status, VENDOR_ERRORS[status]!, headers);
 }
 
 /** Fails with OpenAI's error for an account without credit. */
-export const failForQuota: Failure = () =>
+export const failForQuota: SandboxFailure = () =>
   replyWithError(429, {
     message: "You exceeded your current quota, please check your plan and billing details.",
     type: "insufficient_quota",
@@ -104,7 +104,7 @@ export const failForQuota: Failure = () =>
     code: "insufficient_quota",
   });
 
-export const failForContext: Failure = ({ request }) => {
+export const failForContext: SandboxFailure = ({ request }) => {
   const requested = CONTEXT_WINDOW + request.promptTokens;
   return replyWithError(400, {
     message:
@@ -116,71 +116,71 @@ export const failForContext: Failure = ({ request }) => {
   });
 };
 
-export const refuseConnection: Failure = () => ({
+export const refuseConnection: SandboxFailure = () => ({
   kind: "failure",
   error: "connect_failed",
   message: "connection refused",
 });
 
-export const resetConnection: Failure = () => ({
+export const resetConnection: SandboxFailure = () => ({
   kind: "failure",
   error: "reset",
   message: "the connection was reset before the answer began",
 });
 
-export const neverConnect: Failure = () => ({ kind: "connect-timeout" });
+export const neverConnect: SandboxFailure = () => ({ kind: "connect-timeout" });
 
-export const neverAnswer: Failure = () => ({ kind: "silence" });
+export const neverAnswer: SandboxFailure = () => ({ kind: "silence" });
 
 /** Replies with an HTML page, like a load balancer in front of a vendor. */
-export function answerWithHtml(status: number): Failure {
+export function answerWithHtml(status: number): SandboxFailure {
   const page = "<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>";
   const headers = { "content-type": "text/html; charset=utf-8" };
   return () => ({ kind: "answer", status, headers, body: [writePiece(page)] });
 }
 
-export const answerWithNothing: Failure = (healthy) =>
+export const answerWithNothing: SandboxFailure = (healthy) =>
   healthy.request.stream
     ? replyWithStream([])
     : { kind: "answer", status: 200, headers: { "content-type": "application/json" }, body: [] };
 
 /** Replies with status 200 and an error as a document, also if a stream was requested. */
-export function answerWithErrorBody(status: number): Failure {
+export function answerWithErrorBody(status: number): SandboxFailure {
   return () => replyWithJson(200, describeInBody(status));
 }
 
 /** Replies with status 200 and an error as the first event. */
-export function streamErrorFirst(status: number): Failure {
+export function streamErrorFirst(status: number): SandboxFailure {
   const event = describeInBody(status);
   return ({ request }) => (request.stream ? replyWithStream([writeEvent(event)]) : replyWithJson(200, event));
 }
 
 /** Sends an error event after `count` tokens, and ends cleanly. */
-export function streamErrorLate(status: number, count: number): Failure {
+export function streamErrorLate(status: number, count: number): SandboxFailure {
   const event = describeInBody(status);
   return (healthy) =>
     healthy.request.stream ? breakOff(healthy, count, [writeEvent(event)]) : replyWithJson(200, event);
 }
 
 /** Sends nothing more after `count` tokens. */
-export function stallAfter(count: number): Failure {
+export function stallAfter(count: number): SandboxFailure {
   return (healthy) => breakOff(healthy, count, [{ kind: "hang" }]);
 }
 
 /** Breaks the connection after `count` tokens. */
-export function cutAfter(count: number): Failure {
+export function cutAfter(count: number): SandboxFailure {
   return (healthy) => breakOff(healthy, count, [{ kind: "break" }]);
 }
 
 /** Breaks the connection after the first piece of a call's arguments. */
-export const cutInCall: Failure = (healthy) => {
+export const cutInCall: SandboxFailure = (healthy) => {
   if (!healthy.request.stream) return breakOff(healthy, 0, [{ kind: "break" }]);
   const chunks = takeThrough(listChunks(healthy), (chunk) => chunk.part === "arguments");
   return replyWithStream(writeChunks(chunks, [{ kind: "break" }]));
 };
 
 /** Ends cleanly without `finish_reason`, usage and end marker. */
-export const endWithoutFinish: Failure = (healthy) => {
+export const endWithoutFinish: SandboxFailure = (healthy) => {
   if (healthy.request.stream) return breakOff(healthy, Number.POSITIVE_INFINITY, []);
   const document = encodeDocument(healthy.answer, healthy.stamp);
   const choices = (document["choices"] as object[]).map((choice) => ({ ...choice, finish_reason: null }));
@@ -188,25 +188,25 @@ export const endWithoutFinish: Failure = (healthy) => {
 };
 
 /** Sends `finish_reason` twice. A document, which has only one, is healthy. */
-export const finishTwice: Failure = (healthy) => {
+export const finishTwice: SandboxFailure = (healthy) => {
   if (!healthy.request.stream) return giveAnswer(healthy);
   return replyWithStream(writeChunks(repeatFinish(listChunks(healthy)), [DONE]));
 };
 
 /** Splits a four-byte character between two pieces, and ends cleanly in the middle of another one. */
-export const splitCharacters: Failure = (healthy) => {
+export const splitCharacters: SandboxFailure = (healthy) => {
   if (healthy.request.stream) {
     const [first, second] = splitInCharacter(writeEvent(encodeToken(" 🦉", healthy.stamp).json));
     return breakOff(healthy, DEFAULT_TOKENS, [first, second, first]);
   }
   const [first, second] = splitInCharacter(writePiece(JSON.stringify(encodeOwls(healthy))));
   const [middle] = splitInCharacter(second);
-  const { headers } = replyWithJson(200, null) as Extract<Reply, { kind: "answer" }>;
+  const { headers } = replyWithJson(200, null) as Extract<SandboxReply, { kind: "answer" }>;
   return { kind: "answer", status: 200, headers, body: [first, middle] };
 };
 
 /** Replies without `usage`. */
-export const leaveOutUsage: Failure = (healthy) => {
+export const leaveOutUsage: SandboxFailure = (healthy) => {
   if (!healthy.request.stream) {
     const { usage, ...document } = encodeDocument(healthy.answer, healthy.stamp);
     return replyWithJson(200, document);
@@ -216,7 +216,7 @@ export const leaveOutUsage: Failure = (healthy) => {
 };
 
 /** Sends an event of invalid JSON among healthy ones. A document ends cleanly in its middle. */
-export const sendGarbage: Failure = (healthy) => {
+export const sendGarbage: SandboxFailure = (healthy) => {
   if (!healthy.request.stream) return breakOff(healthy, 0, []);
   return replyWithStream(garble(listChunks(healthy)));
 };
@@ -236,13 +236,16 @@ function* writeChunks(chunks: Iterable<StreamChunk>, then: readonly Piece[]): Ge
 }
 
 /** Replies with at most `count` tokens of a stream, or half of a document, followed by `then`. */
-function breakOff(healthy: HealthyAnswer, count: number, then: readonly Piece[]): Reply {
+function breakOff(healthy: HealthyAnswer, count: number, then: readonly Piece[]): SandboxReply {
   if (healthy.request.stream) {
     return replyWithStream(writeChunks(takeTokens(listChunks(healthy), count), then));
   }
   const json = JSON.stringify(encodeDocument(healthy.answer, healthy.stamp));
   const half = writePiece(json.slice(0, json.length / 2));
-  return { ...(replyWithJson(200, null) as Extract<Reply, { kind: "answer" }>), body: [half, ...then] };
+  return {
+    ...(replyWithJson(200, null) as Extract<SandboxReply, { kind: "answer" }>),
+    body: [half, ...then],
+  };
 }
 
 function* takeTokens(chunks: Iterable<StreamChunk>, count: number): Generator<StreamChunk> {

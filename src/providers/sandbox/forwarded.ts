@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { countTokens } from "./count-tokens.ts";
 import { readBody } from "./read-request.ts";
-import { type Reply, replyWithError, replyWithJson } from "./reply.ts";
+import { replyWithError, replyWithJson, type SandboxReply } from "./reply.ts";
 
 /** The models of the endpoints whose requests the gateway forwards. */
 export const SANDBOX_FORWARDED_MODELS = ["moderate", "rank", "draw", "speak", "transcribe"] as const;
@@ -16,7 +16,7 @@ const moderation = z.looseObject({
 });
 
 /** Answers a moderations request: a text is flagged if it has the word "violence" (docs/sandbox.md). */
-export function planModeration(body: Uint8Array | null): Reply {
+export function planModeration(body: Uint8Array | null): SandboxReply {
   const read = readBody(body, moderation);
   if (!read.ok) return replyWithError(read.status, read.error);
   const { input } = read.value;
@@ -39,7 +39,7 @@ const ranking = z.looseObject({
 });
 
 /** Answers a rerank request: a document's relevance is the share of the query's words that it has. */
-export function planRanking(body: Uint8Array | null): Reply {
+export function planRanking(body: Uint8Array | null): SandboxReply {
   const read = readBody(body, ranking);
   if (!read.ok) return replyWithError(read.status, read.error);
   const { query, documents, top_n } = read.value;
@@ -68,7 +68,7 @@ const drawing = z.looseObject({
 });
 
 /** Answers an image generation request with images of one pixel. */
-export function planDrawing(body: Uint8Array | null): Reply {
+export function planDrawing(body: Uint8Array | null): SandboxReply {
   const read = readBody(body, drawing);
   if (!read.ok) return replyWithError(read.status, read.error);
   const data = Array.from({ length: read.value.n ?? 1 }, () => ({ b64_json: PIXEL }));
@@ -84,7 +84,7 @@ const SILENCE = 0x80;
 const speaking = z.looseObject({ model: z.literal("speak"), input: z.string().min(1).max(4_096) });
 
 /** Answers a speech request with silence as long as the text would take, as WAV whatever format is asked for. */
-export function planSpeech(body: Uint8Array | null): Reply {
+export function planSpeech(body: Uint8Array | null): SandboxReply {
   const read = readBody(body, speaking);
   if (!read.ok) return replyWithError(read.status, read.error);
   const samples = Math.ceil(read.value.input.length * SECONDS_PER_CHAR * SAMPLE_RATE);
@@ -116,6 +116,6 @@ function encodeWavHead(samples: number): Buffer {
 }
 
 /** Answers a transcription request with the size of its form, which is not read. */
-export function planTranscription(body: Uint8Array | null): Reply {
+export function planTranscription(body: Uint8Array | null): SandboxReply {
   return replyWithJson(200, { text: `You sent a form of ${body?.length ?? 0} bytes.` });
 }

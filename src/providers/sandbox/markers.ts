@@ -8,7 +8,6 @@ import {
   DEFAULT_TOKENS,
   ERROR_STATUSES,
   endWithoutFinish,
-  type Failure,
   failForContext,
   failForQuota,
   failWithStatus,
@@ -18,6 +17,7 @@ import {
   neverConnect,
   refuseConnection,
   resetConnection,
+  type SandboxFailure,
   sendGarbage,
   splitCharacters,
   stallAfter,
@@ -29,7 +29,7 @@ import type { Pace } from "./play-reply.ts";
 /** What the markers of a message ask of the sandbox. */
 interface Directives extends AnswerDirectives, Pace {
   /** Null for a healthy answer. */
-  readonly failure: Failure | null;
+  readonly failure: SandboxFailure | null;
 }
 
 /** The directives of a message, or the problem of a marker. */
@@ -138,7 +138,7 @@ function plain(form: string, directives: Partial<Directives>): Marker {
   return { form, read: (argument) => (argument === "" ? directives : null) };
 }
 
-function failing(form: string, failure: Failure): Marker {
+function failing(form: string, failure: SandboxFailure): Marker {
   return plain(form, { failure });
 }
 
@@ -152,7 +152,7 @@ function numbered(form: string, most: number, toDirectives: (value: number) => P
   };
 }
 
-function late(name: string, failAfter: (count: number) => Failure): Marker {
+function late(name: string, failAfter: (count: number) => SandboxFailure): Marker {
   return {
     form: `${name}[=TOKENS]`,
     read(argument) {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/time/clock.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../../core/deployments/transport.ts";
-import type { Piece, Reply } from "./reply.ts";
+import type { Piece, SandboxReply } from "./reply.ts";
 
 /** The pace at which a reply is sent. */
 export interface Pace {
@@ -12,7 +12,7 @@ export interface Pace {
 
 /** A reply and its pace. */
 export interface PlannedReply {
-  readonly reply: Reply;
+  readonly reply: SandboxReply;
   readonly pace: Pace;
 }
 

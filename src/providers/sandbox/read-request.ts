@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { countTokens } from "./count-tokens.ts";
-import { describeBadRequest, type VendorError } from "./reply.ts";
+import { describeBadRequest, type SandboxError } from "./reply.ts";
 
 /** The upstream's only model. */
 export const SANDBOX_MODEL = "echo";
@@ -118,7 +118,7 @@ type Message = ChatRequest["messages"][number];
 interface Rejected {
   readonly ok: false;
   readonly status: 400 | 404;
-  readonly error: VendorError;
+  readonly error: SandboxError;
 }
 
 /** A request, or why it is rejected. */
@@ -160,7 +160,7 @@ function reject(text: string, param: string | null = null): Rejected {
   return { ok: false, status: 400, error: describeBadRequest(text, param) };
 }
 
-function describeUnknownModel(model: string): VendorError {
+function describeUnknownModel(model: string): SandboxError {
   return {
     message: `The model \`${model}\` does not exist or you do not have access to it.`,
     type: "invalid_request_error",

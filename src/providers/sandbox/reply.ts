@@ -9,7 +9,7 @@ export type Piece =
   | { readonly kind: "break" };
 
 /** The sandbox's reaction to a request. */
-export type Reply =
+export type SandboxReply =
   | {
       readonly kind: "answer";
       readonly status: number;
@@ -25,7 +25,7 @@ export type Reply =
   | { readonly kind: "silence" };
 
 /** An error in OpenAI's format. */
-export interface VendorError {
+export interface SandboxError {
   readonly message: string;
   readonly type: string;
   readonly param: string | null;
@@ -49,7 +49,11 @@ export function writeEvent(value: unknown): Piece {
 export const DONE: Piece = writePiece("data: [DONE]\n\n");
 
 /** Replies with a JSON document. `headers` are added to the content type. */
-export function replyWithJson(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
+export function replyWithJson(
+  status: number,
+  value: unknown,
+  headers: Record<string, string> = {},
+): SandboxReply {
   return {
     kind: "answer",
     status,
@@ -59,7 +63,7 @@ export function replyWithJson(status: number, value: unknown, headers: Record<st
 }
 
 /** Replies with an event stream and status 200. */
-export function replyWithStream(body: Iterable<Piece>): Reply {
+export function replyWithStream(body: Iterable<Piece>): SandboxReply {
   return {
     kind: "answer",
     status: 200,
@@ -71,13 +75,13 @@ export function replyWithStream(body: Iterable<Piece>): Reply {
 /** Replies with an error in OpenAI's format. */
 export function replyWithError(
   status: number,
-  error: VendorError,
+  error: SandboxError,
   headers: Record<string, string> = {},
-): Reply {
+): SandboxReply {
   return replyWithJson(status, { error }, headers);
 }
 
 /** Returns OpenAI's error for an invalid request. `param` names the field. */
-export function describeBadRequest(message: string, param: string | null = null): VendorError {
+export function describeBadRequest(message: string, param: string | null = null): SandboxError {
   return { message, type: "invalid_request_error", param, code: null };
 }

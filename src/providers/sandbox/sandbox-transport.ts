@@ -17,7 +17,7 @@ import { readMarkers } from "./markers.ts";
 import { type Pace, type PlannedReply, playReply } from "./play-reply.ts";
 import { readFimRequest } from "./read-fim-request.ts";
 import { type ReadRequest, readRequest, SANDBOX_MODEL, type SandboxRequest } from "./read-request.ts";
-import { describeBadRequest, type Reply, replyWithError, replyWithJson } from "./reply.ts";
+import { describeBadRequest, replyWithError, replyWithJson, type SandboxReply } from "./reply.ts";
 
 const AT_ONCE: Pace = { delayMs: 0, splitBytes: null };
 
@@ -58,7 +58,7 @@ const SINGLE_REPLIES = {
   images: planDrawing,
   speech: planSpeech,
   transcriptions: planTranscription,
-} as const satisfies Readonly<Record<string, (body: Uint8Array | null) => Reply>>;
+} as const satisfies Readonly<Record<string, (body: Uint8Array | null) => SandboxReply>>;
 
 type Endpoint = "chat" | "fim" | "models" | keyof typeof SINGLE_REPLIES;
 
@@ -79,7 +79,7 @@ function findEndpoint({ method, url }: UpstreamRequest): Endpoint | null {
   return POSTED.find(([path]) => url.pathname.endsWith(path))?.[1] ?? null;
 }
 
-function listModels(): Reply {
+function listModels(): SandboxReply {
   const data = [SANDBOX_MODEL, SANDBOX_EMBEDDING_MODEL, ...SANDBOX_FORWARDED_MODELS].map((id) => ({
     id,
     object: "model",

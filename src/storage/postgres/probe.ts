@@ -2,7 +2,7 @@ import type { VersionedGateway } from "../../core/gateways/newer-rows.ts";
 import { connectPostgres, type PostgresOptions } from "./connection/client.ts";
 import { gateways as gatewaysStep } from "./migrations/0003-gateways.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
-import { readSchema, type Schema } from "./migrations/migrate.ts";
+import { type PostgresSchema, readSchema } from "./migrations/migrate.ts";
 
 /** What a PostgreSQL server says about itself. */
 export interface PostgresProbe {
@@ -13,7 +13,7 @@ export interface PostgresProbe {
   readonly isReadOnly: boolean;
   /** By how much the clock of the server is ahead of this machine's. Milliseconds. */
   readonly clockSkewMs: number;
-  readonly schema: Schema;
+  readonly schema: PostgresSchema;
   /** The schema version that this program needs. */
   readonly neededSchema: number;
   /** The gateways that are registered. */

@@ -5,7 +5,7 @@ import { formatHost, parseRedisAddress, type RedisAddress, type RedisHost } from
 import { readSlotMap, type SlotMap, slotOf } from "./cluster-slots.ts";
 import { RedisConnection } from "./connection.ts";
 import { describeProblem, isOutage, replyOf } from "./describe-problem.ts";
-import type { Reply } from "./resp.ts";
+import type { RedisReply } from "./resp.ts";
 import { ServerLink } from "./server-link.ts";
 
 /** A Lua script, which the server runs as one step. */
@@ -243,7 +243,7 @@ class Client implements Redis {
   }
 
   /** Sends a command, and again to the server that has its key if another one was asked, which has not executed it. */
-  private async redirected(link: ServerLink, parts: readonly string[], error: unknown): Promise<Reply> {
+  private async redirected(link: ServerLink, parts: readonly string[], error: unknown): Promise<RedisReply> {
     const target = readRedirection(replyOf(error)?.message ?? "", link.host);
     if (target === null) throw error;
     const other = this.link(target.host);
@@ -255,8 +255,12 @@ class Client implements Redis {
   }
 
   /** Resolves or rejects with `command`; rejects with a `StoreError` after the deadline. */
-  private answered(link: ServerLink, command: Promise<Reply>, withinMs = COMMAND_MS): Promise<Reply> {
-    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  private answered(
+    link: ServerLink,
+    command: Promise<RedisReply>,
+    withinMs = COMMAND_MS,
+  ): Promise<RedisReply> {
+    const { promise, resolve, reject } = Promise.withResolvers<RedisReply>();
     let isOver = false;
     const timer = this.clock.after(withinMs, async () => {
       // If this process was busy, the answer may be there and only not be read yet.

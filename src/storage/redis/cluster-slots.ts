@@ -1,5 +1,5 @@
 import type { RedisHost } from "./address.ts";
-import { ProtocolError, type Reply } from "./resp.ts";
+import { ProtocolError, type RedisReply } from "./resp.ts";
 
 /** The slots of a Redis Cluster. */
 const SLOTS = 16_384;
@@ -40,7 +40,7 @@ const MAX_MASTERS = 1_000;
  * Reads the answer to `CLUSTER SLOTS`. A server that does not name its host is the one that was asked, or has the given port there.
  * @throws ProtocolError
  */
-export function readSlotMap(answer: Reply, asked: RedisHost): SlotMap {
+export function readSlotMap(answer: RedisReply, asked: RedisHost): SlotMap {
   const masters: RedisHost[] = [];
   const indexOf = new Int16Array(SLOTS).fill(-1);
   for (const range of asList(answer)) {
@@ -62,13 +62,13 @@ export function readSlotMap(answer: Reply, asked: RedisHost): SlotMap {
   return { masters, indexOf, ownTags: findOwnTags(masters.length, indexOf) };
 }
 
-function asList(reply: Reply | undefined): readonly Reply[] {
+function asList(reply: RedisReply | undefined): readonly RedisReply[] {
   if (!Array.isArray(reply)) throw new ProtocolError("it answered CLUSTER SLOTS with something else");
   return reply;
 }
 
 /** A cluster may prefer host names; they are then the first, or in the metadata. */
-function nameHost(named: Reply | undefined, metadata: Reply | undefined, asked: RedisHost): string {
+function nameHost(named: RedisReply | undefined, metadata: RedisReply | undefined, asked: RedisHost): string {
   if (typeof named === "string" && named !== "" && named !== "?") return named;
   if (Array.isArray(metadata)) {
     const at = metadata.indexOf("hostname");

@@ -2,7 +2,7 @@ import { checkServerIdentity } from "node:tls";
 import type { Socket } from "bun";
 import { StoreError } from "../../base/failures/store-error.ts";
 import { formatHost, type RedisAddress, type RedisHost } from "./address.ts";
-import { encodeCommand, ProtocolError, type Reply, ReplyError, ReplyReader } from "./resp.ts";
+import { encodeCommand, ProtocolError, type RedisReply, ReplyError, ReplyReader } from "./resp.ts";
 
 /** Settings of a connection. */
 interface ConnectionOptions {
@@ -19,7 +19,7 @@ interface ConnectionOptions {
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 
 interface Waiting {
-  readonly resolve: (reply: Reply) => void;
+  readonly resolve: (reply: RedisReply) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -50,7 +50,7 @@ export class RedisConnection {
   }
 
   /** Sends a command. Rejects with a `StoreError`, whose cause is a `ReplyError` if the server rejected the command. */
-  send(parts: readonly string[]): Promise<Reply> {
+  send(parts: readonly string[]): Promise<RedisReply> {
     if (this.ended !== null) return Promise.reject(this.ended);
     return new Promise((resolve, reject) => {
       this.waiting.push({ resolve, reject });
@@ -152,7 +152,7 @@ export class RedisConnection {
     }
   }
 
-  private accept(reply: Reply): void {
+  private accept(reply: RedisReply): void {
     this.hasAnswered = true;
     if (this.isIdle) {
       if (this.options.onMessage === undefined)

@@ -1,5 +1,5 @@
 /** An answer of the server: text, an integer, null, an error, or a list of answers. */
-export type Reply = string | number | null | ReplyError | readonly Reply[];
+export type RedisReply = string | number | null | ReplyError | readonly RedisReply[];
 
 /** An error that the server answered, such as `NOPERM this user has no permissions to run the 'evalsha' command`. */
 export class ReplyError extends Error {
@@ -52,7 +52,7 @@ export class ReplyReader {
   }
 
   /** Returns the next answer; undefined if it is not complete. @throws ProtocolError */
-  next(): Reply | undefined {
+  next(): RedisReply | undefined {
     if (this.length < this.needed) return undefined;
     if (this.pieces.length > 0) {
       const rest = this.bytes.subarray(this.at);
@@ -74,7 +74,7 @@ export class ReplyReader {
     return reply;
   }
 
-  private read(depth: number): Reply | undefined {
+  private read(depth: number): RedisReply | undefined {
     const type = this.bytes[this.at];
     const line = this.readLine();
     if (line === undefined) return undefined;
@@ -107,7 +107,7 @@ export class ReplyReader {
     return line;
   }
 
-  private readBytes(length: number): Reply | undefined {
+  private readBytes(length: number): RedisReply | undefined {
     if (length === -1) return null;
     if (length < 0 || length > MAX_REPLY_BYTES) throw new ProtocolError(`an answer has ${length} bytes`);
     const end = this.at + length;
@@ -118,11 +118,11 @@ export class ReplyReader {
     return text;
   }
 
-  private readList(length: number, depth: number): Reply | undefined {
+  private readList(length: number, depth: number): RedisReply | undefined {
     if (length === -1) return null;
     if (length < 0 || length > MAX_ITEMS || depth >= MAX_DEPTH)
       throw new ProtocolError("an answer is too large");
-    const items: Reply[] = [];
+    const items: RedisReply[] = [];
     while (items.length < length) {
       const item = this.read(depth + 1);
       if (item === undefined) return undefined;

@@ -2,7 +2,7 @@ import { StoreError } from "../../base/failures/store-error.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import { formatHost, type RedisAddress, type RedisHost } from "./address.ts";
 import { RedisConnection } from "./connection.ts";
-import type { Reply } from "./resp.ts";
+import type { RedisReply } from "./resp.ts";
 
 /** Settings of a link. */
 interface ServerLinkOptions {
@@ -55,7 +55,7 @@ export class ServerLink {
   }
 
   /** Sends a command. Rejects with a `StoreError`, at once if there is no connection. */
-  send(parts: readonly string[]): Promise<Reply> {
+  send(parts: readonly string[]): Promise<RedisReply> {
     const { connection } = this;
     if (connection === null || !this.isReady)
       return Promise.reject(new StoreError(`there is no connection to ${this.name}`));

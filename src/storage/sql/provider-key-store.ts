@@ -1,8 +1,8 @@
 import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import type {
   KeyFailure,
-  KeyUse,
   ProviderKeyRecord,
+  ProviderKeyUse,
   SealedSecret,
 } from "../../core/provider-keys/records.ts";
 import type { SqlDatabase } from "./database.ts";
@@ -91,7 +91,7 @@ export class SqlProviderKeyStore implements ProviderKeyStore {
   }
 
   /** Locks the rows in the order of their ids, so that two processes that record uses of the same keys cannot block each other. */
-  async recordKeyUses(uses: readonly KeyUse[]) {
+  async recordKeyUses(uses: readonly ProviderKeyUse[]) {
     const latest = mergeUses(uses);
     if (latest.length === 0) return;
     const used = this.database.traits.listAs(
@@ -146,8 +146,8 @@ export class SqlProviderKeyStore implements ProviderKeyStore {
 }
 
 /** Returns one use for each key: the latest, with the latest error. */
-function mergeUses(uses: readonly KeyUse[]): readonly KeyUse[] {
-  const merged = new Map<string, KeyUse>();
+function mergeUses(uses: readonly ProviderKeyUse[]): readonly ProviderKeyUse[] {
+  const merged = new Map<string, ProviderKeyUse>();
   for (const { id, usedAt, error } of uses) {
     const before = merged.get(id);
     const latest = Math.max(usedAt, before?.usedAt ?? 0);

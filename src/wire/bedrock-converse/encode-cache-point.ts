@@ -1,9 +1,9 @@
 import type { CacheMark } from "../canonical/model/parts.ts";
 import type { Fields } from "../json/fields.ts";
-import type { Encoding } from "./encoding.ts";
+import type { BedrockEncoding } from "./encoding.ts";
 
 /** Encodes a cache point for the families that take one. Only Claude has a choice of how long it lasts. */
-export function encodeCachePoint(mark: CacheMark, { family }: Encoding): Fields[] {
+export function encodeCachePoint(mark: CacheMark, { family }: BedrockEncoding): Fields[] {
   if (family !== "claude" && family !== "nova") return [];
   const ttl = family === "claude" && mark.ttl !== null ? { ttl: mark.ttl } : {};
   return [{ cachePoint: { type: "default", ...ttl } }];

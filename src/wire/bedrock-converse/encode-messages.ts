@@ -11,7 +11,7 @@ import { parseArguments } from "../json/parse-json.ts";
 import { encodeCachePoint } from "./encode-cache-point.ts";
 import { createDocumentNames, encodeMedia } from "./encode-media.ts";
 import { encodeReasoning } from "./encode-reasoning.ts";
-import type { Encoding } from "./encoding.ts";
+import type { BedrockEncoding } from "./encoding.ts";
 
 /** The parts of a request that are its conversation. */
 interface EncodedConversation {
@@ -34,7 +34,10 @@ const DOCUMENT_TEXT = "See the attached document.";
  * in turn, none of them empty, beginning with the user.
  * @throws GatewayError `invalid_request` for media that Bedrock cannot fetch or read.
  */
-export function encodeConversation(request: ConversationRequest, encoding: Encoding): EncodedConversation {
+export function encodeConversation(
+  request: ConversationRequest,
+  encoding: BedrockEncoding,
+): EncodedConversation {
   const encoder = new PartEncoder(encoding);
   const system: Fields[] = [];
   const messages: EncodedMessage[] = [];
@@ -68,7 +71,7 @@ function append(messages: EncodedMessage[], role: EncodedMessage["role"], conten
 }
 
 /** Adds the messages and texts that Bedrock demands, and trims what it rejects. */
-function completeTurns(messages: EncodedMessage[], encoding: Encoding): void {
+function completeTurns(messages: EncodedMessage[], encoding: BedrockEncoding): void {
   if (messages[0]?.role !== "user") {
     encoding.warn("messages", "The conversation does not begin with the user; a first message was added.");
     messages.unshift({ role: "user", content: [{ text: OPENING_TEXT }] });
@@ -90,7 +93,7 @@ class PartEncoder {
   private readonly chooseName = createDocumentNames();
   private hasOmittedReasoning = false;
 
-  constructor(private readonly encoding: Encoding) {}
+  constructor(private readonly encoding: BedrockEncoding) {}
 
   encodeSystem(message: Message, at: number): Fields[] {
     return message.parts.flatMap((part, index) => {
@@ -200,7 +203,7 @@ function findMark(part: Part): CacheMark | undefined {
   return part.content.findLast((inner) => inner.cache !== undefined)?.cache;
 }
 
-function withCachePoint(blocks: Fields[], mark: CacheMark | undefined, encoding: Encoding): Fields[] {
+function withCachePoint(blocks: Fields[], mark: CacheMark | undefined, encoding: BedrockEncoding): Fields[] {
   return mark === undefined || blocks.length === 0
     ? blocks
     : [...blocks, ...encodeCachePoint(mark, encoding)];

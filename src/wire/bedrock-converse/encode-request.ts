@@ -8,7 +8,7 @@ import { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import { encodeConversation } from "./encode-messages.ts";
 import { encodeSampling } from "./encode-sampling.ts";
 import { encodeTools } from "./encode-tools.ts";
-import type { Encoding } from "./encoding.ts";
+import type { BedrockEncoding } from "./encoding.ts";
 import { readFamily } from "./model-family.ts";
 import { planReasoning } from "./plan-reasoning.ts";
 import { TRAITS } from "./traits.ts";
@@ -25,7 +25,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
     });
   }
   const warnings: Warning[] = listLostFields(request, TRAITS);
-  const encoding: Encoding = {
+  const encoding: BedrockEncoding = {
     target,
     family: readFamily(target.name),
     warn: (field, message) => warnings.push({ field, message }),
@@ -77,7 +77,7 @@ function readOwnFields({ extras }: ConversationRequest): Fields {
 
 const DEFAULT_SCHEMA_NAME = "answer";
 
-function encodeOutputFormat(format: OutputFormat | null, { family, warn, schemas }: Encoding): Fields {
+function encodeOutputFormat(format: OutputFormat | null, { family, warn, schemas }: BedrockEncoding): Fields {
   switch (format?.kind) {
     case "json-schema": {
       // Claude accepts the fewest keywords. Other models ignore or reject what they do not support.
@@ -115,7 +115,7 @@ const TIERS: Readonly<Record<string, string>> = {
   reserved: "reserved",
 };
 
-function encodeServiceTier(tier: string | null, { warn }: Encoding): Fields {
+function encodeServiceTier(tier: string | null, { warn }: BedrockEncoding): Fields {
   if (tier === null || tier === "auto") return {};
   const type = TIERS[tier];
   if (type !== undefined) return { serviceTier: { type } };
@@ -127,7 +127,7 @@ const MAX_METADATA = 16;
 /** The characters that keys and values may have (API reference, Converse, `requestMetadata`). */
 const METADATA_TEXT = /^[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}$/;
 
-function encodeMetadata(metadata: ConversationRequest["metadata"], { warn }: Encoding): Fields {
+function encodeMetadata(metadata: ConversationRequest["metadata"], { warn }: BedrockEncoding): Fields {
   const entries = Object.entries(metadata ?? {});
   if (entries.length === 0) return {};
   const fits = entries.every(
@@ -140,7 +140,7 @@ function encodeMetadata(metadata: ConversationRequest["metadata"], { warn }: Enc
 }
 
 /** Asks Claude to report the stop sequence that ended the answer. */
-function askForStopSequence(request: ConversationRequest, { family }: Encoding): Fields {
+function askForStopSequence(request: ConversationRequest, { family }: BedrockEncoding): Fields {
   if (family !== "claude" || request.stop.length === 0) return {};
   return { additionalModelResponseFieldPaths: [request.stream ? "/delta/stop_sequence" : "/stop_sequence"] };
 }

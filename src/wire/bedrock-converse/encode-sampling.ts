@@ -1,6 +1,6 @@
 import type { ConversationRequest } from "../canonical/model/request.ts";
 import type { Fields } from "../json/fields.ts";
-import type { Encoding } from "./encoding.ts";
+import type { BedrockEncoding } from "./encoding.ts";
 import { thinksAdaptively } from "./model-family.ts";
 import type { ReasoningPlan } from "./plan-reasoning.ts";
 
@@ -18,7 +18,7 @@ const MIN_THINKING_TOP_P = 0.95;
 export function encodeSampling(
   request: ConversationRequest,
   plan: ReasoningPlan,
-  encoding: Encoding,
+  encoding: BedrockEncoding,
 ): EncodedSampling {
   const { temperature, topP, topK } = chooseSampling(request, plan, encoding);
   const maxTokens = plan.maxTokens ?? request.maxTokens;
@@ -40,7 +40,11 @@ interface Sampling {
   readonly topK: number | null;
 }
 
-function chooseSampling(request: ConversationRequest, plan: ReasoningPlan, encoding: Encoding): Sampling {
+function chooseSampling(
+  request: ConversationRequest,
+  plan: ReasoningPlan,
+  encoding: BedrockEncoding,
+): Sampling {
   const { warn } = encoding;
   const drop = (field: string, value: number | null, why: string): null => {
     if (value !== null) warn(field, `${why}; it was left out.`);
@@ -75,13 +79,13 @@ function chooseSampling(request: ConversationRequest, plan: ReasoningPlan, encod
 }
 
 /** Clients send 0 to 2, Converse takes 0 to 1. */
-function limitTemperature(temperature: number | null, { warn }: Encoding): number | null {
+function limitTemperature(temperature: number | null, { warn }: BedrockEncoding): number | null {
   if (temperature === null || temperature <= 1) return temperature;
   warn("temperature", "This provider accepts at most 1; it was set to 1.");
   return 1;
 }
 
-function encodeTopK(topK: number, { family, warn }: Encoding): Fields {
+function encodeTopK(topK: number, { family, warn }: BedrockEncoding): Fields {
   if (family === "claude") return { top_k: topK };
   if (family === "nova") return { inferenceConfig: { topK } };
   warn("top_k", "This model does not support it; it was left out.");
@@ -89,7 +93,7 @@ function encodeTopK(topK: number, { family, warn }: Encoding): Fields {
 }
 
 /** Bedrock rejects blank stop sequences. */
-function chooseStops(stop: readonly string[], { warn }: Encoding): readonly string[] {
+function chooseStops(stop: readonly string[], { warn }: BedrockEncoding): readonly string[] {
   const chosen = stop.filter((sequence) => sequence.trim() !== "");
   if (chosen.length < stop.length) warn("stop", "Stop sequences of blanks were left out.");
   return chosen;

@@ -7,7 +7,7 @@ import type {
 } from "../canonical/model/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeCachePoint } from "./encode-cache-point.ts";
-import type { Encoding } from "./encoding.ts";
+import type { BedrockEncoding } from "./encoding.ts";
 
 /** Tools as Converse takes them. */
 interface EncodedTools {
@@ -29,7 +29,7 @@ const FREE_TEXT: Fields = {
  * Encodes the tools and the tool choice. Converse demands tools for a conversation with tool calls, so if the client sent none,
  * the called tools are declared by name.
  */
-export function encodeTools(request: ConversationRequest, encoding: Encoding): EncodedTools {
+export function encodeTools(request: ConversationRequest, encoding: BedrockEncoding): EncodedTools {
   const { toolChoice } = request;
   const called = listCalledTools(request);
   const allowed = toolChoice?.kind === "allowed" ? new Set(toolChoice.names) : null;
@@ -62,7 +62,7 @@ function isOffered(tool: Tool, allowed: ReadonlySet<string> | null): boolean {
   return allowed === null || tool.kind === "native" || allowed.has(tool.name);
 }
 
-function encodeTool(tool: Tool, at: number, encoding: Encoding): Fields[] {
+function encodeTool(tool: Tool, at: number, encoding: BedrockEncoding): Fields[] {
   if (tool.kind === "native") {
     if (tool.format === "bedrock-converse") return [tool.value];
     encoding.warn(`tools[${at}]`, `The tool "${tool.type}" was left out: another provider runs it.`);
@@ -84,7 +84,7 @@ function encodeTool(tool: Tool, at: number, encoding: Encoding): Fields[] {
   return [{ toolSpec: spec }, ...(mark === undefined ? [] : encodeCachePoint(mark, encoding))];
 }
 
-function warnOfTool(tool: FunctionTool | CustomTool, at: number, { warn }: Encoding): void {
+function warnOfTool(tool: FunctionTool | CustomTool, at: number, { warn }: BedrockEncoding): void {
   if (tool.kind === "custom") {
     warn(
       `tools[${at}]`,
@@ -99,14 +99,14 @@ function warnOfTool(tool: FunctionTool | CustomTool, at: number, { warn }: Encod
   }
 }
 
-function encodeSchema(parameters: Fields | null, field: string, { warn, schemas }: Encoding): Fields {
+function encodeSchema(parameters: Fields | null, field: string, { warn, schemas }: BedrockEncoding): Fields {
   if (parameters === null) return ANYTHING;
   const { schema, loosened } = schemas.lower(parameters, "bedrock", field);
   for (const { field: path, message } of loosened) warn(path, message);
   return schema;
 }
 
-function withChoice(tools: Fields[], request: ConversationRequest, encoding: Encoding): EncodedTools {
+function withChoice(tools: Fields[], request: ConversationRequest, encoding: BedrockEncoding): EncodedTools {
   const choice = encodeChoice(request.toolChoice, encoding);
   if (request.parallelToolCalls !== false) {
     return {
@@ -135,7 +135,7 @@ interface EncodedChoice {
 const ANY: EncodedChoice = { converse: { any: {} }, claude: { type: "any" } };
 
 /** Returns null for `auto`, which some models do not accept explicitly. */
-function encodeChoice(choice: ToolChoice | null, { warn }: Encoding): EncodedChoice | null {
+function encodeChoice(choice: ToolChoice | null, { warn }: BedrockEncoding): EncodedChoice | null {
   switch (choice?.kind) {
     case "required":
       return ANY;

@@ -3,7 +3,7 @@ import type { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /** What the encoders of one request share. */
-export interface Encoding {
+export interface BedrockEncoding {
   readonly target: ModelTarget;
   readonly family: ModelFamily;
   /** Warns the client of something that the target cannot express. */

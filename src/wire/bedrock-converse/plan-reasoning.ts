@@ -4,7 +4,7 @@ import type { ConversationRequest, ReasoningParameters } from "../canonical/mode
 import type { Fields } from "../json/fields.ts";
 import { encodeReasoning } from "./encode-reasoning.ts";
 import { forcesTool } from "./encode-tools.ts";
-import type { Encoding } from "./encoding.ts";
+import type { BedrockEncoding } from "./encoding.ts";
 import { thinksAdaptively } from "./model-family.ts";
 
 /** How a model is asked to reason. */
@@ -41,7 +41,7 @@ const DEFAULT_EFFORT = "medium";
 const MAX_SHARE = 0.8;
 
 /** Plans the reasoning fields of the model behind Converse, which has no such fields itself. */
-export function planReasoning(request: ConversationRequest, encoding: Encoding): ReasoningPlan {
+export function planReasoning(request: ConversationRequest, encoding: BedrockEncoding): ReasoningPlan {
   const parameters = request.reasoning;
   const { target } = encoding;
   if (parameters === null) return NO_PLAN;
@@ -57,7 +57,7 @@ export function planReasoning(request: ConversationRequest, encoding: Encoding):
 }
 
 /** Tells Claude not to think. Some models do not think unless asked to, and others always do. */
-function planNoThinking({ target: { reasons, reasoning }, warn }: Encoding): ReasoningPlan {
+function planNoThinking({ target: { reasons, reasoning }, warn }: BedrockEncoding): ReasoningPlan {
   if (reasoning?.canDisable) return { ...NO_PLAN, modelFields: { thinking: { type: "disabled" } } };
   if (reasons === true && !reasoning?.onlyWhenTold)
     warn("reasoning", "The model is not known to answer without reasoning; it was not switched off.");
@@ -67,7 +67,7 @@ function planNoThinking({ target: { reasons, reasoning }, warn }: Encoding): Rea
 function planThinking(
   request: ConversationRequest,
   parameters: ReasoningParameters,
-  encoding: Encoding,
+  encoding: BedrockEncoding,
 ): ReasoningPlan {
   const { target } = encoding;
   if (
@@ -111,7 +111,7 @@ function planAdaptive(parameters: ReasoningParameters, { reasoning }: ModelTarge
 function planBudget(
   request: ConversationRequest,
   parameters: ReasoningParameters,
-  encoding: Encoding,
+  encoding: BedrockEncoding,
 ): ReasoningPlan {
   if (lacksThinking(request, encoding)) {
     encoding.warn(
@@ -149,7 +149,7 @@ function budgetOfEffort(effort: string | null, maxTokens: number | null): number
 }
 
 /** Returns whether the current turn began without thinking. Claude rejects thinking for such a turn once it has called tools. */
-function lacksThinking({ messages }: ConversationRequest, { family }: Encoding): boolean {
+function lacksThinking({ messages }: ConversationRequest, { family }: BedrockEncoding): boolean {
   const asked = messages.findLastIndex(
     ({ role, parts }) => role === "user" && parts.some((part) => part.kind !== "tool-result"),
   );

@@ -1,8 +1,8 @@
 import type { ConversationRequest } from "../canonical/model/request.ts";
-import type { Encoding } from "./encoding.ts";
+import type { BedrockEncoding } from "./encoding.ts";
 
 /** Warns of parameters that Converse does not have. */
-export function warnUnsupported(request: ConversationRequest, { warn }: Encoding): void {
+export function warnUnsupported(request: ConversationRequest, { warn }: BedrockEncoding): void {
   const parameters: readonly (readonly [string, boolean])[] = [
     ["frequency_penalty", Boolean(request.frequencyPenalty)],
     ["presence_penalty", Boolean(request.presencePenalty)],

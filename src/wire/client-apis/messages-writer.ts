@@ -23,7 +23,7 @@ import {
   tryStringOf,
 } from "../json/scan.ts";
 import { appendUnescaped } from "../json/unescape.ts";
-import { type Role, readRole } from "../openai-chat/passthrough/role.ts";
+import { type ChatRole, readRole } from "../openai-chat/passthrough/role.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import { CommonIds, isCommonName } from "./common-ids.ts";
 
@@ -44,7 +44,7 @@ export class MessagesWriter {
   private readonly tools: string[] = [];
   private readonly cuts: number[] = [];
   private readonly messages: readonly JsonNode[];
-  private readonly roles: readonly (Role | undefined)[];
+  private readonly roles: readonly (ChatRole | undefined)[];
   private readonly ids = new CommonIds();
   /** The blocks that the gateway marks for the vendor's cache. */
   private readonly marked: readonly MarkedBlock[];
@@ -353,12 +353,12 @@ function hasOnly({ members }: JsonNode, names: ReadonlySet<string>): boolean {
   return members !== null;
 }
 
-function isInstruction(role: Role | undefined): boolean {
+function isInstruction(role: ChatRole | undefined): boolean {
   return role === "system" || role === "developer";
 }
 
 /** The role that a message has in Anthropic's API. */
-function sideOf(role: Role | undefined): "user" | "assistant" {
+function sideOf(role: ChatRole | undefined): "user" | "assistant" {
   return role === "assistant" ? "assistant" : "user";
 }
 

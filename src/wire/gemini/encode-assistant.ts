@@ -2,7 +2,7 @@ import type { Part, ToolCallPart } from "../canonical/model/parts.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { parseArguments } from "../json/parse-json.ts";
 import { encodeMedia } from "./encode-media.ts";
-import { type Encoding, type GeminiPart, hasLevels, warn } from "./encoding.ts";
+import { type GeminiEncoding, type GeminiPart, hasLevels, warn } from "./encoding.ts";
 import { encodeFunctionName } from "./function-name.ts";
 import { assignSignatures } from "./thought-signatures.ts";
 
@@ -13,7 +13,11 @@ import { assignSignatures } from "./thought-signatures.ts";
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
 /** Encodes a turn of the model and adds its calls to `encoding.calls`. `path` names the message in warnings. */
-export function encodeAssistant(parts: readonly Part[], path: string, encoding: Encoding): GeminiPart[] {
+export function encodeAssistant(
+  parts: readonly Part[],
+  path: string,
+  encoding: GeminiEncoding,
+): GeminiPart[] {
   const signatures = assignSignatures(parts);
   const encoded: GeminiPart[] = [];
   for (const [index, part] of parts.entries()) {
@@ -32,7 +36,7 @@ function isOmitted(part: Part, isSigned: boolean): boolean {
   return (part.kind === "text" || part.kind === "refusal") && part.text === "" && !isSigned;
 }
 
-function encodePart(part: Part, field: string, encoding: Encoding): GeminiPart | null {
+function encodePart(part: Part, field: string, encoding: GeminiEncoding): GeminiPart | null {
   switch (part.kind) {
     case "text":
     case "refusal":
@@ -52,7 +56,7 @@ function encodePart(part: Part, field: string, encoding: Encoding): GeminiPart |
   }
 }
 
-function encodeCall(part: ToolCallPart, field: string, encoding: Encoding): Fields {
+function encodeCall(part: ToolCallPart, field: string, encoding: GeminiEncoding): Fields {
   const name = encodeFunctionName(part, field);
   encoding.calls.add(part.id, name);
   const args = readArguments(part);
@@ -71,7 +75,7 @@ function readArguments(part: ToolCallPart): unknown {
 }
 
 /** Gemini 3 rejects calls without a signature and older models ignore it. An unknown model may be a newer one. */
-function demandsSignature({ target }: Encoding): boolean {
+function demandsSignature({ target }: GeminiEncoding): boolean {
   return (
     target.reasoning === null ||
     target.reasoning.budgetTokens === undefined ||

@@ -3,7 +3,7 @@ import type { Message } from "../canonical/model/request.ts";
 import { encodeAssistant } from "./encode-assistant.ts";
 import { encodeMedia } from "./encode-media.ts";
 import { encodeResults } from "./encode-results.ts";
-import { type Encoding, type GeminiPart, warn } from "./encoding.ts";
+import { type GeminiEncoding, type GeminiPart, warn } from "./encoding.ts";
 
 interface Content {
   readonly role: "user" | "model";
@@ -18,7 +18,7 @@ interface Conversation {
 }
 
 /** Encodes a conversation. Gemini demands at least one content, and one of the user before any of the model. */
-export function encodeContents(messages: readonly Message[], encoding: Encoding): Conversation {
+export function encodeContents(messages: readonly Message[], encoding: GeminiEncoding): Conversation {
   const leading = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
   const first = leading < 0 ? messages.length : leading;
   const system = messages.slice(0, first).flatMap((message, at) => encodeSystem(message, at, encoding));
@@ -36,7 +36,7 @@ export function encodeContents(messages: readonly Message[], encoding: Encoding)
 }
 
 /** Adds a user message before a conversation that begins with the model: Gemini rejects a call that no user turn precedes. */
-function addOpening(encoding: Encoding): Content {
+function addOpening(encoding: GeminiEncoding): Content {
   warn(encoding, "messages", "The conversation does not begin with the user; a first message was added.");
   return { role: "user", parts: [{ text: "Continue." }] };
 }
@@ -48,7 +48,7 @@ function endOfResults(messages: readonly Message[], from: number): number {
 }
 
 /** Encodes one message, or the tool results of one turn; `at` is the index of the first. */
-function encodeMessages(messages: readonly Message[], at: number, encoding: Encoding): Content {
+function encodeMessages(messages: readonly Message[], at: number, encoding: GeminiEncoding): Content {
   const message = messages[0] as Message;
   switch (message.role) {
     case "assistant":
@@ -86,7 +86,7 @@ function addContent(contents: OpenContent[], { role, parts }: Content): void {
   else contents.push({ role, parts: [...parts], answersCalls });
 }
 
-function encodeSystem(message: Message, at: number, encoding: Encoding): GeminiPart[] {
+function encodeSystem(message: Message, at: number, encoding: GeminiEncoding): GeminiPart[] {
   return message.parts.flatMap((part, index) => {
     if (part.kind === "text") return part.text === "" ? [] : [{ text: part.text }];
     warn(
@@ -98,13 +98,13 @@ function encodeSystem(message: Message, at: number, encoding: Encoding): GeminiP
   });
 }
 
-function encodeUser(message: Message, at: number, encoding: Encoding): GeminiPart[] {
+function encodeUser(message: Message, at: number, encoding: GeminiEncoding): GeminiPart[] {
   return message.parts.flatMap((part, index) =>
     encodeUserPart(part, `messages[${at}].content[${index}]`, encoding),
   );
 }
 
-function encodeUserPart(part: Part, field: string, encoding: Encoding): GeminiPart[] {
+function encodeUserPart(part: Part, field: string, encoding: GeminiEncoding): GeminiPart[] {
   switch (part.kind) {
     case "text":
     case "refusal":

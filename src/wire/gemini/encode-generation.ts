@@ -2,14 +2,17 @@ import { fail } from "../../base/failures/errors.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/model/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeReasoning } from "./encode-reasoning.ts";
-import { type Encoding, warn } from "./encoding.ts";
+import { type GeminiEncoding, warn } from "./encoding.ts";
 
 const MAX_STOPS = 5;
 /** Gemini's seeds are signed 32-bit integers. */
 const SEEDS = 2 ** 31;
 
 /** Returns `generationConfig`; empty if the client set nothing. */
-export function encodeGeneration(request: ConversationRequest, encoding: Encoding): Record<string, unknown> {
+export function encodeGeneration(
+  request: ConversationRequest,
+  encoding: GeminiEncoding,
+): Record<string, unknown> {
   const { logprobs, n, seed } = request;
   const config: Fields = {
     maxOutputTokens: request.maxTokens,
@@ -39,7 +42,7 @@ function encodeStops(stop: readonly string[]): readonly string[] | null {
 }
 
 /** Uses `responseJsonSchema` instead of `responseSchema`, for the reasons given at `encodeFunction`. */
-function encodeOutput(format: OutputFormat | null, encoding: Encoding): Fields {
+function encodeOutput(format: OutputFormat | null, encoding: GeminiEncoding): Fields {
   switch (format?.kind) {
     case "json":
       return { responseMimeType: "application/json" };

@@ -1,7 +1,7 @@
 import { nearestEffort, withoutNone } from "../canonical/model/efforts.ts";
 import type { ReasoningParameters } from "../canonical/model/request.ts";
 import type { Fields } from "../json/fields.ts";
-import { type Encoding, warn } from "./encoding.ts";
+import { type GeminiEncoding, warn } from "./encoding.ts";
 
 /** The effort for clients that enable reasoning without choosing one. */
 const DEFAULT_EFFORT = "medium";
@@ -22,7 +22,10 @@ const DEFAULT_MAX_BUDGET = 24_576;
  * Returns `thinkingConfig`: a level for models with efforts, a budget for models with budgets, and never both, which Gemini
  * rejects. Null if nothing is to be sent.
  */
-export function encodeReasoning(parameters: ReasoningParameters | null, encoding: Encoding): Fields | null {
+export function encodeReasoning(
+  parameters: ReasoningParameters | null,
+  encoding: GeminiEncoding,
+): Fields | null {
   if (parameters === null) return null;
   const { reasoning } = encoding.target;
   const isOff = parameters.enabled === false || parameters.effort === "none" || parameters.budgetTokens === 0;
@@ -42,7 +45,7 @@ export function encodeReasoning(parameters: ReasoningParameters | null, encoding
   return { includeThoughts: !parameters.hidden, ...amount };
 }
 
-function switchOff(encoding: Encoding): Fields | null {
+function switchOff(encoding: GeminiEncoding): Fields | null {
   const { efforts, budgetTokens, canDisable } = encoding.target.reasoning ?? {};
   if (canDisable) return { thinkingBudget: 0 };
   const [least] = efforts ?? [];
@@ -70,7 +73,7 @@ function effortOf(budget: number): string {
   return Object.entries(SHARES).find(([, most]) => share <= most)?.[0] ?? "max";
 }
 
-function encodeBudget(parameters: ReasoningParameters, encoding: Encoding): Fields {
+function encodeBudget(parameters: ReasoningParameters, encoding: GeminiEncoding): Fields {
   const { min = 0, max = DEFAULT_MAX_BUDGET } = encoding.target.reasoning?.budgetTokens ?? {};
   const share = parameters.effort === null ? undefined : SHARES[parameters.effort];
   const requested = parameters.budgetTokens ?? (share === undefined ? null : Math.round(share * max));

@@ -5,7 +5,7 @@ import { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import { encodeContents } from "./encode-contents.ts";
 import { encodeGeneration } from "./encode-generation.ts";
 import { encodeTools } from "./encode-tools.ts";
-import { type Encoding, warn } from "./encoding.ts";
+import { type GeminiEncoding, warn } from "./encoding.ts";
 import { KnownCalls } from "./known-calls.ts";
 import { TRAITS } from "./traits.ts";
 
@@ -15,7 +15,7 @@ import { TRAITS } from "./traits.ts";
  *   stop sequences.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
-  const encoding: Encoding = {
+  const encoding: GeminiEncoding = {
     target,
     warnings: listLostFields(request, TRAITS),
     schemas: new SchemaLowerer(),
@@ -38,7 +38,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
 const PLAIN_TIERS: ReadonlySet<string | null> = new Set([null, "auto", "default", "standard_only"]);
 
 /** Warns of settings that Gemini does not have. */
-function warnUnsupported(request: ConversationRequest, encoding: Encoding): void {
+function warnUnsupported(request: ConversationRequest, encoding: GeminiEncoding): void {
   const { parallelToolCalls, logitBias, verbosity, serviceTier, user, metadata } = request;
   const settings: Readonly<Record<string, boolean>> = {
     parallel_tool_calls: parallelToolCalls === false && request.tools.length > 0,

@@ -2,14 +2,18 @@ import type { Part, RefusalPart, TextPart, ToolResultPart } from "../canonical/m
 import type { Message } from "../canonical/model/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeMedia } from "./encode-media.ts";
-import { type Encoding, type GeminiPart, hasLevels } from "./encoding.ts";
+import { type GeminiEncoding, type GeminiPart, hasLevels } from "./encoding.ts";
 import { encodeFunctionName } from "./function-name.ts";
 
 /**
  * Encodes the tool results of one turn in the order of their calls: without ids, Gemini matches results to calls by name and
  * order. Media that a function response cannot hold follow all responses. `first` is the index of the first message.
  */
-export function encodeResults(messages: readonly Message[], first: number, encoding: Encoding): GeminiPart[] {
+export function encodeResults(
+  messages: readonly Message[],
+  first: number,
+  encoding: GeminiEncoding,
+): GeminiPart[] {
   const responses: GeminiPart[] = [];
   const outside: GeminiPart[] = [];
   for (const result of listResults(messages, first, encoding)) {
@@ -27,7 +31,7 @@ interface Result {
   readonly callIndex: number;
 }
 
-function listResults(messages: readonly Message[], first: number, { calls }: Encoding): Result[] {
+function listResults(messages: readonly Message[], first: number, { calls }: GeminiEncoding): Result[] {
   const results: Result[] = [];
   messages.forEach(({ parts }, message) => {
     parts.forEach((part, index) => {
@@ -45,7 +49,7 @@ interface ResultMedia {
   readonly outside: readonly GeminiPart[];
 }
 
-function splitMedia({ part, field }: Result, encoding: Encoding): ResultMedia {
+function splitMedia({ part, field }: Result, encoding: GeminiEncoding): ResultMedia {
   const media = part.content.every(isText) ? [] : encodeAllMedia(part, field);
   const fitsInside = (piece: GeminiPart) => hasLevels(encoding) && "inlineData" in piece;
   return { inside: media.filter(fitsInside), outside: media.filter((piece) => !fitsInside(piece)) };
@@ -57,7 +61,7 @@ const SEE_MEDIA = "The result follows.";
 function encodeResponse(
   { part, field }: Result,
   { inside, outside }: ResultMedia,
-  encoding: Encoding,
+  encoding: GeminiEncoding,
 ): Fields {
   const known = encoding.calls.nameOf(part.callId);
   const name = known ?? encodeFunctionName({ name: part.toolName ?? "tool" }, field);

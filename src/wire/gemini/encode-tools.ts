@@ -1,10 +1,14 @@
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/model/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
-import { type Encoding, warn } from "./encoding.ts";
+import { type GeminiEncoding, warn } from "./encoding.ts";
 import { encodeFunctionName, type FunctionName } from "./function-name.ts";
 
 /** Returns `tools` and `toolConfig`; no fields if there are no tools. */
-export function encodeTools(tools: readonly Tool[], choice: ToolChoice | null, encoding: Encoding): Fields {
+export function encodeTools(
+  tools: readonly Tool[],
+  choice: ToolChoice | null,
+  encoding: GeminiEncoding,
+): Fields {
   const isOffered = choice?.kind === "allowed" && !choice.required ? allowOnly(choice.names) : null;
   const declarations: Fields[] = [];
   const native: Fields[] = [];
@@ -42,7 +46,7 @@ function allowOnly(names: readonly string[]): (tool: Tool) => boolean {
  * Schema, while `parameters`, a subset of OpenAPI 3.0, rejects what real tools send: lists of types, `anyOf` next to other
  * keywords, references. Keywords that Gemini does not list as supported are still lowered.
  */
-function encodeFunction(tool: FunctionTool, field: string, encoding: Encoding): Fields {
+function encodeFunction(tool: FunctionTool, field: string, encoding: GeminiEncoding): Fields {
   const { description, parameters } = tool;
   return {
     name: encodeFunctionName(tool, `${field}.name`),
@@ -52,7 +56,7 @@ function encodeFunction(tool: FunctionTool, field: string, encoding: Encoding): 
 }
 
 /** A function without parameters is declared without a schema: Gemini has rejected objects without properties. */
-function encodeParameters(parameters: Fields, field: string, encoding: Encoding): Fields {
+function encodeParameters(parameters: Fields, field: string, encoding: GeminiEncoding): Fields {
   const { schema, loosened } = encoding.schemas.lower(parameters, "gemini", field);
   encoding.warnings.push(...loosened);
   const hasProperties = Object.keys(asFields(schema["properties"]) ?? {}).length > 0;
@@ -61,7 +65,7 @@ function encodeParameters(parameters: Fields, field: string, encoding: Encoding)
     : {};
 }
 
-function encodeCustom(tool: CustomTool, field: string, encoding: Encoding): Fields {
+function encodeCustom(tool: CustomTool, field: string, encoding: GeminiEncoding): Fields {
   warn(
     encoding,
     field,
@@ -83,7 +87,7 @@ function indexByName(tools: readonly Tool[]): ReadonlyMap<string, FunctionName> 
   return byName;
 }
 
-function encodeChoice(choice: ToolChoice, tools: readonly Tool[], encoding: Encoding): Fields | null {
+function encodeChoice(choice: ToolChoice, tools: readonly Tool[], encoding: GeminiEncoding): Fields | null {
   const encodeName = (name: string) => encodeFunctionName(known().get(name) ?? { name }, "tool_choice");
   const known = (): ReadonlyMap<string, FunctionName> => (byName ??= indexByName(tools));
   let byName: ReadonlyMap<string, FunctionName> | null = null;

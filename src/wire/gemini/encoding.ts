@@ -4,7 +4,7 @@ import type { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import type { KnownCalls } from "./known-calls.ts";
 
 /** What the encoders of one request share. */
-export interface Encoding {
+export interface GeminiEncoding {
   readonly target: ModelTarget;
   readonly warnings: Warning[];
   readonly schemas: SchemaLowerer;
@@ -15,11 +15,11 @@ export interface Encoding {
 export type GeminiPart = Readonly<Record<string, unknown>>;
 
 /** Warns the client of something that was left out or changed. */
-export function warn({ warnings }: Encoding, field: string, message: string): void {
+export function warn({ warnings }: GeminiEncoding, field: string, message: string): void {
   warnings.push({ field, message });
 }
 
 /** Returns whether the model is Gemini 3 or newer: those take reasoning levels instead of budgets. */
-export function hasLevels({ target }: Encoding): boolean {
+export function hasLevels({ target }: GeminiEncoding): boolean {
   return (target.reasoning?.efforts?.length ?? 0) > 0;
 }

@@ -6,14 +6,14 @@ import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
 import { isFailedFinish, isUnexplainedFinish, readBlockReason, readFinish } from "./finish-reason.ts";
 import { readCitations } from "./read-citations.ts";
 import { readLogprobs } from "./read-logprobs.ts";
-import { PartWriter } from "./write-parts.ts";
+import { GeminiPartWriter } from "./write-parts.ts";
 
 /** The finish of a whole candidate that has no finish reason. */
 const DEFAULT_FINISH = { native: "STOP", message: "" };
 
 /** Reads one candidate, whole or piece by piece. */
 export class CandidateReader {
-  private readonly parts: PartWriter;
+  private readonly parts: GeminiPartWriter;
   /** The pieces of its text; the offsets of sources refer to all of it. */
   private readonly texts: string[] = [];
   private readonly sources: Record<string, unknown> = {};
@@ -24,7 +24,7 @@ export class CandidateReader {
     private readonly emitter: AnswerEmitter,
     private readonly choice: number,
   ) {
-    this.parts = new PartWriter(emitter, choice);
+    this.parts = new GeminiPartWriter(emitter, choice);
   }
 
   get isFinished(): boolean {
@@ -67,7 +67,7 @@ export class CandidateReader {
   }
 }
 
-function readPart(part: Fields, parts: PartWriter): void {
+function readPart(part: Fields, parts: GeminiPartWriter): void {
   const signature = asText(part["thoughtSignature"]);
   const isThought = part["thought"] === true;
   const call = asFields(part["functionCall"]);

@@ -15,7 +15,7 @@ interface OpenPart {
 const ORIGIN = REASONING_ORIGINS.gemini;
 
 /** Emits the parts of one candidate. Pieces of text that follow each other become one part. */
-export class PartWriter {
+export class GeminiPartWriter {
   hasCalls = false;
   private readonly parts: PartEmitter;
   private open: OpenPart | null = null;

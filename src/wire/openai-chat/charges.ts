@@ -1,6 +1,6 @@
 import {
-  type ChargeRule,
   CLIENT_TOOLS,
+  type FormatChargeRule,
   type FormatCharges,
   free,
   OF_HOSTS,
@@ -9,7 +9,7 @@ import {
   USUAL_TIERS,
 } from "../conversation/traits/charge-rules.ts";
 
-const FIELDS: Readonly<Record<string, ChargeRule>> = {
+const FIELDS: Readonly<Record<string, FormatChargeRule>> = {
   ...OF_HOSTS,
   ...SERVICES,
   ...free(`

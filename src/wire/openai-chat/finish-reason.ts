@@ -1,9 +1,9 @@
 import { createTable } from "../json/fields.ts";
 
 /** The finish reasons that a client may see. */
-export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
+export type ChatFinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
-const KNOWN: Readonly<Record<string, FinishReason>> = createTable({
+const KNOWN: Readonly<Record<string, ChatFinishReason>> = createTable({
   stop: "stop",
   stop_sequence: "stop",
   end_turn: "stop",
@@ -39,13 +39,13 @@ export function isFailedFinish(reason: string): boolean {
  * Maps a vendor's finish reason to the client's: `stop` for unknown reasons, and `tool_calls` if and only if there were calls. An
  * agent that reads `tool_calls` and finds no call repeats its request endlessly.
  */
-export function readFinishReason(reason: string, hasToolCalls: boolean): FinishReason {
+export function readFinishReason(reason: string, hasToolCalls: boolean): ChatFinishReason {
   const known = lookUpFinishReason(reason);
   if (known === "length" || known === "content_filter") return known;
   return hasToolCalls ? "tool_calls" : "stop";
 }
 
 /** Maps a vendor's finish reason to the client's, whatever the answer contains: `stop` for unknown reasons. */
-export function lookUpFinishReason(reason: string): FinishReason {
+export function lookUpFinishReason(reason: string): ChatFinishReason {
   return KNOWN[reason.toLowerCase()] ?? "stop";
 }

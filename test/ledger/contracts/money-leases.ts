@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { StoreError } from "../../../src/base/failures/store-error.ts";
-import type { BorrowOrder, LeaseRequest, MoneyLeases } from "../../../src/core/ledger/leases/money-leases.ts";
+import type {
+  BorrowOrder,
+  MoneyLeaseRequest,
+  MoneyLeases,
+} from "../../../src/core/ledger/leases/money-leases.ts";
 import { usageOf } from "../../storage/contracts/samples.ts";
 
 /** The leases of several gateways over one ledger. */
@@ -15,11 +19,11 @@ export interface LeaseParts {
 
 const ACCOUNT = "user_a";
 
-function ask(amount: number, fields: Partial<LeaseRequest> = {}): LeaseRequest {
+function ask(amount: number, fields: Partial<MoneyLeaseRequest> = {}): MoneyLeaseRequest {
   return { name: "balance", bound: 0, least: amount, amount, most: amount, ahead: 0, ...fields };
 }
 
-function orderOf(ticket: number, ...leases: LeaseRequest[]): BorrowOrder {
+function orderOf(ticket: number, ...leases: MoneyLeaseRequest[]): BorrowOrder {
   return { ticket, accountId: ACCOUNT, leases };
 }
 

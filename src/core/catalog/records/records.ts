@@ -2,7 +2,7 @@ import type { ReasoningFields } from "../../../wire/canonical/model/format.ts";
 import type { InferenceAction } from "../../../wire/client-apis/request/inference-request.ts";
 import type { BlankTexts } from "../../../wire/conversation/blank-texts.ts";
 import type { ParameterRule } from "../../../wire/conversation/parameter-rules.ts";
-import type { ChargeRule as RuleOfPrices } from "../../../wire/conversation/traits/charge-rules.ts";
+import type { FormatChargeRule } from "../../../wire/conversation/traits/charge-rules.ts";
 import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import type { SamplingParameter } from "../../../wire/conversation/traits/sampling-parameters.ts";
 
@@ -109,7 +109,7 @@ export interface ProviderRecord {
 }
 
 /** What a value of a request field costs at a provider. */
-export type ChargeRule = RuleOfPrices<PriceName>;
+export type ChargeRule = FormatChargeRule<PriceName>;
 
 /** What request fields and tools cost: of a format, changed and completed by the rules of a provider. */
 export interface ChargeRules {

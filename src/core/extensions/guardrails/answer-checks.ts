@@ -3,7 +3,7 @@ import type { AnswerFilter } from "../../../wire/canonical/answer/filter-answer.
 import type { AnswerEvent } from "../../../wire/canonical/model/answer.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { AnswerStage } from "./answer-stage.ts";
-import { describeAnswerBlock, type Finding, warnOf } from "./describe-findings.ts";
+import { describeAnswerBlock, type GuardrailFinding, warnOf } from "./describe-findings.ts";
 
 /** Checks one answer with guardrails in their order: each gets what the one before lets pass. */
 export class AnswerChecks implements AnswerFilter {
@@ -20,7 +20,7 @@ export class AnswerChecks implements AnswerFilter {
   }
 
   /** Returns what each guardrail has found so far. */
-  listFindings(): readonly Finding[] {
+  listFindings(): readonly GuardrailFinding[] {
     return this.stages.flatMap(({ finding }) => finding ?? []);
   }
 

@@ -1,5 +1,5 @@
 import type { AnswerEvent } from "../../../wire/canonical/model/answer.ts";
-import type { Finding } from "./describe-findings.ts";
+import type { GuardrailFinding } from "./describe-findings.ts";
 
 /** One guardrail at work on the events of an answer. */
 export interface AnswerStage {
@@ -8,7 +8,7 @@ export interface AnswerStage {
   /** Resolves to the events that were held back until the answer is complete. Absent: there are none. Never rejects. */
   release?(): Promise<readonly AnswerEvent[]>;
   /** What was found so far; null for nothing. */
-  readonly finding: Finding | null;
+  readonly finding: GuardrailFinding | null;
   /** Whether the rest of the answer must not be sent. */
   readonly isBlocking: boolean;
   /** Whether log probabilities were left out, which repeat texts in a form that is not checked. */

@@ -1,4 +1,4 @@
-import { type Finding, findingOf, isBlocking } from "./describe-findings.ts";
+import { findingOf, type GuardrailFinding, isBlocking } from "./describe-findings.ts";
 import { WINDOW_CHARS } from "./find-in-text.ts";
 import type { Guardrail, HookGuardrail, SearchGuardrail } from "./guardrail.ts";
 import type { Masks } from "./masks.ts";
@@ -7,7 +7,7 @@ import type { HookSubject } from "./text-hook.ts";
 /** The result of checking texts. */
 interface CheckedTexts {
   /** In the order of the guardrails, up to the first that blocks. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly GuardrailFinding[];
   /** The texts that were changed by masks, by index. */
   readonly masked: ReadonlyMap<number, string>;
 }
@@ -32,7 +32,7 @@ export async function checkTexts(
   texts: readonly string[],
   parts: CheckParts,
 ): Promise<CheckedTexts> {
-  const findings: Finding[] = [];
+  const findings: GuardrailFinding[] = [];
   const checking: Checking = { ...parts, masked: new Map() };
   for (const guardrail of guardrails) {
     const finding =
@@ -50,7 +50,7 @@ async function ask(
   guardrail: HookGuardrail,
   texts: readonly string[],
   { masked, about }: Checking,
-): Promise<Finding | null> {
+): Promise<GuardrailFinding | null> {
   if (texts.length === 0) return null;
   const current = masked.size === 0 ? texts : texts.map((text, index) => masked.get(index) ?? text);
   const verdict = await guardrail.hook.check({ on: "request", texts: current, about });
@@ -62,7 +62,7 @@ async function search(
   { name, action, find }: SearchGuardrail,
   texts: readonly string[],
   { masks, masked, pause }: Checking,
-): Promise<Finding | null> {
+): Promise<GuardrailFinding | null> {
   const kinds = new Set<string>();
   let count = 0;
   let chars = 0;

@@ -4,7 +4,7 @@ import type { GuardrailAction, HookGuardrail } from "./guardrail.ts";
 import type { HookVerdict } from "./text-hook.ts";
 
 /** What a guardrail found in a request or answer, and what follows. */
-export interface Finding {
+export interface GuardrailFinding {
   readonly name: string;
   /** `unchecked`: a service could not check the texts, which were let pass. `unavailable`: they were not. */
   readonly action: GuardrailAction | "unchecked" | "unavailable";
@@ -17,7 +17,7 @@ export interface Finding {
 }
 
 /** Returns what follows from the verdict of a service; null if nothing does. */
-export function findingOf({ name, onError }: HookGuardrail, verdict: HookVerdict): Finding | null {
+export function findingOf({ name, onError }: HookGuardrail, verdict: HookVerdict): GuardrailFinding | null {
   const common = { name, count: 1, kinds: [], reason: null };
   switch (verdict.kind) {
     case "allow":
@@ -32,17 +32,19 @@ export function findingOf({ name, onError }: HookGuardrail, verdict: HookVerdict
 }
 
 /** Returns whether the request or answer must not go on. */
-export function isBlocking({ action }: Finding): boolean {
+export function isBlocking({ action }: GuardrailFinding): boolean {
   return action === "block" || action === "unavailable";
 }
 
 /** Returns whether a guardrail has found something. */
-export function isMatch(finding: Finding): finding is Finding & { readonly action: GuardrailAction } {
+export function isMatch(
+  finding: GuardrailFinding,
+): finding is GuardrailFinding & { readonly action: GuardrailAction } {
   return finding.action !== "unchecked" && finding.action !== "unavailable";
 }
 
 /** Returns the warning about a finding. The reason of a service is left out, because it may quote the text. */
-export function warnOf({ name, action, count, kinds }: Finding, on: "request" | "answer"): Warning {
+export function warnOf({ name, action, count, kinds }: GuardrailFinding, on: "request" | "answer"): Warning {
   const parts = `${count === 1 ? "one" : count} ${on === "request" ? "text" : "part"}${count === 1 ? "" : "s"}`;
   const what = kinds.length === 0 ? "" : ` (${kinds.join(", ")})`;
   const message = `${SENTENCES[action](name, { on, parts })}${what}.`;
@@ -54,7 +56,7 @@ interface Found {
   readonly parts: string;
 }
 
-const SENTENCES: Readonly<Record<Finding["action"], (name: string, found: Found) => string>> = {
+const SENTENCES: Readonly<Record<GuardrailFinding["action"], (name: string, found: Found) => string>> = {
   block: (name, { on }) => `The guardrail "${name}" blocked the ${on}`,
   mask: (name, { on, parts }) =>
     `The guardrail "${name}" masked ${on === "request" ? "parts of " : ""}${parts} of the ${on}`,
@@ -64,19 +66,19 @@ const SENTENCES: Readonly<Record<Finding["action"], (name: string, found: Found)
 };
 
 /** Returns the failure of a request that a guardrail blocks. */
-export function describeRequestBlock(finding: Finding): Failure {
+export function describeRequestBlock(finding: GuardrailFinding): Failure {
   if (finding.action === "unavailable") return unavailable(finding, "request");
   const subject = "does not allow a text of the request";
   return { ...blocked(finding, subject, "Remove it and send the request again.") };
 }
 
 /** Returns the failure of an answer that a guardrail blocks. */
-export function describeAnswerBlock(finding: Finding): Failure {
+export function describeAnswerBlock(finding: GuardrailFinding): Failure {
   if (finding.action === "unavailable") return unavailable(finding, "answer");
   return blocked(finding, "does not allow the model's answer", "The generated tokens are charged.");
 }
 
-function blocked({ name, kinds, reason }: Finding, subject: string, remedy: string): Failure {
+function blocked({ name, kinds, reason }: GuardrailFinding, subject: string, remedy: string): Failure {
   const what = reason === null ? ` (${kinds.join(", ")})` : `: ${reason}`;
   const why = kinds.length === 0 && reason === null ? "" : what;
   const end = why.endsWith(".") ? "" : ".";
@@ -87,7 +89,7 @@ function blocked({ name, kinds, reason }: Finding, subject: string, remedy: stri
   };
 }
 
-function unavailable({ name }: Finding, on: "request" | "answer"): Failure {
+function unavailable({ name }: GuardrailFinding, on: "request" | "answer"): Failure {
   return {
     code: "unavailable",
     message: `The guardrail "${name}" of this gateway could not check the ${on}. Send the request again later.`,

@@ -10,7 +10,13 @@ import type {
 } from "../../generation/call/extension.ts";
 import { AnswerChecks } from "./answer-checks.ts";
 import { checkTexts } from "./check-texts.ts";
-import { describeRequestBlock, type Finding, isBlocking, isMatch, warnOf } from "./describe-findings.ts";
+import {
+  describeRequestBlock,
+  type GuardrailFinding,
+  isBlocking,
+  isMatch,
+  warnOf,
+} from "./describe-findings.ts";
 import { type Guardrail, type GuardrailAction, isInScope, mayInterfere } from "./guardrail.ts";
 import { HookStage } from "./hook-stage.ts";
 import { Masks } from "./masks.ts";
@@ -111,7 +117,11 @@ export class Guardrails implements Extension {
     };
   }
 
-  private report(generationId: string, on: GuardrailMatch["on"], findings: readonly Finding[]): void {
+  private report(
+    generationId: string,
+    on: GuardrailMatch["on"],
+    findings: readonly GuardrailFinding[],
+  ): void {
     for (const { name, action, count, kinds } of findings.filter(isMatch)) {
       this.deps.onMatch({ name, action, on });
       this.deps.log.info("a guardrail matched", {

@@ -2,7 +2,7 @@ import { collectAnswer, replayAnswer } from "../../../wire/canonical/answer/coll
 import type { AnswerEvent } from "../../../wire/canonical/model/answer.ts";
 import type { AnswerStage } from "./answer-stage.ts";
 import { AnswerTexts } from "./answer-texts.ts";
-import { type Finding, findingOf, isBlocking } from "./describe-findings.ts";
+import { findingOf, type GuardrailFinding, isBlocking } from "./describe-findings.ts";
 import type { HookGuardrail } from "./guardrail.ts";
 import { type HookSubject, type HookVerdict, MAX_HOOK_CHARS } from "./text-hook.ts";
 
@@ -13,7 +13,7 @@ const UNAVAILABLE: HookVerdict = { kind: "unavailable" };
 
 /** Asks a service about an answer once all of it is there. Holds the answer back meanwhile, or only observes it. */
 export class HookStage implements AnswerStage {
-  finding: Finding | null = null;
+  finding: GuardrailFinding | null = null;
   hasDropped = false;
   private events: AnswerEvent[] = [];
   private chars = 0;

@@ -13,7 +13,7 @@ import { isNoText } from "../../../wire/client-apis/texts/place-rules.ts";
 import { FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
 import type { Fields } from "../../../wire/json/fields.ts";
 import type { AnswerStage } from "./answer-stage.ts";
-import type { Finding } from "./describe-findings.ts";
+import type { GuardrailFinding } from "./describe-findings.ts";
 import type { SearchGuardrail } from "./guardrail.ts";
 import { type Channel, distribute, EventQueue, type Segment } from "./held-texts.ts";
 import type { Masks } from "./masks.ts";
@@ -65,7 +65,7 @@ export class SearchStage implements AnswerStage {
     this.isObserver = guardrail.action === "warn";
   }
 
-  get finding(): Finding | null {
+  get finding(): GuardrailFinding | null {
     const { name, action } = this.guardrail;
     return this.matches === 0
       ? null

@@ -23,7 +23,8 @@ import { NO_TURNS, type RequestTurns } from "./request-turns.ts";
 export type RefusedByFormat = (format: ProviderFormat) => ReadonlySet<string> | null;
 
 /** The variant in which a request is encoded for a candidate. */
-export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTokens" | "cacheMarking"> {
+export interface CandidateEncoding
+  extends Pick<UpstreamTarget, "withReasoning" | "maxTokens" | "cacheMarking"> {
   /** The remembered turns, which complete what this request lacks. */
   readonly turns: RequestTurns;
   /** The vendor is asked to store nothing. */
@@ -52,7 +53,7 @@ type Call = Pick<GenerationCall, "principal" | "request">;
 type Deps = Pick<GenerationDeps, "accounts" | "requestEncoder">;
 
 /** A request that is encoded for a candidate, and how. */
-export interface EncodeContext extends Encoding {
+export interface EncodeContext extends CandidateEncoding {
   readonly deps: Deps;
   readonly call: Call;
   readonly candidate: Candidate;
@@ -172,7 +173,7 @@ async function encodeAnywhere(
 }
 
 /** Remembered turns are not loaded for a preview. */
-const ANY_ATTEMPT: Omit<Encoding, "zeroRetention"> = {
+const ANY_ATTEMPT: Omit<CandidateEncoding, "zeroRetention"> = {
   withReasoning: true,
   turns: NO_TURNS,
   formats: null,

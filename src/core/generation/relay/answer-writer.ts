@@ -28,7 +28,7 @@ const PART_BYTES = 128 * 1024;
  * Writes an answer to a client no faster than the client reads. A client that reads nothing for too long is disconnected
  * (`UnreadAnswers`).
  */
-export class AnswerWriter {
+export class ClientWriter {
   /** Pieces not written yet, because the connection is full. */
   private waiting: Uint8Array[] = [];
   /** Their bytes, while the answer is open. */

@@ -9,7 +9,7 @@ import { reportUsage } from "../settle/charge.ts";
 import { chargeComplete } from "../settle/charge-answer.ts";
 import type { CheckedUsage } from "../settle/check-usage.ts";
 import { describeBound, warnOfBound } from "../settle/warn-of-bound.ts";
-import { AnswerWriter, type Sink } from "./answer-writer.ts";
+import { ClientWriter, type Sink } from "./answer-writer.ts";
 import { closeUpstream } from "./close-upstream.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { type RelayContext, StreamAccounting } from "./stream-accounting.ts";
@@ -58,7 +58,7 @@ class StreamPump {
   /** Pieces sent before the client's connection is ready. */
   private readonly pieces: Uint8Array[] = [];
   /** Null until the client's connection is ready. */
-  private writer: AnswerWriter | null = null;
+  private writer: ClientWriter | null = null;
   private readonly accounting: StreamAccounting;
   private readonly keepAlive: KeepAlive;
   /** Resolves when the upstream is no longer read. */
@@ -116,7 +116,7 @@ class StreamPump {
   private async sendAll(sink: Sink): Promise<void> {
     const { cancellation, deps } = this.context;
     const { response } = this.begun;
-    this.writer = new AnswerWriter(sink, deps.settings.unread, {
+    this.writer = new ClientWriter(sink, deps.settings.unread, {
       countBuffered: () => response.bufferedBytes?.() ?? 0,
       onStalled: () => cancellation.cancel("client_stalled"),
     });

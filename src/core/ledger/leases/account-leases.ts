@@ -10,7 +10,7 @@ import {
   suffices,
   unboundedOf,
 } from "./lease-bounds.ts";
-import { AHEAD_SHARE, type LeaseAnswer, type LeaseRequest, type Needs } from "./money-leases.ts";
+import { AHEAD_SHARE, type LeaseAnswer, type MoneyLeaseRequest, type Needs } from "./money-leases.ts";
 
 /** A lease of this gateway. Amounts are nanodollars. */
 interface Lease {
@@ -196,7 +196,7 @@ export class AccountLeases {
   }
 
   /** Returns what to borrow for requests with the same bounds, which together need these amounts besides what is free. */
-  orderFor(request: HoldRequest, needs: Needs, now: number): LeaseRequest[] {
+  orderFor(request: HoldRequest, needs: Needs, now: number): MoneyLeaseRequest[] {
     const fill = FILL * this.findNeed(now);
     return boundsOf(request).map(({ name, bound, query }) => {
       const free = Math.max(0, this.freeIn(name));

@@ -23,7 +23,7 @@ export function readMeterLease(name: string): MeterPeriod | null {
 }
 
 /** What a gateway asks of one lease. Amounts are nanodollars. */
-export interface LeaseRequest {
+export interface MoneyLeaseRequest {
   /** `BALANCE_LEASE`, or `nameMeterLease` of a spending limit. */
   readonly name: string;
   /** How far below zero the balance may go, or the spending limit. */
@@ -44,7 +44,7 @@ export interface LeaseRequest {
 }
 
 /** What holds need of each of their leases together. Nanodollars. */
-export type Needs = Pick<LeaseRequest, "least" | "amount" | "most" | "ahead">;
+export type Needs = Pick<MoneyLeaseRequest, "least" | "amount" | "most" | "ahead">;
 
 /** A request to borrow from an account's balance and from spending limits of the same account. */
 export interface BorrowOrder {
@@ -55,7 +55,7 @@ export interface BorrowOrder {
   readonly ticket: number;
   readonly accountId: string;
   /** The lease of the balance first if there is one, then the others by name. */
-  readonly leases: readonly LeaseRequest[];
+  readonly leases: readonly MoneyLeaseRequest[];
 }
 
 /** The state of one lease after an order, in nanodollars. */
@@ -122,7 +122,7 @@ export const AHEAD_SHARE = 16;
  * Returns how much of what is left is lent to a gateway: as much as a hold would take of it, and a part ahead. Null if less than the
  * least is left. Nanodollars.
  */
-function decideLoan(request: LeaseRequest, left: number): number | null {
+function decideLoan(request: MoneyLeaseRequest, left: number): number | null {
   if (left < request.least && request.least > 0) return null;
   const taken = chooseAmount(request, Math.max(0, left));
   // Half of the last nanodollar is all of it, so that a balance can be spent to its end.
@@ -148,7 +148,10 @@ export function decideBorrow(order: BorrowOrder, states: readonly LeaseState[]):
 }
 
 /** Returns whether the least of each lease would be there if other gateways gave back what they have. */
-export function couldOthersCover(requests: readonly LeaseRequest[], answers: readonly LeaseState[]): boolean {
+export function couldOthersCover(
+  requests: readonly MoneyLeaseRequest[],
+  answers: readonly LeaseState[],
+): boolean {
   return requests.every(({ least }, at) => {
     const { left = 0, others = 0 } = answers[at] ?? {};
     return left + others >= least;

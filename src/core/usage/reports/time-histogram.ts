@@ -4,7 +4,7 @@ import type { Percentiles } from "../../../base/numbers/percentiles.ts";
  * Numbers of times by their length, in buckets that never change, so that histograms of several hours or keys are merged by adding
  * them. The upper bound of a bucket is √2 times its lower one.
  */
-export type Histogram = number[];
+export type TimeHistogram = number[];
 
 export const BUCKETS = 32;
 
@@ -14,12 +14,12 @@ const MIN_MS = 10;
 const PER_DOUBLING = 2;
 
 /** Returns a histogram without times. */
-export function createHistogram(): Histogram {
+export function createHistogram(): TimeHistogram {
   return new Array<number>(BUCKETS).fill(0);
 }
 
 /** Adds a time in milliseconds. */
-export function addTime(histogram: Histogram, ms: number): void {
+export function addTime(histogram: TimeHistogram, ms: number): void {
   const bucket = bucketOf(ms);
   histogram[bucket] = (histogram[bucket] as number) + 1;
 }
@@ -34,7 +34,7 @@ function bucketOf(ms: number): number {
  * Returns percentiles in milliseconds, or null without times. Each is the geometric middle of the bucket of a time, which differs from
  * the time by 19 percent at most: by the fourth root of 2.
  */
-export function percentilesOf(histogram: Readonly<Histogram>): Percentiles | null {
+export function percentilesOf(histogram: Readonly<TimeHistogram>): Percentiles | null {
   const total = histogram.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;
   const at = (share: number) => middleOf(bucketAt(histogram, Math.ceil(total * share)));
@@ -42,7 +42,7 @@ export function percentilesOf(histogram: Readonly<Histogram>): Percentiles | nul
 }
 
 /** Returns the bucket of the `rank`th shortest time. */
-function bucketAt(histogram: Readonly<Histogram>, rank: number): number {
+function bucketAt(histogram: Readonly<TimeHistogram>, rank: number): number {
   let left = rank;
   for (const [bucket, count] of histogram.entries()) {
     left -= count;

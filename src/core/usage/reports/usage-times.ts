@@ -1,15 +1,15 @@
 import type { Percentiles } from "../../../base/numbers/percentiles.ts";
 import type { UsageRecord } from "../records/records.ts";
 import type { UsageSum } from "./report.ts";
-import { addTime, createHistogram, type Histogram } from "./time-histogram.ts";
+import { addTime, createHistogram, type TimeHistogram } from "./time-histogram.ts";
 import type { UsageSumKey } from "./usage-sum-key.ts";
 
 /** How long generations took. */
 export interface UsageTimes {
   /** Times to the first token. */
-  readonly latency: Histogram;
+  readonly latency: TimeHistogram;
   /** Times to the end, of generations that had a first token. */
-  readonly duration: Histogram;
+  readonly duration: TimeHistogram;
 }
 
 /** The times of generations that have the same dimensions. */

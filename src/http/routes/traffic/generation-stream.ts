@@ -6,7 +6,7 @@ import type { FeedBatch, FeedRejection } from "../../../core/usage/generations/g
 import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
 import { ACCOUNT_MEMBERS } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
-import { EventStream } from "../../api/event-stream.ts";
+import { ServerEventStream } from "../../api/event-stream.ts";
 import { GENERATION_FILTER, readGenerationFilter } from "../../api/generation-filter.ts";
 
 const { from: _from, to: _to, ...FILTER } = GENERATION_FILTER;
@@ -31,7 +31,7 @@ export const streamGenerations = defineEndpoint({
   async handle({ query, principal, headers, deps, currentPrincipal }) {
     const filter = readGenerationFilter(query, principal, deps.generation);
     let close = (): void => {};
-    const stream = new EventStream({
+    const stream = new ServerEventStream({
       clock: deps.clock,
       unread: deps.generation.settings.unread,
       async mayContinue() {

@@ -1,6 +1,6 @@
 import {
-  type LeaseRequest,
   type MeterPeriod,
+  type MoneyLeaseRequest,
   nameMeterLease,
   readMeterLease,
 } from "../../../core/ledger/leases/money-leases.ts";
@@ -16,7 +16,7 @@ interface Leased {
 }
 
 type Named = readonly { readonly name: string }[];
-type Limits = readonly Pick<LeaseRequest, "name" | "query">[];
+type Limits = readonly Pick<MoneyLeaseRequest, "name" | "query">[];
 
 /** Creates the rows of limits of an account that have none, in a transaction. */
 export async function beginLimits(sql: SqlRunner, accountId: string, leases: Limits): Promise<void> {

@@ -64,7 +64,7 @@ export async function migratePostgres(
   return { applied, version: schema.version, known: steps.length };
 }
 
-function rejectNewer({ version, oldestVersion }: Schema, known: number): void {
+function rejectNewer({ version, oldestVersion }: PostgresSchema, known: number): void {
   if (oldestVersion <= known) return;
   throw new NewerSchemaError(
     `the database was migrated by a newer version of the gateway (schema ${version}, usable from schema ${oldestVersion} on); this version has schema ${known}. Install the newer version.`,
@@ -85,14 +85,14 @@ export async function requireSchema(sql: SqlRunner, known = MIGRATIONS.length): 
 }
 
 /** The steps that a database has. */
-export interface Schema {
+export interface PostgresSchema {
   readonly version: number;
   /** The lowest schema version whose code works on the database. */
   readonly oldestVersion: number;
 }
 
 /** Returns which steps a database has; version 0 if it was never migrated. Rejects with a StoreError. */
-export async function readSchema(sql: SqlRunner): Promise<Schema> {
+export async function readSchema(sql: SqlRunner): Promise<PostgresSchema> {
   const [table] = await sql.run<{ exists: boolean }>(
     "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists",
   );

@@ -16,9 +16,9 @@ export interface ChangeMethod {
 }
 
 /** How a method of a store is called: in which lane, or as a change. */
-export type Call = Lane | ChangeMethod;
+export type LaneCall = Lane | ChangeMethod;
 
-type StoreCalls<Store> = { readonly [Method in keyof Store]: Call };
+type StoreCalls<Store> = { readonly [Method in keyof Store]: LaneCall };
 
 /** How each method of each store is called. */
 export const CALLS: { readonly [Name in keyof SqliteStores]: StoreCalls<SqliteStores[Name]> } = {

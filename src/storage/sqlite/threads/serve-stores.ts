@@ -3,7 +3,7 @@ import { RejectedRecordError } from "../../../base/failures/store-error.ts";
 import { openDatabase, openReader } from "../connection/database.ts";
 import { prepareLazily } from "../connection/prepare-lazily.ts";
 import { createSqliteStores, type SqliteStores } from "../stores.ts";
-import { CALLS, type Call } from "./lanes.ts";
+import { CALLS, type LaneCall } from "./lanes.ts";
 import {
   type CallFailure,
   type CallMessage,
@@ -54,7 +54,7 @@ function openStores({ dataDir, isReader, cacheBytes }: OpenMessage): OpenStores 
 
 function call(stores: SqliteStores, { store, method, args }: CallMessage): Promise<unknown> {
   const target = stores[store as keyof SqliteStores] as unknown as Record<string, Method>;
-  const kind = (CALLS[store as keyof SqliteStores] as Record<string, Call>)[method];
+  const kind = (CALLS[store as keyof SqliteStores] as Record<string, LaneCall>)[method];
   const run = target[method]?.bind(target);
   if (kind === undefined || run === undefined) throw new Error(`there is no ${store}.${method}`);
   if (typeof kind === "string") return run(...unpackArguments(store, method, args));

@@ -12,14 +12,14 @@ interface ThreadPort {
 }
 
 /** Callbacks of a thread. */
-export interface ThreadEvents {
+export interface StoreThreadEvents {
   readonly onAnswer: (answer: ThreadAnswer) => void;
   /** Called when the thread has ended by itself. */
   readonly onBroken: (reason: string) => void;
 }
 
 /** Starts a thread, or throws. */
-export type StartStoreThread = (events: ThreadEvents) => ThreadPort;
+export type StartStoreThread = (events: StoreThreadEvents) => ThreadPort;
 
 /** The bounds of a thread. */
 export interface StoreThreadLimits {

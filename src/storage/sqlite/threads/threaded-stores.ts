@@ -1,7 +1,7 @@
 import { StoreError } from "../../../base/failures/store-error.ts";
 import type { Clock } from "../../../base/time/clock.ts";
 import type { SqliteStores } from "../stores.ts";
-import { CALLS, type Call, type ChangeMethod, type Lane } from "./lanes.ts";
+import { CALLS, type ChangeMethod, type Lane, type LaneCall } from "./lanes.ts";
 import {
   ChangedMeanwhileError,
   type StartStoreThread,
@@ -76,7 +76,7 @@ type ThreadOf = (lane: Lane) => Caller;
 
 function createStore(
   store: string,
-  calls: Readonly<Record<string, Call>>,
+  calls: Readonly<Record<string, LaneCall>>,
   threadOf: ThreadOf,
 ): Readonly<Record<string, Method>> {
   const methods = Object.entries(calls).map(([method, call]): [string, Method] => {

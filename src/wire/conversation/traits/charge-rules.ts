@@ -2,7 +2,7 @@
  * What a value of a request field costs at a provider besides tokens that the endpoint has prices for. `free`: nothing. `costs`: more
  * than any price here says, so that it is not sent with a platform key. `Price`: the names of an endpoint's prices.
  */
-export type ChargeRule<Price extends string = FormatPrice> = "free" | "costs" | ChargeRuleParts<Price>;
+export type FormatChargeRule<Price extends string = FormatPrice> = "free" | "costs" | ChargeRuleParts<Price>;
 
 /** A rule for parts of a value. Of several members the first that applies decides: `price`, `upTo`, then the others. */
 interface ChargeRuleParts<Price extends string> {
@@ -15,11 +15,14 @@ interface ChargeRuleParts<Price extends string> {
   /** Values that cost nothing, beside those for which `ProviderRecord.factors` has a factor. */
   readonly values?: readonly (string | number | boolean)[];
   /** Members of an object; one without a rule costs. */
-  readonly members?: Readonly<Record<string, ChargeRule<Price>>>;
+  readonly members?: Readonly<Record<string, FormatChargeRule<Price>>>;
   /** Members that the object must have, because the provider chooses a value that costs for one that is absent. */
   readonly needs?: readonly string[];
   /** Elements of an array by the member that names their type; one without a rule costs. */
-  readonly items?: { readonly key: string; readonly rules: Readonly<Record<string, ChargeRule<Price>>> };
+  readonly items?: {
+    readonly key: string;
+    readonly rules: Readonly<Record<string, FormatChargeRule<Price>>>;
+  };
 }
 
 /** The prices that rules of formats name. */
@@ -27,15 +30,15 @@ type FormatPrice = "search";
 
 /** Rules for the fields and tools of a format at every provider. */
 export interface FormatCharges {
-  readonly fields: Readonly<Record<string, ChargeRule>>;
+  readonly fields: Readonly<Record<string, FormatChargeRule>>;
   /** By type of tool; a name that ends in `*` stands for all types with that beginning. */
-  readonly tools: Readonly<Record<string, ChargeRule>>;
+  readonly tools: Readonly<Record<string, FormatChargeRule>>;
   /** What fields without a rule cost. The encoders of formats without a client API write only fields that cost nothing. */
   readonly others: "free" | "costs";
 }
 
 /** Adds the rule `free` for each name of a text with spaces between them. */
-export function free(names: string): Record<string, ChargeRule> {
+export function free(names: string): Record<string, FormatChargeRule> {
   return Object.fromEntries(
     names
       .split(/\s+/)
@@ -45,12 +48,12 @@ export function free(names: string): Record<string, ChargeRule> {
 }
 
 /** The tiers at which OpenAI charges its usual prices; `auto` is what the operator's project is set to, which the answer reports. */
-export const USUAL_TIERS: ChargeRule = {
+export const USUAL_TIERS: FormatChargeRule = {
   values: ["auto", "default", "standard", "standard_only", "on_demand"],
 };
 
 /** Fields that start a search or another service of some vendor of OpenAI's formats, which has no price unless the vendor's row says so. */
-export const SERVICES: Readonly<Record<string, ChargeRule>> = {
+export const SERVICES: Readonly<Record<string, FormatChargeRule>> = {
   web_search_options: "costs",
   search_parameters: "costs",
   enable_search: "costs",

@@ -1,9 +1,9 @@
 import { type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
 
 /** The roles of a conversation. `developer` is OpenAI's newer name for `system`. */
-export type Role = "system" | "developer" | "user" | "assistant" | "tool";
+export type ChatRole = "system" | "developer" | "user" | "assistant" | "tool";
 
-const ROLES = wordTable<Role>({
+const ROLES = wordTable<ChatRole>({
   system: "system",
   developer: "developer",
   user: "user",
@@ -12,6 +12,6 @@ const ROLES = wordTable<Role>({
 });
 
 /** Returns a message's role; undefined for anything else. */
-export function readRole(text: string, message: JsonNode): Role | undefined {
+export function readRole(text: string, message: JsonNode): ChatRole | undefined {
   return lookUp(text, memberOf(message, "role"), ROLES);
 }

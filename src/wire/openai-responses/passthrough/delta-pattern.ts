@@ -1,5 +1,5 @@
 import { closingQuote, type JsonNode, memberOf } from "../../json/scan.ts";
-import type { OpenText } from "./open-items.ts";
+import type { OpenTextItem } from "./open-items.ts";
 import type { ScannedEvent } from "./scanned-event.ts";
 
 /** What the delta events of one text have in common. They are most of a stream. */
@@ -8,7 +8,7 @@ export interface DeltaPattern {
   readonly type: string;
   /** The members that give the indexes of the text in the output. */
   readonly indexes: readonly string[];
-  readonly text: OpenText;
+  readonly text: OpenTextItem;
   /** Whether its events have `logprobs`. */
   readonly hasLogprobs: boolean;
   /** What is added to each event before its last brace (`missingLogprobs`). */
@@ -23,7 +23,7 @@ interface KnownDelta {
 }
 
 /** Makes the pattern of an event that adds to `text`; null if the event lacks what a pattern needs. */
-export function createPattern({ name, data, root }: ScannedEvent, text: OpenText): DeltaPattern | null {
+export function createPattern({ name, data, root }: ScannedEvent, text: OpenTextItem): DeltaPattern | null {
   const type = `"type":"${name}"`;
   const hasAll = [type, SEQUENCE, DELTA].every((mark) => data.includes(mark));
   if (!hasAll) return null;

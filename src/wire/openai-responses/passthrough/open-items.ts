@@ -3,7 +3,7 @@ import { decodeUtf8 } from "../../json/scan.ts";
 import { outputIndexOf, partIndexOf, type ScannedEvent } from "./scanned-event.ts";
 
 /** A text, or the arguments of a call, while it arrives. */
-export interface OpenText {
+export interface OpenTextItem {
   /** Appends text, escaped as in the JSON, bytes as Latin-1. */
   append(escaped: string): void;
 }
@@ -48,7 +48,7 @@ export class OpenItems {
   }
 
   /** Returns the text that an event of `TEXT_EVENTS` adds to. */
-  textOf(event: ScannedEvent): OpenText {
+  textOf(event: ScannedEvent): OpenTextItem {
     const target = TEXT_EVENTS[event.type] as TextField;
     const { texts } = this.itemAt(outputIndexOf(event));
     const index = partIndexOf(event, target.list);
@@ -72,7 +72,7 @@ export class OpenItems {
 /** A slice keeps the whole piece of the stream in memory, so this many slices are copied into one string. */
 const MAX_SLICES = 64;
 
-class CollectedText implements OpenText {
+class CollectedText implements OpenTextItem {
   private readonly copied: string[] = [];
   private readonly slices: string[] = [];
 

@@ -5,7 +5,7 @@ import { asFields, asObjects, assignFields, type Fields, parseOwnFields } from "
 import { findFailure } from "../find-failure.ts";
 import { listMissing } from "../required-fields.ts";
 import { encodeUsage, readUsage } from "../usage.ts";
-import { CallIds, completionOf, isEmptyResponse, readFinish } from "./rewrite-response.ts";
+import { completionOf, isEmptyResponse, ResponseCallIds, readFinish } from "./rewrite-response.ts";
 
 /**
  * Rewrites a vendor's whole answer for a Responses client. Unknown fields are kept. `text` is its body. The parsed body itself is changed
@@ -24,7 +24,7 @@ export function relayResponsesAnswer(text: string, identity: RelayIdentity): Who
     producedBytes: output.reduce<number>((sum, item) => sum + countBytes(asFields(item) ?? {}), 0),
     finish: readFinish(body, false),
   };
-  const ids = new CallIds(identity);
+  const ids = new ResponseCallIds(identity);
   body["id"] = identity.id;
   body["model"] = identity.model;
   body["created_at"] = identity.created;

@@ -17,11 +17,11 @@ import { isSearch, readUsage } from "../usage.ts";
 import { createPattern, type DeltaPattern, matchDelta, missingLogprobs } from "./delta-pattern.ts";
 import { EMPTY_PARTS, OpenItems, TEXT_EVENTS } from "./open-items.ts";
 import {
-  CallIds,
   encodePriced,
   isCall,
   isEmptyResponse,
   lacksArguments,
+  ResponseCallIds,
   readFinish,
   rewriteResponse,
 } from "./rewrite-response.ts";
@@ -47,7 +47,7 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
   private readonly out: string[] = [];
   /** The pattern of the events that append to the current text. */
   private pattern: DeltaPattern | null = null;
-  private readonly callIds: CallIds;
+  private readonly callIds: ResponseCallIds;
   /** The sequence number of the next event, in case the gateway has to send one. */
   private sequence = 0;
   /** The response as it began, for the event that reports its failure. */
@@ -61,7 +61,7 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
   private sawCall = false;
 
   constructor(private readonly identity: RelayIdentity) {
-    this.callIds = new CallIds(identity);
+    this.callIds = new ResponseCallIds(identity);
     this.stream = new EventStream(this, (text, start, end, name) =>
       this.readEvent(text.slice(start, end), name),
     );

@@ -11,7 +11,7 @@ import { encodeUsage } from "../usage.ts";
 export function rewriteResponse(
   response: Fields,
   identity: RelayIdentity,
-  ids: CallIds,
+  ids: ResponseCallIds,
 ): Record<string, unknown> {
   const { id, model, created } = identity;
   const { output } = response;
@@ -32,7 +32,7 @@ export function isCall(type: unknown): boolean {
 }
 
 /** Maps the call ids of one answer to those that the client knows. A call without an id gets one, once. */
-export class CallIds {
+export class ResponseCallIds {
   /** Ids that were made, by output index. */
   private readonly made = new Map<number, string>();
 

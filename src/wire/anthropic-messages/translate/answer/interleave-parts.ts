@@ -2,13 +2,13 @@ import { fail } from "../../../../base/failures/errors.ts";
 import { BOUNDS } from "../../../../base/numbers/bounds.ts";
 import type { AnswerEvent } from "../../../canonical/model/answer.ts";
 import type { BlockWriter } from "./write-blocks.ts";
-import { createPartWriter, type PartWriter } from "./write-parts.ts";
+import { createPartWriter, type MessagesPartWriter } from "./write-parts.ts";
 
 /** An event of a part. */
 export type PartEvent = AnswerEvent & { readonly kind: "part-start" | "part-delta" | "part-end" };
 
 interface TrackedPart {
-  readonly writer: PartWriter;
+  readonly writer: MessagesPartWriter;
   /** Events that wait for its turn; null if none have to. */
   held: PartEvent[] | null;
   hasEnded: boolean;

@@ -19,7 +19,7 @@ import { encodeWholePart, signatureBlock } from "./encode-response.ts";
 import type { BlockWriter } from "./write-blocks.ts";
 
 /** Returns the writer of a part. */
-export function createPartWriter(blocks: BlockWriter, part: Part): PartWriter {
+export function createPartWriter(blocks: BlockWriter, part: Part): MessagesPartWriter {
   switch (part.kind) {
     case "text":
     case "refusal":
@@ -34,7 +34,7 @@ export function createPartWriter(blocks: BlockWriter, part: Part): PartWriter {
 }
 
 /** Writes the blocks of a part. Each method returns what to send. */
-export abstract class PartWriter {
+export abstract class MessagesPartWriter {
   /** Whether the part can be split into several blocks, so that no other part has to wait for its end. */
   readonly canYield: boolean = false;
   /** Whether one of its blocks is open. */
@@ -75,7 +75,7 @@ export abstract class PartWriter {
   }
 }
 
-class TextWriter extends PartWriter {
+class TextWriter extends MessagesPartWriter {
   override readonly canYield = true;
   /** The number of its last block among the text blocks; 0 before it has one. */
   private latest = 0;
@@ -140,7 +140,7 @@ class TextWriter extends PartWriter {
   }
 }
 
-class ReasoningWriter extends PartWriter {
+class ReasoningWriter extends MessagesPartWriter {
   override readonly canYield = true;
   /** Whether a block of the part was sent. */
   private wasOpened = false;
@@ -215,7 +215,7 @@ class ReasoningWriter extends PartWriter {
   }
 }
 
-class CallWriter extends PartWriter {
+class CallWriter extends MessagesPartWriter {
   /** The input of a tool that takes free text, which is sent as a whole. */
   private freeText: string;
 
@@ -256,7 +256,7 @@ class CallWriter extends PartWriter {
 }
 
 /** Writes a part that comes whole, such as an image or a block of this format. */
-class WholePartWriter extends PartWriter {
+class WholePartWriter extends MessagesPartWriter {
   constructor(
     blocks: BlockWriter,
     private readonly part: Part,

@@ -5,7 +5,7 @@ import { failedFinish, NO_CHOICES } from "../../../conversation/errors/broken-an
 import { findVendorError } from "../../../conversation/errors/vendor-error.ts";
 import { asFields, asObjects, asText, createTable, type Fields, omit } from "../../../json/fields.ts";
 import {
-  type FinishReason as ChatFinishReason,
+  type ChatFinishReason,
   isFailedFinish,
   isFinishReason,
   lookUpFinishReason,

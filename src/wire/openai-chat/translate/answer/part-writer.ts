@@ -2,7 +2,7 @@ import type { PartDelta } from "../../../canonical/model/answer.ts";
 import type { Fields } from "../../../json/fields.ts";
 
 /** Encodes a part of a streamed answer. Each method returns the delta to send, or null for none. */
-export interface PartWriter {
+export interface ChatPartWriter {
   /** Whether the part is a text, whose deltas may be encoded around a known chunk. */
   readonly isText: boolean;
   start(): Fields | null;

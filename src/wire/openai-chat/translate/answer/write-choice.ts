@@ -6,7 +6,7 @@ import { type ChunkEncoder, TEXT_PLACEHOLDER } from "../../stream-events.ts";
 import { keptFields } from "../parts/extras.ts";
 import { encodeMadeImage } from "../parts/made-images.ts";
 import { encodeFinish, readAudio } from "./encode-response.ts";
-import type { PartWriter } from "./part-writer.ts";
+import type { ChatPartWriter } from "./part-writer.ts";
 import { CallWriter, FunctionCallWriter, TextWriter } from "./write-parts.ts";
 import { ReasoningDetails, ReasoningWriter } from "./write-reasoning.ts";
 
@@ -26,7 +26,7 @@ const MESSAGE: ReadonlySet<string> = new Set(["message"]);
 export class ChoiceWriter {
   private hasRole = false;
   /** Open parts by their index. Parts that the client does not see are not among them. */
-  private readonly open = new Map<number, PartWriter>();
+  private readonly open = new Map<number, ChatPartWriter>();
   private readonly details = new ReasoningDetails();
   private callCount = 0;
   /** Log probabilities of the next delta's tokens, sent with it. */
@@ -121,7 +121,7 @@ export class ChoiceWriter {
   }
 
   /** Returns the writer of a part that may grow; null for parts that come whole, or that the client does not see. */
-  private createPartWriter(part: Part): PartWriter | null {
+  private createPartWriter(part: Part): ChatPartWriter | null {
     const { hidesReasoning, usesFunctions } = this.options;
     switch (part.kind) {
       case "text":

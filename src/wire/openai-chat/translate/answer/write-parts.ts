@@ -4,12 +4,12 @@ import { asFields, type Fields } from "../../../json/fields.ts";
 import { encodeCitation } from "../parts/citations.ts";
 import { encodeExtraContent, spreadExtraContent } from "../parts/signatures.ts";
 import { encodeCall } from "../parts/tool-call-parts.ts";
-import type { PartWriter } from "./part-writer.ts";
+import type { ChatPartWriter } from "./part-writer.ts";
 import type { ReasoningDetails } from "./write-reasoning.ts";
 
 const TEXT_FIELDS = { text: "content", refusal: "refusal" } as const;
 
-export class TextWriter implements PartWriter {
+export class TextWriter implements ChatPartWriter {
   readonly isText: boolean;
   private readonly field: "content" | "refusal";
 
@@ -52,7 +52,7 @@ export class TextWriter implements PartWriter {
   }
 }
 
-export class CallWriter implements PartWriter {
+export class CallWriter implements ChatPartWriter {
   readonly isText = false;
 
   constructor(
@@ -97,7 +97,7 @@ export class CallWriter implements PartWriter {
 }
 
 /** Encodes the call of a client that only knows `function_call`. */
-export class FunctionCallWriter implements PartWriter {
+export class FunctionCallWriter implements ChatPartWriter {
   readonly isText = false;
 
   constructor(private readonly part: ToolCallPart) {}

@@ -4,7 +4,7 @@ import type { Fields } from "../../../json/fields.ts";
 import { encodeReasoning, SUMMARY_BREAK } from "../../reasoning.ts";
 import { encodeDetails } from "../parts/reasoning-details.ts";
 import { encodeSignatureDetail, type SignedPart } from "../parts/signatures.ts";
-import type { PartWriter } from "./part-writer.ts";
+import type { ChatPartWriter } from "./part-writer.ts";
 
 /** The `reasoning_details` of one choice: numbers them, and records what the latest was. */
 export class ReasoningDetails {
@@ -35,7 +35,7 @@ export class ReasoningDetails {
   }
 }
 
-export class ReasoningWriter implements PartWriter {
+export class ReasoningWriter implements ChatPartWriter {
   readonly isText = false;
   /** The part as it started, without its text. */
   private readonly head: ReasoningPart;
