@@ -29,14 +29,14 @@ const AIMS: readonly Aim[] = [
   { figure: "stream.cpu", what: "CPU, 100-event stream", against: "relay", most: 2 },
 ];
 /** The maximum cost of a lane with translation, as a multiple of the first lane's. */
-const MOST_TRANSLATED = 2;
+const MAX_TRANSLATED = 2;
 /** The maximum cost of a lane without translation: the same, within the noise of one run. */
-const MOST_ALIKE = 1.2;
-const MOST_GROWTH = 1.2;
+const MAX_ALIKE = 1.2;
+const MAX_GROWTH = 1.2;
 /** The processor time of the gateway on PostgreSQL, as a multiple of that on SQLite, without the database's own. */
-const MOST_ON_POSTGRES = 1.25;
-const MOST_ADDED_ON_POSTGRES_MS = 1;
-const MOST_PLANNING_US = 15;
+const MAX_ON_POSTGRES = 1.25;
+const MAX_ADDED_ON_POSTGRES_MS = 1;
+const MAX_PLANNING_US = 15;
 
 /** Compares the findings with the goals. */
 export function checkGoals(findings: Findings): Verdict[] {
@@ -47,10 +47,10 @@ export function checkGoals(findings: Findings): Verdict[] {
     checkPlanning(findings),
     checkGrowth(findings),
     checkQuotient(
-      `CPU, small request, with PostgreSQL: at most ${MOST_ON_POSTGRES}x of that with SQLite`,
+      `CPU, small request, with PostgreSQL: at most ${MAX_ON_POSTGRES}x of that with SQLite`,
       findings.median("small.cpu", "postgres"),
       findings.median("small.cpu", "gateway"),
-      MOST_ON_POSTGRES,
+      MAX_ON_POSTGRES,
     ),
     checkAddedTime(findings),
   ];
@@ -67,7 +67,7 @@ function checkRatio(findings: Findings, { figure, what, against, most }: Aim): V
 function checkLane(findings: Findings, lane: LaneName): Verdict {
   const [chat] = LANES;
   const { api, vendor, label } = LANES.find(({ name }) => name === lane) ?? chat;
-  const most = api === vendor ? MOST_ALIKE : MOST_TRANSLATED;
+  const most = api === vendor ? MAX_ALIKE : MAX_TRANSLATED;
   const aim = `CPU, ${label}: at most ${most}x of ${chat.label}, ${LOADS.map(({ name }) => name).join(", ")}`;
   const verdicts = LOADS.map(({ name: load }) => {
     const ours = findings.median(figureOf(load, lane), "gateway");
@@ -82,27 +82,27 @@ function checkLane(findings: Findings, lane: LaneName): Verdict {
 }
 
 function checkPlanning(findings: Findings): Verdict {
-  const aim = `Planning, 20 candidates: at most ${MOST_PLANNING_US} µs`;
+  const aim = `Planning, 20 candidates: at most ${MAX_PLANNING_US} µs`;
   const us = findings.median("planning.cpu", "gateway");
   if (us === null) return { aim, isMet: null, found: "not measured" };
-  return { aim, isMet: us <= MOST_PLANNING_US, found: `${us.toFixed(1)} µs` };
+  return { aim, isMet: us <= MAX_PLANNING_US, found: `${us.toFixed(1)} µs` };
 }
 
 function checkAddedTime(findings: Findings): Verdict {
-  const aim = `Time added to a small request with PostgreSQL, p50: below ${MOST_ADDED_ON_POSTGRES_MS} ms`;
+  const aim = `Time added to a small request with PostgreSQL, p50: below ${MAX_ADDED_ON_POSTGRES_MS} ms`;
   const ms = findings.median("latency.answer.added.p50", "postgres");
   if (ms === null) return { aim, isMet: null, found: "not measured" };
-  return { aim, isMet: ms < MOST_ADDED_ON_POSTGRES_MS, found: `${ms.toFixed(2)} ms` };
+  return { aim, isMet: ms < MAX_ADDED_ON_POSTGRES_MS, found: `${ms.toFixed(2)} ms` };
 }
 
 function checkGrowth(findings: Findings): Verdict {
   const first = findings.median("soak.1", "gateway");
   const last = findings.median(`soak.${SOAK_SLICES}`, "gateway");
   return checkQuotient(
-    `Memory, end of the long run: at most ${MOST_GROWTH}x of its first fifth's`,
+    `Memory, end of the long run: at most ${MAX_GROWTH}x of its first fifth's`,
     last,
     first,
-    MOST_GROWTH,
+    MAX_GROWTH,
   );
 }
 

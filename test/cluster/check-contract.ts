@@ -14,7 +14,7 @@ export interface Seen {
 const RECOVERY_MS = 8_000;
 /** How early before a fault a request may have been sent that it hits: clients and faults are timed by one process. Milliseconds. */
 const CLOCK_MS = 50;
-const MOST_UNDISTURBED = 0.02;
+const MAX_UNDISTURBED = 0.02;
 /** The vendor fails some requests on purpose. */
 const FAILING: readonly PlanName[] = ["broken", "refused", "elsewhere"];
 
@@ -73,9 +73,9 @@ function checkUndisturbed(answers: readonly Answer[]): Check {
   const isUnavailable = ({ error, one }: Answer) =>
     error?.type === "unavailable" && !FAILING.includes(one.plan);
   const found = answers.filter(isUnavailable);
-  const isTooMany = found.length > answers.length * MOST_UNDISTURBED;
+  const isTooMany = found.length > answers.length * MAX_UNDISTURBED;
   return {
-    property: `while nothing fails, at most ${MOST_UNDISTURBED * 100} % of the requests are told to come back later`,
+    property: `while nothing fails, at most ${MAX_UNDISTURBED * 100} % of the requests are told to come back later`,
     cases: answers.length,
     broken: isTooMany ? found.map(describe) : [],
   };

@@ -14,7 +14,7 @@ export interface Rejected {
  * The share of a limit that may be left when a request is rejected: what is held for others, and what gateways that are away have
  * borrowed. Limits of the run are small multiples of a hold.
  */
-const MOST_LEFT = 0.5;
+const MAX_LEFT = 0.5;
 /** How long an answer of PostgreSQL may be on its way to a client after PostgreSQL is gone. Milliseconds. */
 const ON_ITS_WAY_MS = 100;
 
@@ -35,7 +35,7 @@ export function checkCredit({ answers, faults, books }: Rejected): Check[] {
       ({ payer, endedAt }) => {
         const spent = spentBefore(payer.keyId, endedAt);
         const limit = payer.limit as number;
-        return limit - spent <= limit * MOST_LEFT ? null : `${payer.name}: ${spent} of ${limit}`;
+        return limit - spent <= limit * MAX_LEFT ? null : `${payer.name}: ${spent} of ${limit}`;
       },
     ),
     check(

@@ -15,7 +15,7 @@ export const EXPLAINED: readonly Explained[] = [
   {
     file: "src/core/catalog/prices/max-cost.ts",
     kind: "shifted bound",
-    line: "return paid <= MOST_PICODOLLARS ? tokens",
+    line: "return paid <= MAX_PICODOLLARS ? tokens",
     why: "At the bound both computations are exact.",
   },
   {
@@ -45,13 +45,13 @@ export const EXPLAINED: readonly Explained[] = [
   {
     file: "src/core/catalog/prices/price-usage.ts",
     kind: "shifted bound",
-    line: "this.picodollars <= MOST_PICODOLLARS &&",
+    line: "this.picodollars <= MAX_PICODOLLARS &&",
     why: "At the bound both costs are exact.",
   },
   {
     file: "src/core/catalog/prices/price-usage.ts",
     kind: "shifted bound",
-    line: "perToken.picodollars <= MOST_PICODOLLARS",
+    line: "perToken.picodollars <= MAX_PICODOLLARS",
     why: "At the bound both costs are exact.",
   },
   {

@@ -52,7 +52,7 @@ function ensure(holds: boolean, invariant: string, details: () => unknown): void
 
 const HOLD_TOKENS = 40;
 /** The most tokens of an answer without a limit. */
-const MOST_TOKENS = 10 * HOLD_TOKENS;
+const MAX_TOKENS = 10 * HOLD_TOKENS;
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -106,7 +106,7 @@ class Simulation {
     const chance = createSeededRandom(seed);
     const clock = createTestClock(NEARLY_MIDNIGHT);
     let simulation: Simulation | null = null;
-    const vendors = createVendors(MOST_TOKENS, () => simulation?.checkCall());
+    const vendors = createVendors(MAX_TOKENS, () => simulation?.checkCall());
     const place: Place = {
       database: createDatabase(),
       journalFile: { segments: [], aside: [] },
@@ -504,7 +504,7 @@ class Simulation {
     const isAccepted = record.completionTokens === bill?.completionTokens;
     ensure(
       (record.estimated || isAccepted) &&
-        record.completionTokens <= MOST_TOKENS + MARGIN_TOKENS &&
+        record.completionTokens <= MAX_TOKENS + MARGIN_TOKENS &&
         record.promptTokens <= 1e5,
       "usage without plausible counts is estimated by the text that was seen",
       () => ({ record, bill }),

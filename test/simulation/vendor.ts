@@ -35,7 +35,7 @@ export interface SimulatedVendors extends Transport {
   readonly bills: ReadonlyMap<string, Bill>;
 }
 
-const MOST_PROMPT_TOKENS = 400;
+const MAX_PROMPT_TOKENS = 400;
 /** One in this many streams ignores the limit of the request. */
 const IGNORES_BOUND = 5;
 /** Impossible token counts. */
@@ -45,7 +45,7 @@ const NAME_TOKENS = 2;
 /** A text of one token, estimated by its bytes. */
 const TOKEN = " on!";
 /** The most tokens of one event. */
-const MOST_AT_ONCE = 120;
+const MAX_AT_ONCE = 120;
 
 /** Creates vendors. An answer without a limit has up to `mostTokens`; `onCall` is called before each call. */
 export function createVendors(mostTokens: number, onCall: () => void): SimulatedVendors {
@@ -139,7 +139,7 @@ class SimulatedCall implements Exchange, VendorCall {
   }
 
   private say(chance: SeededRandom): void {
-    const tokens = Math.min(1 + chance.below(MOST_AT_ONCE), this.mostTokens - this.saidTokens);
+    const tokens = Math.min(1 + chance.below(MAX_AT_ONCE), this.mostTokens - this.saidTokens);
     this.push(textOf(TOKEN.repeat(tokens)));
     this.saidTokens += tokens;
   }
@@ -155,7 +155,7 @@ class SimulatedCall implements Exchange, VendorCall {
   }
 
   private bill(chance: SeededRandom, completionTokens: number): Record<string, number> {
-    const promptTokens = 1 + chance.below(MOST_PROMPT_TOKENS);
+    const promptTokens = 1 + chance.below(MAX_PROMPT_TOKENS);
     const cost = priceOf(this.provider, { promptTokens, completionTokens });
     const isImpossible = chance.oneIn(8);
     const isTooLong = completionTokens > this.boundTokens;

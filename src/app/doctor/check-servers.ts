@@ -8,7 +8,7 @@ import { type DoctorScene, type Finding, failure, ok, sharedSchema, warning } fr
 const OLDEST_POSTGRES = 15;
 const OLDEST_REDIS = 7;
 /** A clock that differs by more moves days of limits and reports, and the ends of keys. Milliseconds. */
-const MOST_SKEW_MS = 2_000;
+const MAX_SKEW_MS = 2_000;
 
 /** Checks the configured PostgreSQL server, its version, schema and clock. */
 export async function checkPostgres({ config, clock }: DoctorScene): Promise<readonly Finding[]> {
@@ -92,5 +92,5 @@ function checkEviction(evictionPolicy: string | null): readonly Finding[] {
 
 function checkSkew(skewMs: number): Finding {
   const text = `its clock differs from this machine's by ${Math.abs(skewMs)} ms`;
-  return Math.abs(skewMs) > MOST_SKEW_MS ? warning(text, "Use NTP on both machines.") : ok(text);
+  return Math.abs(skewMs) > MAX_SKEW_MS ? warning(text, "Use NTP on both machines.") : ok(text);
 }

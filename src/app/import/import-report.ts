@@ -2,11 +2,11 @@ import type { ConfigPath } from "../config/config-error.ts";
 import type { YamlSource } from "../config/yaml-source.ts";
 
 /** What became of a setting of the other gateway. */
-export type ImportOutcome = "taken" | "differs" | "missing";
+export type ConfigImportOutcome = "taken" | "differs" | "missing";
 
 /** One line of the report. It never contains a value that may be a secret. */
 export interface ReportEntry {
-  readonly outcome: ImportOutcome;
+  readonly outcome: ConfigImportOutcome;
   readonly file: string;
   readonly line: number;
   /** The setting in the source: `model_list.0.litellm_params.rpm`. */
@@ -47,7 +47,7 @@ export class ImportReport {
     this.add("missing", at, remark);
   }
 
-  private add(outcome: ImportOutcome, { file, path }: SourcePath, { target, text }: Remark): void {
+  private add(outcome: ConfigImportOutcome, { file, path }: SourcePath, { target, text }: Remark): void {
     const { line } = file.placeOf(path);
     const source = path.join(".");
     this.entries.push({ outcome, file: file.file, line, source, target: target ?? null, text });

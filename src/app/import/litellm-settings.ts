@@ -1,5 +1,5 @@
 import type { ConfigDraft } from "./config-draft.ts";
-import type { ImportOutcome } from "./import-report.ts";
+import type { ConfigImportOutcome } from "./import-report.ts";
 import type { References } from "./references.ts";
 import { MAX_REPEATS, writeMilliseconds, writeRepeats } from "./write-settings.ts";
 
@@ -11,7 +11,7 @@ interface SettingContext {
 
 /** What becomes of a setting of LiteLLM. */
 export interface SettingRule {
-  readonly outcome: ImportOutcome;
+  readonly outcome: ConfigImportOutcome;
   readonly target?: string;
   readonly text: string;
   /** Writes the setting. Returns false if its value cannot be written. */

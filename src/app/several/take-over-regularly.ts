@@ -10,7 +10,7 @@ import { type TakenOver, takeOver } from "./take-over.ts";
 /** How often gateways that are gone are looked for. Milliseconds. */
 const PERIOD_MS = 10_000;
 /** The most gateways that are taken over in one round: each may have a large journal. */
-const MOST_AT_ONCE = 5;
+const MAX_AT_ONCE = 5;
 
 /** What takes over needs. */
 interface TakeOverParts {
@@ -53,7 +53,7 @@ export async function takeOverAll(parts: TakeOverParts): Promise<void> {
   );
   let taken = 0;
   for (const one of gone) {
-    if (taken === MOST_AT_ONCE) return;
+    if (taken === MAX_AT_ONCE) return;
     const result = await takeOver({ stores, gone: one, action: "gateway takeover" });
     if (result === null) continue;
     taken += 1;

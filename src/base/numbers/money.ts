@@ -11,7 +11,7 @@ const ATTO_PER_PICO = 1_000_000n;
 const PICO_PER_NANO = 1_000;
 const HALF_A_NANO = ATTO_PER_NANO / 2n;
 const NANO_PER_DOLLAR = 1_000_000_000;
-const MOST_NANODOLLARS = BigInt(Number.MAX_SAFE_INTEGER);
+const MAX_NANODOLLARS = BigInt(Number.MAX_SAFE_INTEGER);
 const DECIMAL = /^(\d{1,12})(?:\.(\d{1,18}))?$/;
 const DOLLARS = /^(-?)(\d{1,7})(?:\.(\d{1,9}))?$/;
 
@@ -31,11 +31,11 @@ export function parsePrice(decimal: string): bigint | null {
  */
 export function roundToNanodollars(attodollars: bigint): number {
   const rounded = (attodollars + HALF_A_NANO) / ATTO_PER_NANO;
-  return rounded > MOST_NANODOLLARS ? Number.MAX_SAFE_INTEGER : Number(rounded);
+  return rounded > MAX_NANODOLLARS ? Number.MAX_SAFE_INTEGER : Number(rounded);
 }
 
 /** The largest sum of picodollars that is a number, 9,000 dollars. Larger sums are seen to be larger, also if they are not exact. */
-export const MOST_PICODOLLARS = 9e15;
+export const MAX_PICODOLLARS = 9e15;
 
 /** Converts attodollars to picodollars; NaN if they are not a whole number of picodollars that a number holds. */
 export function toPicodollars(attodollars: bigint): number {
@@ -48,7 +48,7 @@ export function fromPicodollars(picodollars: number): bigint {
   return BigInt(picodollars) * ATTO_PER_PICO;
 }
 
-/** Converts nanodollars to picodollars. The result is exact if it is at most `MOST_PICODOLLARS`. */
+/** Converts nanodollars to picodollars. The result is exact if it is at most `MAX_PICODOLLARS`. */
 export function nanoToPicodollars(nanodollars: number): number {
   return nanodollars * PICO_PER_NANO;
 }

@@ -5,7 +5,7 @@ import { stringify } from "yaml";
 import { loadShippedCatalog } from "../../app/catalog/load-catalog.ts";
 import { importLitellm } from "../../app/import/import-litellm.ts";
 import { importPortkey } from "../../app/import/import-portkey.ts";
-import type { ImportOutcome, ReportEntry } from "../../app/import/import-report.ts";
+import type { ConfigImportOutcome, ReportEntry } from "../../app/import/import-report.ts";
 import type { ImportedConfig } from "../../app/import/imported-config.ts";
 import { readImportFile, readWithIncludes } from "../../app/import/read-import-files.ts";
 import { addExamples, addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
@@ -62,14 +62,14 @@ function write(imported: ImportedConfig, { output, force, json }: ImportOptions)
   print(json ? JSON.stringify({ data: { output, variables, entries } }) : printReport(imported, output));
 }
 
-const HEADINGS: Readonly<Record<ImportOutcome, string>> = {
+const HEADINGS: Readonly<Record<ConfigImportOutcome, string>> = {
   taken: "Taken over",
   differs: "Differs",
   missing: "Not taken over",
 };
 
 function printReport({ entries, variables }: ImportedConfig, output: string): string {
-  const sections = (Object.keys(HEADINGS) as ImportOutcome[]).flatMap((outcome) => {
+  const sections = (Object.keys(HEADINGS) as ConfigImportOutcome[]).flatMap((outcome) => {
     const found = entries.filter((entry) => entry.outcome === outcome);
     return found.length === 0
       ? []

@@ -165,8 +165,8 @@ async function authorize(
 
 function readAnswer(text: string): number | null {
   const count = readCount(asFields(parseJson(text))?.["input_tokens"]);
-  return count === null || count > MOST_TOKENS ? null : count;
+  return count === null || count > MAX_TOKENS ? null : count;
 }
 
 /** The highest plausible count: a prompt that exceeds its model's context window is counted too. */
-const MOST_TOKENS = 100_000_000;
+const MAX_TOKENS = 100_000_000;

@@ -4,7 +4,7 @@ import { ClientWriter, WHOLE_ANSWER } from "../../core/generation/relay/answer-w
 /** The largest body in bytes that the runtime sends together with the head in one packet. A head takes at most 2,000 more. */
 const AS_ONE_BYTES = 14_000;
 /** The maximum number of UTF-8 bytes of a character of a string. */
-const MOST_BYTES = 3;
+const MAX_BYTES = 3;
 
 /**
  * Returns a complete body in the form that the runtime sends in the fewest packets. Before a larger string or buffer the runtime
@@ -15,7 +15,7 @@ export function bodyOf(
   body: string | Buffer,
   unread: UnreadAnswers,
 ): string | Buffer | ReadableStream<Uint8Array> {
-  if (typeof body === "string" && body.length * MOST_BYTES <= AS_ONE_BYTES) return body;
+  if (typeof body === "string" && body.length * MAX_BYTES <= AS_ONE_BYTES) return body;
   const bytes = typeof body === "string" ? Buffer.from(body, "utf8") : body;
   return bytes.length <= AS_ONE_BYTES ? bytes : streamOf(bytes, unread);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PRIVATE_FILE } from "../files/private-files.ts";
 
 /** More than a busy gateway fills between two saves. */
-const MOST_SPARES = 4;
+const MAX_SPARES = 4;
 /** Larger files, as of earlier versions, are removed. Bytes. */
 const LARGEST_BYTES = 2 * 1024 * 1024;
 const SPARE_NAME = /^spare-\d+$/;
@@ -37,7 +37,7 @@ export class SpareSegments {
    * overwritten, so that recovery never reads a segment that is half zeros.
    */
   release(file: string, bytes: number): void {
-    if (this.files.length < MOST_SPARES && bytes <= LARGEST_BYTES && this.take(file, bytes)) return;
+    if (this.files.length < MAX_SPARES && bytes <= LARGEST_BYTES && this.take(file, bytes)) return;
     rmSync(file, { force: true });
   }
 

@@ -5,14 +5,14 @@ const COMMON = new Uint8Array(256);
 for (let code = 0; code < COMMON.length; code++)
   COMMON[code] = /[A-Za-z0-9_-]/.test(String.fromCharCode(code)) ? 1 : 0;
 
-const MOST_CHARS = 64;
+const MAX_CHARS = 64;
 const ZERO = 48;
 const NINE = 57;
 const HYPHEN = 45;
 
 /** Whether a string has 1 to 64 common characters, so that every format takes it as a call id, and it needs no escapes. */
 function isCommonId(bytes: Buffer, { kind, start, end }: JsonNode): boolean {
-  if (kind !== "string" || end - start < 3 || end - start > MOST_CHARS + 2) return false;
+  if (kind !== "string" || end - start < 3 || end - start > MAX_CHARS + 2) return false;
   for (let at = start + 1; at < end - 1; at++) if (COMMON[bytes[at] as number] === 0) return false;
   return true;
 }

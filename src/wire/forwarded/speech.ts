@@ -13,7 +13,7 @@ const TOKENS_PER_SECOND = 1_250 / 60;
 /** Characters that are spoken in a second, for audio whose duration is unknown. */
 const CHARS_PER_SECOND = 16;
 /** The most audio tokens of a character, for holds: a third of the usual speed. */
-const MOST_TOKENS_PER_CHAR = 4;
+const MAX_TOKENS_PER_CHAR = 4;
 const LEAST_TOKENS = 256;
 
 /**
@@ -39,7 +39,7 @@ export function decodeSpeech(bytes: Buffer): ForwardedRequest {
     ...JSON_EXCHANGE,
     ...{ model, fallbackModels, preferences, preset, promptTextBytes },
     stream: true,
-    maxTokens: Math.max(LEAST_TOKENS, MOST_TOKENS_PER_CHAR * characters),
+    maxTokens: Math.max(LEAST_TOKENS, MAX_TOKENS_PER_CHAR * characters),
     isText: { body: true, answer: isEvents },
     scanned: body,
     heldBytes: 3 * bytes.length,

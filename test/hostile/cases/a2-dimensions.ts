@@ -12,7 +12,7 @@ import type { TestBed } from "../test-bed.ts";
 const AT_ONCE = { values: 5_900, bytes: 2_000_000 };
 /** The maximum of most bounds on numbers. */
 const MOST = 20_000;
-const MOST_BYTES = 8_000_000;
+const MAX_BYTES = 8_000_000;
 const SAMPLE = 50;
 
 const countValues = (value: unknown): number =>
@@ -57,7 +57,7 @@ export default APIS.flatMap(([path, dimensions]) =>
       name: `A2 ${dimension.name} (${path})`,
       async run(bed) {
         const atOnce = await send(bed, path, dimension, fit(dimension, AT_ONCE.values, AT_ONCE.bytes), at);
-        const n = Math.min(MOST, fit(dimension, 500_000, MOST_BYTES));
+        const n = Math.min(MOST, fit(dimension, 500_000, MAX_BYTES));
         return `${atOnce}/${await send(bed, path, dimension, n, at + 1)}`;
       },
     }),

@@ -10,7 +10,7 @@ import { text } from "../../text/text.ts";
 import { type Comparison, compareModels } from "./compare-models.ts";
 import { Crumbs } from "./crumbs.tsx";
 import { loadModel, useCatalog } from "./load-models.ts";
-import { MOST_COMPARED, modelPath, readIds } from "./model-filters.ts";
+import { MAX_COMPARED, modelPath, readIds } from "./model-filters.ts";
 import type { ModelDetails } from "./model-types.ts";
 
 const words = text.models;
@@ -62,7 +62,7 @@ function Actions({ ids }: { ids: readonly string[] }) {
 
 function Picker({ ids }: { ids: readonly string[] }) {
   const { data } = useCatalog();
-  if (ids.length >= MOST_COMPARED) return null;
+  if (ids.length >= MAX_COMPARED) return null;
   const options = (data?.data ?? [])
     .filter(({ id }) => !ids.includes(id))
     .map(({ id, name }) => ({ value: id, label: name, detail: id }));

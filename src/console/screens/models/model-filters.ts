@@ -168,12 +168,12 @@ export function nextSort(
 }
 
 /** The most models that are compared. */
-export const MOST_COMPARED = 4;
+export const MAX_COMPARED = 4;
 
 /** Reads the ids of `?ids=`, each once. */
 export function readIds(query: Query): string[] {
   const ids = (query["ids"] ?? "").split(",").map((id) => id.trim());
-  return [...new Set(ids.filter(Boolean))].slice(0, MOST_COMPARED);
+  return [...new Set(ids.filter(Boolean))].slice(0, MAX_COMPARED);
 }
 
 /** Returns the page that compares models. */

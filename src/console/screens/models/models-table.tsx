@@ -3,7 +3,7 @@ import type { CatalogModel } from "../../api/schema.ts";
 import { ScrollBox } from "../../parts/lists/scroll-box.tsx";
 import { Icon } from "../../parts/values/icon.tsx";
 import { text } from "../../text/text.ts";
-import { MOST_COMPARED, type ModelFilters, modelPath, nextSort, SORTS, type Sort } from "./model-filters.ts";
+import { MAX_COMPARED, type ModelFilters, modelPath, nextSort, SORTS, type Sort } from "./model-filters.ts";
 import { printAbilities, printTokens } from "./model-format.ts";
 import { Price, ServedText } from "./model-values.tsx";
 
@@ -65,7 +65,7 @@ export function ModelsTable(props: TableProps) {
               model={model}
               index={first + i + 2}
               isSelected={props.selected.has(model.id)}
-              isFull={props.selected.size >= MOST_COMPARED}
+              isFull={props.selected.size >= MAX_COMPARED}
               onSelect={props.onSelect}
             />
           ))}

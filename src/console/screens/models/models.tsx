@@ -10,7 +10,7 @@ import { ModelFilterBar } from "./model-filter-bar.tsx";
 import {
   comparePath,
   filterModels,
-  MOST_COMPARED,
+  MAX_COMPARED,
   type ModelFilters,
   printFilters,
   readFilters,
@@ -67,7 +67,7 @@ export default function Models() {
 
 function toggle(selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(selected);
-  if (!next.delete(id) && next.size < MOST_COMPARED) next.add(id);
+  if (!next.delete(id) && next.size < MAX_COMPARED) next.add(id);
   return next;
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../../parts/controls/button.tsx";
 import { showToast } from "../../parts/layout/toast.tsx";
 import { text } from "../../text/text.ts";
-import { MOST_IMAGES, readImages } from "./images.ts";
+import { MAX_IMAGES, readImages } from "./images.ts";
 import { hasOpenTurn, isRunning, sendAgain, sendTurn, stop } from "./state.ts";
 
 const words = text.playground;
@@ -50,8 +50,8 @@ function useImages() {
   const [images, setImages] = useState<readonly string[]>([]);
   const add = (files: readonly File[]) => {
     if (files.length === 0) return;
-    void readImages(files, MOST_IMAGES - images.length).then(({ urls, problems }) => {
-      setImages((before) => [...before, ...urls].slice(0, MOST_IMAGES));
+    void readImages(files, MAX_IMAGES - images.length).then(({ urls, problems }) => {
+      setImages((before) => [...before, ...urls].slice(0, MAX_IMAGES));
       for (const problem of problems) showToast(problem, { isError: true });
     });
   };

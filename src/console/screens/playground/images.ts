@@ -3,7 +3,7 @@ import { text } from "../../text/text.ts";
 const TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 /** The most bytes of an image, and images of a message. */
 const MAX_BYTES = 5 * 1024 * 1024;
-export const MOST_IMAGES = 8;
+export const MAX_IMAGES = 8;
 
 /** Images that were read, and what was wrong with the others. */
 interface ReadImages {

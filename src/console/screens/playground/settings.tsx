@@ -12,7 +12,7 @@ import {
   echoesTools,
   isRunning,
   lanes,
-  MOST_LANES,
+  MAX_LANES,
   payer,
   setModels,
   settings,
@@ -121,7 +121,7 @@ function Models({ options }: { options: readonly ModelOption[] }) {
           onChange={(value) => change(i, value)}
         />
       ))}
-      {models.length >= MOST_LANES || isRunning.value ? null : (
+      {models.length >= MAX_LANES || isRunning.value ? null : (
         <Combobox
           key={`more ${models.length}`}
           hidesLabel

@@ -13,7 +13,7 @@ interface Shared {
 const MAX_LINK = 30_000;
 /** The most characters that are read from a link. */
 const MAX_READ = 200_000;
-const MOST_MODELS = 4;
+const MAX_MODELS = 4;
 
 /** Prints a request as the fragment of a link; null if it is too long, for example because of an image. */
 export function printShared({ api, models, conversation }: Shared): string | null {
@@ -35,7 +35,7 @@ export function readShared(fragment: string): Shared | null {
     const listed = Array.isArray(value["models"])
       ? value["models"].filter((id) => typeof id === "string")
       : [];
-    const models = listed.length > 0 ? listed.slice(0, MOST_MODELS) : [model];
+    const models = listed.length > 0 ? listed.slice(0, MAX_MODELS) : [model];
     return { api, models, conversation };
   } catch {
     return null;

@@ -31,9 +31,9 @@ type Settings = Omit<Conversation, "turns">;
 
 /** The sandbox answers without any provider, and free models need no credits. */
 export const SANDBOX = "sandbox/echo:free";
-export const MOST_LANES = 4;
+export const MAX_LANES = 4;
 /** The most rounds of calls that are answered without a person, so that a model cannot call tools forever. */
-const MOST_ECHOES = 5;
+const MAX_ECHOES = 5;
 
 const { turns: _, ...DEFAULTS } = emptyConversation();
 let lastId = 0;
@@ -82,7 +82,7 @@ export function changeSettings(changes: Partial<Settings>): void {
 /** Sets the models. A lane whose model stays keeps its conversation; the first one's goes to a new model. */
 export function setModels(models: readonly string[]): void {
   const before = lanes.value;
-  const chosen = models.length === 0 ? [SANDBOX] : models.slice(0, MOST_LANES);
+  const chosen = models.length === 0 ? [SANDBOX] : models.slice(0, MAX_LANES);
   lanes.value = chosen.map(
     (model, i) => before.find((lane) => lane.model === model) ?? changeModel(before, i, model),
   );
@@ -112,7 +112,7 @@ export function openRequest(request: {
   api.value = request.api;
   settings.value = rest;
   const entries = turns.map((turn) => ({ turn, run: null }));
-  lanes.value = request.models.slice(0, MOST_LANES).map((model) => ({ ...newLane(model), entries }));
+  lanes.value = request.models.slice(0, MAX_LANES).map((model) => ({ ...newLane(model), entries }));
 }
 
 /** Sends a turn to all models. */
@@ -196,10 +196,10 @@ function showRun(laneId: number, run: Run): void {
 
 async function runLane(laneId: number): Promise<void> {
   running.value = new Set([...running.value, laneId]);
-  for (let round = 0; round <= MOST_ECHOES; round += 1) {
+  for (let round = 0; round <= MAX_ECHOES; round += 1) {
     const run = await runOnce(laneId);
     const calls = run?.status === "done" ? run.answer.calls : [];
-    if (!echoesTools.value || calls.length === 0 || round === MOST_ECHOES) break;
+    if (!echoesTools.value || calls.length === 0 || round === MAX_ECHOES) break;
     const results = calls.map(({ id, name, arguments: json }) => ({ callId: id, name, text: json || "{}" }));
     append(laneId, { turn: { role: "tool", results }, run: null });
   }

@@ -5,7 +5,7 @@ import { printCsv } from "../../state/csv.ts";
 import { type Filters, toApiQuery } from "../../state/filters.ts";
 
 /** The most rows of an export. */
-export const MOST_ROWS = 10_000;
+export const MAX_ROWS = 10_000;
 const PAGE_ROWS = 100;
 
 const FIELDS = [
@@ -53,8 +53,8 @@ export async function exportRequests(filters: Filters): Promise<number> {
     });
     rows.push(...page.data);
     after = page.next;
-  } while (after !== null && rows.length < MOST_ROWS);
-  const shown = rows.slice(0, MOST_ROWS);
+  } while (after !== null && rows.length < MAX_ROWS);
+  const shown = rows.slice(0, MAX_ROWS);
   // No tag has a comma.
   const table = shown.map((row) => FIELDS.map((name) => (name === "tags" ? row.tags.join(",") : row[name])));
   saveFile("requests.csv", "text/csv", printCsv(FIELDS, table));

@@ -9,7 +9,7 @@ import { query } from "../../state/location.ts";
 import { readStored, store } from "../../state/stored.ts";
 import { text } from "../../text/text.ts";
 import { COLUMNS, readColumns } from "./columns.tsx";
-import { exportRequests, MOST_ROWS } from "./export.ts";
+import { exportRequests, MAX_ROWS } from "./export.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { Histogram } from "./histogram.tsx";
 import { Rows } from "./rows.tsx";
@@ -103,7 +103,7 @@ function ExportButton({ filters }: { filters: Filters }) {
     setBusy(true);
     try {
       const count = await exportRequests(filters);
-      showToast(count < MOST_ROWS ? words.exported(count) : words.exportedMost(MOST_ROWS));
+      showToast(count < MAX_ROWS ? words.exported(count) : words.exportedMost(MAX_ROWS));
     } catch (error) {
       showFailure(error);
     }

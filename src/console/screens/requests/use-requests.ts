@@ -10,7 +10,7 @@ import { mergeRows, splitKnown } from "../../state/merge-rows.ts";
 const PAGE_ROWS = 100;
 
 /** The most new rows of the feed that are shown by themselves. More at once cannot be read, and drawing them would take the page more than 5 ms (`npm run bench -- console`). */
-const MOST_AT_ONCE = 15;
+const MAX_AT_ONCE = 15;
 
 /** The state of the request list. */
 export interface RequestList {
@@ -118,7 +118,7 @@ function addRows(
     rows: mergeRows(state.rows, known, state.most),
     waiting: mergeRows(state.waiting, unknown, PAGE_ROWS),
   };
-  return isPaused || unknown.length > MOST_AT_ONCE ? next : showWaiting(next);
+  return isPaused || unknown.length > MAX_AT_ONCE ? next : showWaiting(next);
 }
 
 function showWaiting(state: State): State {

@@ -11,7 +11,7 @@ import {
   countDays,
   type DayRange,
   FILTERS,
-  MOST_DAYS,
+  MAX_DAYS,
   type Period,
   printPeriod,
   RANGE_NAMES,
@@ -92,8 +92,8 @@ function OwnRange({ days, onClose }: { days: DayRange; onClose: () => void }) {
   const problem =
     from > to
       ? text.usage.wrongOrder
-      : countDays({ from, to }) > MOST_DAYS
-        ? text.usage.tooLong(MOST_DAYS)
+      : countDays({ from, to }) > MAX_DAYS
+        ? text.usage.tooLong(MAX_DAYS)
         : null;
   const submit = () => {
     if (problem !== null) return;

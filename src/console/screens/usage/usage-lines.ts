@@ -100,7 +100,7 @@ export function valuesByStep(
 }
 
 /** The most groups that have a line of their own. */
-const MOST_GROUPS = 5;
+const MAX_GROUPS = 5;
 
 /** A group's values of a metric by day or hour; without an id all other groups together. */
 interface GroupValues {
@@ -124,13 +124,13 @@ export function valuesByGroup(
     .map(([id, lines]) => ({ id, lines, size: sizeOf(lines) }))
     .filter(({ size }) => size > 0)
     .toSorted((a, b) => b.size - a.size);
-  const shown = sorted.slice(0, MOST_GROUPS).map(({ id, lines }) => ({
+  const shown = sorted.slice(0, MAX_GROUPS).map(({ id, lines }) => ({
     id,
     name: lines[0] === undefined ? null : nameOf(lines[0], by),
     isRest: false,
     values: valuesByStep(lines, steps, metric),
   }));
-  const rest = sorted.slice(MOST_GROUPS).flatMap(({ lines }) => lines);
+  const rest = sorted.slice(MAX_GROUPS).flatMap(({ lines }) => lines);
   if (rest.length === 0 || isTime(metric)) return shown;
   return [...shown, { id: null, name: null, isRest: true, values: valuesOfRest(rest, steps, metric) }];
 }

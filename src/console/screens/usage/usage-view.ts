@@ -64,7 +64,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const HOURS = 24;
 
 /** The most days of a report. */
-export const MOST_DAYS = 366;
+export const MAX_DAYS = 366;
 
 /** Returns the date of a time, in UTC. */
 function toDate(ms: number): string {
@@ -96,7 +96,7 @@ function parseFilters(query: Readonly<Record<string, string>>): UsageView["filte
 
 function parseOwnRange({ from = "", to = "" }: Readonly<Record<string, string>>): DayRange | null {
   if (!isDate(from) || !isDate(to) || from > to) return null;
-  return countDays({ from, to }) > MOST_DAYS ? null : { from, to };
+  return countDays({ from, to }) > MAX_DAYS ? null : { from, to };
 }
 
 function isDate(text: string): boolean {

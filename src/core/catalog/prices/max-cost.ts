@@ -1,6 +1,6 @@
 import {
   fromPicodollars,
-  MOST_PICODOLLARS,
+  MAX_PICODOLLARS,
   nanoToPicodollars,
   roundPicodollars,
   roundToNanodollars,
@@ -41,7 +41,7 @@ export class ExactCost implements MaxCost {
 
 /**
  * A cost in whole picodollars, as nearly all requests have, because a number costs a fraction of a bigint. Each part is at most
- * `MOST_PICODOLLARS`; what may be more is computed by the exact cost.
+ * `MAX_PICODOLLARS`; what may be more is computed by the exact cost.
  */
 export class QuickCost implements MaxCost {
   constructor(
@@ -51,17 +51,17 @@ export class QuickCost implements MaxCost {
 
   at(tokens: number): number {
     const sum = this.fixed + tokens * this.perToken;
-    return sum <= MOST_PICODOLLARS ? roundPicodollars(sum) : this.toExact().at(tokens);
+    return sum <= MAX_PICODOLLARS ? roundPicodollars(sum) : this.toExact().at(tokens);
   }
 
   tokensWithin(amount: number, most: number): number {
     if (this.perToken === 0) return most;
     const paid = nanoToPicodollars(amount);
-    const left = Math.min(paid, MOST_PICODOLLARS) - this.fixed;
+    const left = Math.min(paid, MAX_PICODOLLARS) - this.fixed;
     // Exact: a quotient that is not whole is further from the next integer than it is rounded.
     const tokens = left <= 0 ? 0 : Math.floor(left / this.perToken);
     if (tokens >= most) return most;
-    return paid <= MOST_PICODOLLARS ? tokens : this.toExact().tokensWithin(amount, most);
+    return paid <= MAX_PICODOLLARS ? tokens : this.toExact().tokensWithin(amount, most);
   }
 
   toExact(): ExactCost {

@@ -1,6 +1,6 @@
 import {
   fromPicodollars,
-  MOST_PICODOLLARS,
+  MAX_PICODOLLARS,
   parsePrice,
   roundPicodollars,
   roundToNanodollars,
@@ -145,9 +145,7 @@ class CostSum implements ChargeTaker {
 
   /** Returns the sum plus a price for each token of answers, in nanodollars. */
   withTokens(perToken: Rate): MaxCost {
-    return this.rest === 0n &&
-      this.picodollars <= MOST_PICODOLLARS &&
-      perToken.picodollars <= MOST_PICODOLLARS
+    return this.rest === 0n && this.picodollars <= MAX_PICODOLLARS && perToken.picodollars <= MAX_PICODOLLARS
       ? new QuickCost(this.picodollars, perToken.picodollars)
       : new ExactCost(this.attodollars(), perToken.value);
   }

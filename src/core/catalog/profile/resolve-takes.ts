@@ -186,14 +186,14 @@ export function resolveMarkedCache({
 }: Pick<TakingEndpoint, "endpoint" | "model" | "format"> & {
   readonly record: Pick<ProviderRecord, "cacheKeepsZeroRetention">;
 }): MarkedCache | null {
-  const { cacheBreakpoints, cacheMinTokens = MOST_MIN_TOKENS } = factsOf(model, endpoint);
+  const { cacheBreakpoints, cacheMinTokens = MAX_MIN_TOKENS } = factsOf(model, endpoint);
   const isMarked = cacheBreakpoints === true && FORMAT_TRAITS[format].cacheMarks === "blocks";
   if (!isMarked || endpoint.prices?.cacheRead === undefined) return null;
   return { minTokens: cacheMinTokens, keepsZeroRetention: record.cacheKeepsZeroRetention === true };
 }
 
 /** The largest minimum of a model that is known, for those whose own is not. */
-const MOST_MIN_TOKENS = 4096;
+const MAX_MIN_TOKENS = 4096;
 
 /** Returns a member of the last profile that has it; undefined if none has. */
 export function lastOf<K extends keyof FamilyProfile>(

@@ -2,7 +2,7 @@ import type { InferenceRequest } from "../../../wire/client-apis/request/inferen
 import { type AdvisorUsage, fitParts, type TokenUsage } from "../../../wire/conversation/usage.ts";
 import { mayReason } from "../../catalog/records/may-reason.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
-import { longestAnswer, MOST_SEARCHES } from "../../ledger/holds/worst-case.ts";
+import { longestAnswer, MAX_SEARCHES } from "../../ledger/holds/worst-case.ts";
 import { windowOf } from "../../routing/plan/window.ts";
 import { estimateUsage } from "./charge.ts";
 
@@ -113,7 +113,7 @@ function listRejected(counts: TokenUsage, bounds: UsageBounds, seen: SeenAnswer)
   return compare(counts, {
     prompt_tokens: window * ROUNDS,
     completion_tokens: longest * ROUNDS,
-    searches: MOST_SEARCHES,
+    searches: MAX_SEARCHES,
   });
 }
 
@@ -125,11 +125,11 @@ const SEARCHES = 200;
 /** Rejects the tokens of advisors if all together exceed the bound. */
 function listRejectedAdvisors(advisors: readonly AdvisorUsage[]): readonly RejectedCount[] {
   const count = advisors.reduce((sum, one) => sum + one.promptTokens + one.completionTokens, 0);
-  return count <= MOST_ADVISED ? [] : [{ field: "advisors", count, bound: MOST_ADVISED }];
+  return count <= MAX_ADVISED ? [] : [{ field: "advisors", count, bound: MAX_ADVISED }];
 }
 
 /** The most tokens of all advisors together: `ROUNDS` of the largest context windows in use. */
-const MOST_ADVISED = ROUNDS * 1_000_000;
+const MAX_ADVISED = ROUNDS * 1_000_000;
 
 function withoutAdvisors({ advisors: _rejected, ...usage }: TokenUsage): TokenUsage {
   return usage;

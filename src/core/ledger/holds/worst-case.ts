@@ -23,7 +23,7 @@ const TOKENS_PER_IMAGE = 5_000;
 /** Tokens that a search, or another tool of the vendor, may add to the prompt. Vendors state no bound; all recorded searches add less. */
 const TOKENS_PER_SEARCH = 15_000;
 /** The most searches of one request. No vendor makes as many, even if the request allows more. */
-export const MOST_SEARCHES = 1_000;
+export const MAX_SEARCHES = 1_000;
 /** The shortest useful answer, if the account does not cover a longer one. Tokens. */
 const LEAST_ANSWER_TOKENS = 256;
 
@@ -74,7 +74,7 @@ export function boundCost(
   for (const { model: name, most } of charges.advisors) {
     const found = catalog.findEndpoint(provider.record.slug, name);
     const once = priceAtMost(chargedEndpoint(found, deployment), plain, now, served.rates).toExact();
-    const times = BigInt(Math.min(most ?? bounds.searches, MOST_SEARCHES));
+    const times = BigInt(Math.min(most ?? bounds.searches, MAX_SEARCHES));
     advised += times * (once.fixed + BigInt(bounds.tokens) * once.perToken);
   }
   return { cost: new ExactCost(fixed + advised, perToken), tokens };
@@ -163,7 +163,7 @@ function boundChargedPrompt(
   { contextLength }: ModelEndpoint,
   usualSearches: number,
 ): BoundedPrompt {
-  const searches = search === null ? 0 : Math.min(search.most ?? usualSearches, MOST_SEARCHES);
+  const searches = search === null ? 0 : Math.min(search.most ?? usualSearches, MAX_SEARCHES);
   const runs = searches + (runsTools && search === null ? usualSearches : 0);
   const text = boundPrompt(request);
   const all = text + images * TOKENS_PER_IMAGE + runs * TOKENS_PER_SEARCH;

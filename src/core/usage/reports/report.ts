@@ -25,7 +25,7 @@ export const USAGE_GROUPS = [
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** The most dimensions of a report. */
-export const MOST_GROUPS = 3;
+export const MAX_GROUPS = 3;
 
 /** The hours that a report covers, counted from the epoch; both ends belong to it. */
 export interface HourRange {
@@ -59,9 +59,9 @@ export interface UsageSum extends Readonly<UsageCounters> {
 }
 
 /** The most lines of a report. */
-const MOST_LINES = 10_000;
+const MAX_LINES = 10_000;
 /** The number of lines that a store returns at most: one more than a report may have, so that an excess is noticed. */
-export const LINES_READ = MOST_LINES + 1;
+export const LINES_READ = MAX_LINES + 1;
 
 type Groups = Pick<UsageQuery, "groups">;
 
@@ -86,28 +86,28 @@ export function isOverTime({ groups }: Groups): boolean {
  * @throws GatewayError `invalid_request` if one by several dimensions is too long.
  */
 export function takeLines(sums: readonly UsageSum[], { groups }: Groups): ReportLines {
-  if (sums.length <= MOST_LINES) return { sums, isComplete: true };
-  if (groups.length === 1) return { sums: sums.slice(0, MOST_LINES), isComplete: false };
+  if (sums.length <= MAX_LINES) return { sums, isComplete: true };
+  if (groups.length === 1) return { sums: sums.slice(0, MAX_LINES), isComplete: false };
   return rejectField(
     "group_by",
-    `gives more than ${MOST_LINES} lines. Choose a shorter time, a filter, or fewer dimensions`,
+    `gives more than ${MAX_LINES} lines. Choose a shorter time, a filter, or fewer dimensions`,
   );
 }
 
 /** What is said of a report that is not complete. */
-export const INCOMPLETE = `The report has more than ${MOST_LINES} lines. These are the lines with the highest cost; for the others, choose a shorter time or a filter.`;
+export const INCOMPLETE = `The report has more than ${MAX_LINES} lines. These are the lines with the highest cost; for the others, choose a shorter time or a filter.`;
 
 /**
  * Parses the dimensions of a report: up to three names with commas between them.
  * @throws GatewayError `invalid_request`.
  */
 export function readGroups(text: string): readonly UsageGroup[] {
-  const names = text.split(",", MOST_GROUPS + 1).map((name) => name.trim());
+  const names = text.split(",", MAX_GROUPS + 1).map((name) => name.trim());
   const groups = names.flatMap((name) => USAGE_GROUPS.find((group) => group === name) ?? []);
-  if (groups.length < names.length || new Set(groups).size < names.length || names.length > MOST_GROUPS)
+  if (groups.length < names.length || new Set(groups).size < names.length || names.length > MAX_GROUPS)
     rejectField(
       "group_by",
-      `must be one of ${USAGE_GROUPS.join(", ")}, or up to ${MOST_GROUPS} different ones such as hour,provider`,
+      `must be one of ${USAGE_GROUPS.join(", ")}, or up to ${MAX_GROUPS} different ones such as hour,provider`,
     );
   return groups;
 }
@@ -116,7 +116,7 @@ export function readGroups(text: string): readonly UsageGroup[] {
 export const USUAL_DAYS = 30;
 /** The number of hours in a report by hour that names none. */
 const USUAL_HOURS = 24;
-const MOST_DAYS = 366;
+const MAX_DAYS = 366;
 
 /** What a request says about the time of a report. */
 interface RangeInput {
@@ -138,8 +138,8 @@ export function readRange({ from, to }: RangeInput, { groups }: Groups, now: num
     : (Math.floor(toHour / HOURS_OF_DAY) - USUAL_DAYS + 1) * HOURS_OF_DAY;
   const fromHour = from === undefined ? usualFrom : readHour("from", from).first;
   if (fromHour > toHour) rejectField("from", "must be before to");
-  if (toHour - fromHour >= MOST_DAYS * HOURS_OF_DAY)
-    rejectField("from", `must be at most ${MOST_DAYS - 1} days before to`);
+  if (toHour - fromHour >= MAX_DAYS * HOURS_OF_DAY)
+    rejectField("from", `must be at most ${MAX_DAYS - 1} days before to`);
   return { fromHour, toHour };
 }
 

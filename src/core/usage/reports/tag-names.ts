@@ -8,14 +8,14 @@ import { sumKeyOf } from "./usage-sums.ts";
 export const TAGS_PER_HOUR = 200;
 
 /** Tags and hours that are remembered: at most 20 MB, of 30,000 accounts if each uses a few tags. */
-const MOST_REMEMBERED = 200_000;
+const MAX_REMEMBERED = 200_000;
 
 /** An hour of an account. Its number of tags is bounded. */
 export type TagHour = Pick<UsageSumKey, "accountId" | "day" | "hour">;
 
 /** The tags that are counted one by one. The store knows them all; this remembers those of the newest hours. */
 export class TagNames {
-  private readonly hours = new BoundedMap<string, Set<string>>({ max: MOST_REMEMBERED });
+  private readonly hours = new BoundedMap<string, Set<string>>({ max: MAX_REMEMBERED });
 
   /**
    * Returns the hours whose stored tags must be learned before the records are counted: those with a tag that is new here while there is

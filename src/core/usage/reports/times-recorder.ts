@@ -11,7 +11,7 @@ const GATHER_MS = 10_000;
 /** Sums that are saved at once. */
 const GROUP = 100;
 /** Sums in memory. Times of further keys and models are dropped while the store is unavailable. */
-const MOST_SUMS = 20_000;
+const MAX_SUMS = 20_000;
 
 /**
  * Collects the times of generations in memory, and saves their sums every few seconds: a sum has many columns, and saving it with each
@@ -45,7 +45,7 @@ export class TimesRecorder {
   private timesOf(key: UsageSumKey): UsageTimes | null {
     const known = this.sums.get(key);
     if (known !== undefined) return known.times;
-    if (this.sums.size >= MOST_SUMS) return null;
+    if (this.sums.size >= MAX_SUMS) return null;
     const sum = { key, times: createTimes() };
     this.sums.add(sum);
     return sum.times;

@@ -11,7 +11,7 @@ import {
 import {
   formatRange,
   INCOMPLETE,
-  MOST_GROUPS,
+  MAX_GROUPS,
   readGroups,
   readRange,
   takeLines,
@@ -45,7 +45,7 @@ export const getUsage = defineEndpoint({
       .max(60)
       .default("day")
       .describe(
-        `What to group by: ${USAGE_GROUPS.map((group) => `\`${group}\``).join(", ")}, or up to ${MOST_GROUPS} of them separated by commas, such as \`hour,provider\`. The report has one line per combination, at most 10,000. A longer report by one dimension has the lines with the highest cost; by several dimensions, it is rejected.`,
+        `What to group by: ${USAGE_GROUPS.map((group) => `\`${group}\``).join(", ")}, or up to ${MAX_GROUPS} of them separated by commas, such as \`hour,provider\`. The report has one line per combination, at most 10,000. A longer report by one dimension has the lines with the highest cost; by several dimensions, it is rejected.`,
       ),
     account_id: z.string().optional().describe("Only the usage of this account."),
     key_id: IdInput.optional().describe("Only the usage of this API key."),

@@ -8,7 +8,7 @@ import { GENERATION_FILTER, readGenerationFilter } from "../../api/generation-fi
 
 /** The range of a histogram for which none is named. Milliseconds. */
 const USUAL_RANGE_MS = 24 * HOUR_MS;
-const MOST_BUCKETS = 120;
+const MAX_BUCKETS = 120;
 
 const count = z.int().min(0);
 
@@ -28,7 +28,7 @@ export const getGenerationHistogram = defineEndpoint({
       .number()
       .int()
       .min(1)
-      .max(MOST_BUCKETS)
+      .max(MAX_BUCKETS)
       .default(60)
       .describe("Maximum number of periods."),
   }),

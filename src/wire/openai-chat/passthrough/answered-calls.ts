@@ -46,7 +46,7 @@ export class AnsweredCalls {
   /** Whether each host accepts the id, and no other call of the message has it. */
   private isNew(id: JsonNode): boolean {
     const { text, ids } = this;
-    if (ids.length >= MOST_CALLS || id.end - id.start > MOST_BYTES) return false;
+    if (ids.length >= MAX_CALLS || id.end - id.start > MAX_BYTES) return false;
     if (!isFilled(id) || !isPlainString(text, id)) return false;
     for (const other of ids) if (isSameText(text, id, other)) return false;
     return true;
@@ -54,6 +54,6 @@ export class AnsweredCalls {
 }
 
 /** More calls of one message are compared in other ways, because all pairs are compared here. */
-const MOST_CALLS = 16;
+const MAX_CALLS = 16;
 /** What OpenAI accepts, and two quotes. */
-const MOST_BYTES = 64 + 2;
+const MAX_BYTES = 64 + 2;
