@@ -248,8 +248,25 @@ function listRuntimeUses(sources: ReadonlyMap<string, string>): string[] {
 const sources = await readSources();
 const imports = new Map([...sources].map(([file, source]) => [file, listImports(file, source)]));
 const ofProgram = new Map([...imports].filter(([file]) => file.startsWith("src/")));
+/** The most files of a folder that one takes in at a glance. A list of migrations only grows, and is read from its end. */
+const MAX_FILES = 25;
+const GROWING = /\/migrations$/;
+
+/** Lists folders of src with more files than one takes in at a glance. */
+function listFlatFolders(files: Iterable<string>): string[] {
+  const folders = Map.groupBy(files, (file) => dirname(file));
+  return [...folders].flatMap(([folder, { length }]) =>
+    length > MAX_FILES && !GROWING.test(folder)
+      ? [
+          `${folder} has ${length} files: give it folders by concern (at most ${MAX_FILES} files beside each other)`,
+        ]
+      : [],
+  );
+}
+
 const problems = [
   ...listFaults(ofProgram),
+  ...listFlatFolders(ofProgram.keys()),
   ...listRuntimeUses(sources),
   ...[...sources].flatMap(([file, source]) => listFormatNames(file, source)),
   ...findCycles(imports),

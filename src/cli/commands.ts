@@ -29,17 +29,17 @@ const GATEWAY: readonly ListedCommand[] = [
   {
     term: "health [options]",
     description: "Show the recent health of the providers, as the running gateway measures it",
-    load: async () => (await import("./resources/health.ts")).declareHealthCommands,
+    load: async () => (await import("./resources/routing/health.ts")).declareHealthCommands,
   },
   {
     term: "providers",
     description: "Take providers out of routing, and return them",
-    load: async () => (await import("./resources/providers.ts")).declareDrainCommands,
+    load: async () => (await import("./resources/routing/providers.ts")).declareDrainCommands,
   },
   {
     term: "webhooks",
     description: "List and test the webhooks of events",
-    load: async () => (await import("./resources/webhooks.ts")).declareWebhookCommands,
+    load: async () => (await import("./resources/platform/webhooks.ts")).declareWebhookCommands,
   },
   {
     term: "config",
@@ -67,7 +67,7 @@ const GATEWAY: readonly ListedCommand[] = [
     term: "reload [options]",
     description:
       "Make the running gateway reload its configuration: all changes that need no restart, or none",
-    load: async () => (await import("./resources/reload.ts")).declareReloadCommand,
+    load: async () => (await import("./resources/platform/reload.ts")).declareReloadCommand,
   },
   {
     term: "migrate",
@@ -78,37 +78,37 @@ const GATEWAY: readonly ListedCommand[] = [
   {
     term: "catalog",
     description: "Manage the catalog of models and prices",
-    load: async () => (await import("./resources/catalog.ts")).declareCatalogCommands,
+    load: async () => (await import("./resources/platform/catalog.ts")).declareCatalogCommands,
   },
   {
     term: "models",
     description: "List the models of the catalog, and whether they are served",
-    load: async () => (await import("./resources/models.ts")).declareModelCommands,
+    load: async () => (await import("./resources/platform/models.ts")).declareModelCommands,
   },
   {
     term: "tiers",
     description: "Manage tiers: model ids that stand for a choice of models",
-    load: async () => (await import("./resources/tiers.ts")).declareTierCommands,
+    load: async () => (await import("./resources/routing/tiers.ts")).declareTierCommands,
   },
   {
     term: "named-routes",
     description: "Manage named routes: names that clients may send as model",
-    load: async () => (await import("./resources/named-routes.ts")).declareNamedRouteCommands,
+    load: async () => (await import("./resources/routing/named-routes.ts")).declareNamedRouteCommands,
   },
   {
     term: "route",
     description: "Explain how requests are routed",
-    load: async () => (await import("./resources/questions.ts")).declareRouteCommands,
+    load: async () => (await import("./resources/routing/questions.ts")).declareRouteCommands,
   },
   {
     term: "gateways",
     description: "Manage the gateways that share a database",
-    load: async () => (await import("./resources/gateways.ts")).declareGatewayCommands,
+    load: async () => (await import("./resources/platform/gateways.ts")).declareGatewayCommands,
   },
   {
     term: "leases",
     description: "Manage what gateways have leased of balances and limits",
-    load: async () => (await import("./resources/gateways.ts")).declareLeaseCommands,
+    load: async () => (await import("./resources/platform/gateways.ts")).declareLeaseCommands,
   },
   {
     term: "storage",
@@ -126,37 +126,37 @@ const ACCOUNTS: readonly ListedCommand[] = [
   {
     term: "keys",
     description: "Manage API keys",
-    load: async () => (await import("./resources/keys.ts")).declareKeyCommands,
+    load: async () => (await import("./resources/accounts/keys.ts")).declareKeyCommands,
   },
   {
     term: "users",
     description: "Manage users",
-    load: async () => (await import("./resources/accounts.ts")).declareUserCommands,
+    load: async () => (await import("./resources/accounts/accounts.ts")).declareUserCommands,
   },
   {
     term: "orgs",
     description: "Manage organizations",
-    load: async () => (await import("./resources/accounts.ts")).declareOrganizationCommands,
+    load: async () => (await import("./resources/accounts/accounts.ts")).declareOrganizationCommands,
   },
   {
     term: "members",
     description: "Manage members of organizations",
-    load: async () => (await import("./resources/members.ts")).declareMemberCommands,
+    load: async () => (await import("./resources/accounts/members.ts")).declareMemberCommands,
   },
   {
     term: "budgets",
     description: "Manage budgets: limits on spending in each period",
-    load: async () => (await import("./resources/budgets.ts")).declareBudgetCommands,
+    load: async () => (await import("./resources/accounts/budgets.ts")).declareBudgetCommands,
   },
   {
     term: "policy",
     description: "Try a policy of an account on recorded requests",
-    load: async () => (await import("./resources/questions.ts")).declarePolicyCommands,
+    load: async () => (await import("./resources/routing/questions.ts")).declarePolicyCommands,
   },
   {
     term: "provider-keys",
     description: "Manage accounts' own provider keys (BYOK)",
-    load: async () => (await import("./resources/provider-keys.ts")).declareProviderKeyCommands,
+    load: async () => (await import("./resources/accounts/provider-keys.ts")).declareProviderKeyCommands,
   },
   {
     term: "secrets",
@@ -166,12 +166,12 @@ const ACCOUNTS: readonly ListedCommand[] = [
   {
     term: "sessions",
     description: "Manage browsers that are signed in to the console",
-    load: async () => (await import("./resources/sessions.ts")).declareSessionCommands,
+    load: async () => (await import("./resources/accounts/sessions.ts")).declareSessionCommands,
   },
   {
     term: "identities",
     description: "Link people who sign in through the OpenID Connect provider to users",
-    load: async () => (await import("./resources/identities.ts")).declareIdentityCommands,
+    load: async () => (await import("./resources/accounts/identities.ts")).declareIdentityCommands,
   },
 ];
 
@@ -179,27 +179,27 @@ const USAGE: readonly ListedCommand[] = [
   {
     term: "credits",
     description: "Manage credits: grants, purchases, corrections and refunds",
-    load: async () => (await import("./resources/credits.ts")).declareCreditCommands,
+    load: async () => (await import("./resources/money/credits.ts")).declareCreditCommands,
   },
   {
     term: "ledger [options] <account>",
     description: "List all ledger entries of an account, newest first",
-    load: async () => (await import("./resources/ledger.ts")).declareLedgerCommands,
+    load: async () => (await import("./resources/money/ledger.ts")).declareLedgerCommands,
   },
   {
     term: "holds [options]",
     description: "List generations in progress, for which a running gateway holds credits",
-    load: async () => (await import("./resources/ledger.ts")).declareHoldsCommand,
+    load: async () => (await import("./resources/money/ledger.ts")).declareHoldsCommand,
   },
   {
     term: "requests",
     description: "List, show and follow requests to models",
-    load: async () => (await import("./resources/requests.ts")).declareRequestCommands,
+    load: async () => (await import("./resources/traffic/requests.ts")).declareRequestCommands,
   },
   {
     term: "usage [options]",
     description: "Report usage and cost",
-    load: async () => (await import("./resources/usage.ts")).declareUsageCommand,
+    load: async () => (await import("./resources/traffic/usage.ts")).declareUsageCommand,
   },
 ];
 
@@ -207,12 +207,12 @@ const LOGS: readonly ListedCommand[] = [
   {
     term: "prompt-log [options] <id>",
     description: "Show the stored request and response bodies of a generation",
-    load: async () => (await import("./resources/prompt-log.ts")).declarePromptLogCommand,
+    load: async () => (await import("./resources/traffic/prompt-log.ts")).declarePromptLogCommand,
   },
   {
     term: "audit",
     description: "Read and verify the audit log",
-    load: async () => (await import("./resources/audit.ts")).declareAuditCommands,
+    load: async () => (await import("./resources/platform/audit.ts")).declareAuditCommands,
   },
 ];
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { SqlDatabase } from "../../src/storage/sql/database.ts";
-import { join, sql, where } from "../../src/storage/sql/statement.ts";
+import type { SqlDatabase } from "../../src/storage/sql/statements/database.ts";
+import { join, sql, where } from "../../src/storage/sql/statements/statement.ts";
 import { createSqliteDatabase } from "../../src/storage/sqlite/connection/sql-database.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 

@@ -1,7 +1,7 @@
 import { joinWords } from "../../base/text/join-words.ts";
 import { listUnknownNames, type VersionedGateway } from "../../core/gateways/newer-rows.ts";
 import type { PostgresProbe } from "../../storage/postgres/probe.ts";
-import { isOlder } from "../../storage/sql/require-known.ts";
+import { isOlder } from "../../storage/sql/statements/require-known.ts";
 import { probeStores } from "../stores/probe-stores.ts";
 import { type DoctorScene, type Finding, failure, ok, sharedSchema, warning } from "./finding.ts";
 

@@ -2,10 +2,10 @@ import { formatImportedCatalog } from "../../core/catalog/records/format-catalog
 import type { CatalogStore, RefreshState } from "../../core/catalog/refresh/catalog-store.ts";
 import { parseRefreshState } from "../../core/catalog/refresh/parse-refresh-state.ts";
 import { type ImportedCatalog, parseImportedCatalog } from "../../core/catalog/served/validate-catalog.ts";
-import type { SqlDatabase } from "../sql/database.ts";
-import { requireKnown } from "../sql/require-known.ts";
-import { Revision } from "../sql/revision.ts";
-import { type Sql, sql } from "../sql/statement.ts";
+import type { SqlDatabase } from "../sql/statements/database.ts";
+import { requireKnown } from "../sql/statements/require-known.ts";
+import { Revision } from "../sql/statements/revision.ts";
+import { type Sql, sql } from "../sql/statements/statement.ts";
 
 /** The imported catalog and the state of its refreshes in PostgreSQL. */
 export class PostgresCatalogStore implements CatalogStore {

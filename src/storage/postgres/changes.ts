@@ -1,6 +1,6 @@
 import type { ChangeSource } from "../../core/gateways/change-source.ts";
-import type { KnownRevisions, RevisionName } from "../sql/database.ts";
-import { readInteger } from "../sql/values.ts";
+import type { KnownRevisions, RevisionName } from "../sql/statements/database.ts";
+import { readInteger } from "../sql/statements/values.ts";
 import type { Postgres, Subscription } from "./connection/client.ts";
 
 /** A change takes effect everywhere within a second: the time until the next reading, and the time that the reading takes. */

@@ -6,7 +6,7 @@ import {
   type DumpValue,
   OWN_SETTINGS,
 } from "../../core/storage-copy/tables.ts";
-import { cleanText, readInteger, readNullableInteger } from "../sql/values.ts";
+import { cleanText, readInteger, readNullableInteger } from "../sql/statements/values.ts";
 import { encodeList, type Postgres, type SqlRunner, type SqlValue } from "./connection/client.ts";
 import { CopiedCredits } from "./ledger/copied-credits.ts";
 import { dayOfId, Partitions } from "./ledger/partitions.ts";

@@ -14,18 +14,18 @@ import type {
   OwnerVerdict,
   UniqueVerdict,
 } from "../../core/accounts/stores/account-store.ts";
-import type { SqlDatabase, SqlTraits } from "./database.ts";
 import { findNames } from "./find-names.ts";
-import { requireKnown } from "./require-known.ts";
-import { Revision, raiseRevision } from "./revision.ts";
-import { type Sql, sql, type Work, where } from "./statement.ts";
+import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
+import { requireKnown } from "./statements/require-known.ts";
+import { Revision, raiseRevision } from "./statements/revision.ts";
+import { type Sql, sql, type Work, where } from "./statements/statement.ts";
 import {
   encodeNullableJson,
   type Integer,
   readInteger,
   readNullableInteger,
   readNullableJson,
-} from "./values.ts";
+} from "./statements/values.ts";
 
 interface AccountRow {
   id: string;

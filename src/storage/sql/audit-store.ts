@@ -1,9 +1,9 @@
 import type { AuditStore } from "../../core/audit/audit-store.ts";
 import { type ChainEnd, chainEntry, EMPTY_CHAIN } from "../../core/audit/chain.ts";
 import { type AuditDraft, type AuditEntry, markUnknown } from "../../core/audit/records.ts";
-import type { SqlDatabase, SqlTraits } from "./database.ts";
-import { type Sql, sql, type Work, where } from "./statement.ts";
-import { type Integer, readInteger } from "./values.ts";
+import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
+import { type Sql, sql, type Work, where } from "./statements/statement.ts";
+import { type Integer, readInteger } from "./statements/values.ts";
 
 interface AuditRow {
   place: Integer;

@@ -9,12 +9,12 @@ import {
 } from "../../core/accounts/stores/budget-store.ts";
 import { daysOfBudget, LATE_METERS } from "../../core/ledger/limits/budget-limits.ts";
 import { BUDGET_COLUMNS, type BudgetRow, encodeBudget, readBudget } from "./budget-rows.ts";
-import type { SqlDatabase, SqlTraits } from "./database.ts";
 import { listEarlierSums } from "./earlier-sums.ts";
-import { requireKnown } from "./require-known.ts";
-import { Revision } from "./revision.ts";
-import { join, raw, type Sql, sql, type Work } from "./statement.ts";
-import { type Integer, readInteger } from "./values.ts";
+import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
+import { requireKnown } from "./statements/require-known.ts";
+import { Revision } from "./statements/revision.ts";
+import { join, raw, type Sql, sql, type Work } from "./statements/statement.ts";
+import { type Integer, readInteger } from "./statements/values.ts";
 
 /** Budgets. What may touch many rows is one statement, which SQLite does in slices instead (`sqlite/budget-store.ts`). */
 export class SqlBudgetStore implements BudgetStore {

@@ -4,9 +4,9 @@ import {
   SESSION_IDLE_MS,
 } from "../../core/console/console-session.ts";
 import type { ConsoleSessionStore, SessionQuery } from "../../core/console/console-session-store.ts";
-import type { SqlDatabase } from "./database.ts";
-import { type Sql, sql, type Work, where } from "./statement.ts";
-import { type Integer, readInteger, readNullableInteger } from "./values.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { type Sql, sql, type Work, where } from "./statements/statement.ts";
+import { type Integer, readInteger, readNullableInteger } from "./statements/values.ts";
 
 interface SessionRow {
   id: string;

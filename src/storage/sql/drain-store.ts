@@ -5,8 +5,8 @@ import {
   type DrainTarget,
   drainNameOf,
 } from "../../core/routing/health/drain-store.ts";
-import type { SqlDatabase } from "./database.ts";
-import { SettingGroup } from "./setting-group.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { SettingGroup } from "./statements/setting-group.ts";
 
 /** Drains in the settings. */
 export class SqlDrainStore implements DrainStore {

@@ -1,5 +1,5 @@
 import type { BudgetRecord } from "../../core/accounts/records/budget-records.ts";
-import { raw, type Sql, sql } from "./statement.ts";
+import { raw, type Sql, sql } from "./statements/statement.ts";
 
 /** The sums by which a new budget finds what was spent before: a table, and a condition after that of the account. */
 interface EarlierSums {

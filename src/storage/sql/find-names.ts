@@ -1,5 +1,5 @@
-import type { SqlDatabase } from "./database.ts";
-import { raw, sql } from "./statement.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { raw, sql } from "./statements/statement.ts";
 
 /** Returns the names of rows of a table by their ids. */
 export async function findNames(

@@ -1,7 +1,7 @@
 import type { Identity, IdentityStore } from "../../core/console/identity-store.ts";
-import type { SqlDatabase } from "./database.ts";
-import { sql } from "./statement.ts";
-import { type Integer, readInteger } from "./values.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { sql } from "./statements/statement.ts";
+import { type Integer, readInteger } from "./statements/values.ts";
 
 interface IdentityRow {
   issuer: string;

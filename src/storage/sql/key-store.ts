@@ -1,17 +1,17 @@
 import type { KeyRateLimit } from "../../core/accounts/fields/rate-limit.ts";
 import type { KeyRecord } from "../../core/accounts/records/records.ts";
 import type { KeyQuery, KeyStore, KeyUse } from "../../core/accounts/stores/key-store.ts";
-import type { SqlDatabase } from "./database.ts";
 import { findNames } from "./find-names.ts";
-import { Revision } from "./revision.ts";
-import { type Sql, sql, type Work, where } from "./statement.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { Revision } from "./statements/revision.ts";
+import { type Sql, sql, type Work, where } from "./statements/statement.ts";
 import {
   encodeNullableJson,
   type Integer,
   readInteger,
   readNullableInteger,
   readNullableJson,
-} from "./values.ts";
+} from "./statements/values.ts";
 
 /** A row of the table of keys. */
 export interface KeyRow {

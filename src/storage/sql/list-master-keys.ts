@@ -1,5 +1,5 @@
-import type { SqlDatabase } from "./database.ts";
-import { raw, sql } from "./statement.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { raw, sql } from "./statements/statement.ts";
 
 /** Lists the master keys of a table with sealed secrets. */
 export async function listMasterKeys(

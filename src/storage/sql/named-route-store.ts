@@ -5,11 +5,11 @@ import {
   type StoredRoute,
 } from "../../core/named-routes/named-route-store.ts";
 import { MAX_VERSIONS } from "../../core/named-routes/route-schema.ts";
-import type { SqlDatabase, SqlTraits } from "./database.ts";
-import { requireKnown } from "./require-known.ts";
-import { Revision } from "./revision.ts";
-import { type Sql, sql, type Work } from "./statement.ts";
-import { type Integer, readInteger } from "./values.ts";
+import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
+import { requireKnown } from "./statements/require-known.ts";
+import { Revision } from "./statements/revision.ts";
+import { type Sql, sql, type Work } from "./statements/statement.ts";
+import { type Integer, readInteger } from "./statements/values.ts";
 
 /** Named routes. Every change raises the revision in the same transaction. */
 export class SqlNamedRouteStore implements NamedRouteStore {

@@ -4,10 +4,10 @@ import type {
   PromptLogStore,
 } from "../../core/extensions/prompt-log/prompt-log-store.ts";
 import type { SealedSecret } from "../../core/provider-keys/records.ts";
-import type { SqlDatabase } from "./database.ts";
 import { listMasterKeys } from "./list-master-keys.ts";
-import { join, sql } from "./statement.ts";
-import { type Integer, readInteger } from "./values.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { join, sql } from "./statements/statement.ts";
+import { type Integer, readInteger } from "./statements/values.ts";
 
 interface HeadRow {
   generation_id: string;

@@ -5,17 +5,17 @@ import type {
   ProviderKeyUse,
   SealedSecret,
 } from "../../core/provider-keys/records.ts";
-import type { SqlDatabase } from "./database.ts";
 import { listMasterKeys } from "./list-master-keys.ts";
-import { Revision } from "./revision.ts";
-import { type Sql, sql } from "./statement.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { Revision } from "./statements/revision.ts";
+import { type Sql, sql } from "./statements/statement.ts";
 import {
   encodeNullableJson,
   type Integer,
   readInteger,
   readNullableInteger,
   readNullableJson,
-} from "./values.ts";
+} from "./statements/values.ts";
 
 interface ProviderKeyRow {
   id: string;

@@ -1,7 +1,7 @@
 import type { UsageRecord } from "../../core/usage/records/records.ts";
 import type { QuarantinedRecord } from "../../core/usage/reports/usage-store.ts";
-import type { SqlDatabase } from "./database.ts";
-import { sql } from "./statement.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { sql } from "./statements/statement.ts";
 
 interface QuarantinedRow {
   id: string;

@@ -1,6 +1,6 @@
 import type { SettingsStore } from "../../core/settings/settings-store.ts";
-import type { SqlDatabase } from "./database.ts";
-import { sql } from "./statement.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { sql } from "./statements/statement.ts";
 
 /** Settings by their names. */
 export class SqlSettingsStore implements SettingsStore {

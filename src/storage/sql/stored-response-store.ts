@@ -5,9 +5,9 @@ import type {
   StoredResponse,
   StoredResponseStore,
 } from "../../core/idempotency/stored-response-store.ts";
-import type { SqlDatabase } from "./database.ts";
-import { sql } from "./statement.ts";
-import { type Integer, readInteger, readNullableInteger } from "./values.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { sql } from "./statements/statement.ts";
+import { type Integer, readInteger, readNullableInteger } from "./statements/values.ts";
 
 interface ResponseRow {
   fingerprint: string;

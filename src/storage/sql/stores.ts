@@ -2,7 +2,6 @@ import { SqlAccountStore } from "./account-store.ts";
 import { SqlAuditStore } from "./audit-store.ts";
 import { SqlBudgetStore } from "./budget-store.ts";
 import { SqlConsoleSessionStore } from "./console-session-store.ts";
-import type { SqlDatabase } from "./database.ts";
 import { SqlDrainStore } from "./drain-store.ts";
 import { SqlIdentityStore } from "./identity-store.ts";
 import { SqlKeyStore } from "./key-store.ts";
@@ -10,6 +9,7 @@ import { SqlNamedRouteStore } from "./named-route-store.ts";
 import { SqlPromptLogStore } from "./prompt-log-store.ts";
 import { SqlProviderKeyStore } from "./provider-key-store.ts";
 import { SqlSettingsStore } from "./settings-store.ts";
+import type { SqlDatabase } from "./statements/database.ts";
 import { SqlStoredResponseStore } from "./stored-response-store.ts";
 import { SqlTierStore } from "./tier-store.ts";
 

@@ -5,8 +5,8 @@ import {
   TIER_SETTING,
   type TierStore,
 } from "../../core/catalog/tiers/tier-store.ts";
-import type { SqlDatabase } from "./database.ts";
-import { SettingGroup } from "./setting-group.ts";
+import type { SqlDatabase } from "./statements/database.ts";
+import { SettingGroup } from "./statements/setting-group.ts";
 
 /** Tiers in the settings. */
 export class SqlTierStore implements TierStore {

@@ -1,6 +1,6 @@
 import type { StoredTransfer } from "../../core/ledger/records/ledger-store.ts";
 import type { TransferKind } from "../../core/ledger/records/records.ts";
-import { type Integer, readInteger, readNullableInteger } from "./values.ts";
+import { type Integer, readInteger, readNullableInteger } from "./statements/values.ts";
 
 /** A transfer as the statements of both ledgers return it. PostgreSQL returns integers as text. */
 export interface TransferRow<Whole extends Integer = Integer> {

@@ -1,7 +1,7 @@
 import { createTurnLine } from "../../base/time/next-turn.ts";
 import type { BudgetSum, TopSumsQuery } from "../../core/accounts/stores/budget-store.ts";
 import { SqlBudgetStore } from "../sql/budget-store.ts";
-import { type Sql, sql } from "../sql/statement.ts";
+import { type Sql, sql } from "../sql/statements/statement.ts";
 import { TopSums } from "./top-sums.ts";
 
 /** Rows that one slice reads, merges or deletes: few, because other work waits for the database. */

@@ -1,7 +1,7 @@
 import { createTurnLine } from "../../base/time/next-turn.ts";
 import type { KeyRecord } from "../../core/accounts/records/records.ts";
 import { type KeyRow, readKey, SqlKeyStore } from "../sql/key-store.ts";
-import { sql } from "../sql/statement.ts";
+import { sql } from "../sql/statements/statement.ts";
 
 /** Keys that one slice of a search through all of them reads. Each slice has a turn of the event loop of its own. */
 const SLICE = 2_000;

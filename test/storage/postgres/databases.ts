@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from "bun:test";
 import { connectPostgres, type Postgres } from "../../../src/storage/postgres/connection/client.ts";
 import { createPostgresDatabase } from "../../../src/storage/postgres/connection/sql-database.ts";
-import type { KnownRevisions } from "../../../src/storage/sql/database.ts";
+import type { KnownRevisions } from "../../../src/storage/sql/statements/database.ts";
 import { createSqlStores } from "../../../src/storage/sql/stores.ts";
 import { startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
 import { createTestClock } from "../../support/test-clock.ts";

@@ -1,6 +1,6 @@
-import type { KnownRevisions, SqlDatabase, SqlTraits } from "../../sql/database.ts";
-import { join, raw, type Sql, sql, type Work } from "../../sql/statement.ts";
-import { cleanText } from "../../sql/values.ts";
+import type { KnownRevisions, SqlDatabase, SqlTraits } from "../../sql/statements/database.ts";
+import { join, raw, type Sql, sql, type Work } from "../../sql/statements/statement.ts";
+import { cleanText } from "../../sql/statements/values.ts";
 import { encodeList, type Postgres, type SqlRunner } from "./client.ts";
 
 const TRAITS: SqlTraits = {

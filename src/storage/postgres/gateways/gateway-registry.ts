@@ -7,7 +7,7 @@ import {
   type RegisteredGateway,
   type ReleasedLease,
 } from "../../../core/gateways/gateway-registry.ts";
-import { readInteger } from "../../sql/values.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import type { Postgres } from "../connection/client.ts";
 import { releaseLeases } from "./release-leases.ts";
 import { requireEpoch } from "./require-epoch.ts";

@@ -5,7 +5,7 @@ import {
   readMeterLease,
 } from "../../../core/ledger/leases/money-leases.ts";
 import { meterOfKey } from "../../../core/ledger/limits/spend-limits.ts";
-import { readInteger } from "../../sql/values.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 import { sumSpending } from "../ledger/sum-spending.ts";
 

@@ -1,5 +1,5 @@
 import type { Lease, LeaseRequest, Leases } from "../../../base/time/lease.ts";
-import { readInteger } from "../../sql/values.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import type { Postgres } from "../connection/client.ts";
 
 /** A row of `task_leases`; the time is milliseconds since the epoch. */

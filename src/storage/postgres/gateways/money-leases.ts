@@ -10,7 +10,7 @@ import {
   type ReturnOrder,
   readMeterLease,
 } from "../../../core/ledger/leases/money-leases.ts";
-import { readInteger } from "../../sql/values.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import type { Postgres, SqlValue } from "../connection/client.ts";
 import { beginLimits } from "./lease-rows.ts";
 import { requireEpoch } from "./require-epoch.ts";

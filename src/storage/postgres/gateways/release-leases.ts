@@ -1,5 +1,5 @@
 import type { ReleasedLease } from "../../../core/gateways/gateway-registry.ts";
-import { readInteger } from "../../sql/values.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
 /** The accounts whose leases are released in one transaction. */

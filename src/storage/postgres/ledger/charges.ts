@@ -1,5 +1,5 @@
 import type { Transfer } from "../../../core/ledger/records/records.ts";
-import { readInteger } from "../../sql/values.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 import { dayOfId } from "./partitions.ts";
 

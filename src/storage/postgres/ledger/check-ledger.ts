@@ -1,6 +1,6 @@
 import type { UnmatchedUsage } from "../../../core/ledger/records/ledger-store.ts";
 import { PLATFORM_ACCOUNT } from "../../../core/ledger/records/records.ts";
-import { readInteger } from "../../sql/values.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import type { Postgres, SqlRunner } from "../connection/client.ts";
 
 /** Returns the accounts whose balance is not the sum of their transfers. Those that retention has deleted count with their sums. */

@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../../base/collections/bounded-map.ts";
 import { PLATFORM_ACCOUNT } from "../../../core/ledger/records/records.ts";
 import type { DumpRow } from "../../../core/storage-copy/tables.ts";
-import { readInteger } from "../../sql/values.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
 /** Accounts whose sums are remembered. Of the others all charges are added up again. */

@@ -1,5 +1,5 @@
 import type { CreditChanges } from "../../../core/ledger/records/ledger-store.ts";
-import { readInteger } from "../../sql/values.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import type { SqlRunner } from "../connection/client.ts";
 
 /** Where the next page begins: after this account in the order of (transaction, account). */

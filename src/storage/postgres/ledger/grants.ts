@@ -6,8 +6,8 @@ import {
   movementOf,
 } from "../../../core/ledger/records/grants.ts";
 import type { EndedGrant } from "../../../core/ledger/records/ledger-store.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
-import { readInteger } from "../../sql/values.ts";
 import type { SqlRunner } from "../connection/client.ts";
 import { CREDIT_COLUMNS, lockBalances, writeTransfer } from "./transfers.ts";
 

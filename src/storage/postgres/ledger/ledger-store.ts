@@ -8,8 +8,8 @@ import type {
   SumsByKind,
 } from "../../../core/ledger/records/ledger-store.ts";
 import { PLATFORM_ACCOUNT, type Transfer, type TransferKind } from "../../../core/ledger/records/records.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
-import { readInteger } from "../../sql/values.ts";
 import type { Postgres } from "../connection/client.ts";
 import { findDifferences, findUnmatchedUsage } from "./check-ledger.ts";
 import { readCreditChanges } from "./credit-changes.ts";

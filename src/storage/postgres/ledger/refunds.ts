@@ -5,8 +5,8 @@ import type {
   StoredTransfer,
 } from "../../../core/ledger/records/ledger-store.ts";
 import { refundIdOf } from "../../../core/ledger/records/records.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
-import { readInteger } from "../../sql/values.ts";
 import type { SqlRunner } from "../connection/client.ts";
 import { dayOfId } from "./partitions.ts";
 import { CREDIT_COLUMNS, findTransfer, lockBalances, writeTransfer } from "./transfers.ts";

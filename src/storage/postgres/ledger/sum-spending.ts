@@ -1,6 +1,6 @@
 import type { DayRange } from "../../../base/time/time.ts";
 import type { SpendQuery } from "../../../core/ledger/records/ledger-store.ts";
-import { readInteger } from "../../sql/values.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import type { SqlRunner, SqlValue } from "../connection/client.ts";
 
 const COLUMNS = { accountId: "account_id", userId: "user_id", keyId: "key_id" } as const;

@@ -1,7 +1,7 @@
 import type { StoredTransfer } from "../../../core/ledger/records/ledger-store.ts";
 import { PLATFORM_ACCOUNT, type Transfer } from "../../../core/ledger/records/records.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import { readTransfer, type TransferRow } from "../../sql/transfer-row.ts";
-import { readInteger } from "../../sql/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 import { writeCharges } from "./charges.ts";
 import { dayOfId } from "./partitions.ts";

@@ -1,5 +1,5 @@
 import type { UsageRecord } from "../../../core/usage/records/records.ts";
-import { cleanText } from "../../sql/values.ts";
+import { cleanText } from "../../sql/statements/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
 /** A record that is saved, and the day of its partition. */

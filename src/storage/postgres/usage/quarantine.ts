@@ -1,5 +1,5 @@
 import type { RecordEntry } from "../../../core/usage/records/records.ts";
-import { cleanText } from "../../sql/values.ts";
+import { cleanText } from "../../sql/statements/values.ts";
 import type { SqlRunner } from "../connection/client.ts";
 import { dayOfId } from "../ledger/partitions.ts";
 

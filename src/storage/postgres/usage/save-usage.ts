@@ -3,7 +3,7 @@ import { transferOfUsage } from "../../../core/ledger/records/records.ts";
 import type { RecordEntry } from "../../../core/usage/records/records.ts";
 import type { TagNames } from "../../../core/usage/reports/tag-names.ts";
 import { sumByHour } from "../../../core/usage/reports/usage-sums.ts";
-import { cleanText } from "../../sql/values.ts";
+import { cleanText } from "../../sql/statements/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 import { lowerLeases } from "../gateways/lower-leases.ts";
 import { requireEpoch } from "../gateways/require-epoch.ts";

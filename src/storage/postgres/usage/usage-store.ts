@@ -12,7 +12,7 @@ import { TagNames } from "../../../core/usage/reports/tag-names.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../../core/usage/reports/usage-store.ts";
 import type { HourTimes } from "../../../core/usage/reports/usage-times.ts";
 import { listQuarantined } from "../../sql/quarantined.ts";
-import { readInteger } from "../../sql/values.ts";
+import { readInteger } from "../../sql/statements/values.ts";
 import { type Postgres, sqlStateOf } from "../connection/client.ts";
 import { createPostgresDatabase } from "../connection/sql-database.ts";
 import { requireEpoch } from "../gateways/require-epoch.ts";

@@ -5,6 +5,7 @@ import { sumByTag } from "../../../core/usage/reports/tag-sums.ts";
 import type { UsageSumKey } from "../../../core/usage/reports/usage-sum-key.ts";
 import type { HourSum } from "../../../core/usage/reports/usage-sums.ts";
 import type { HourTimes, TimesLine } from "../../../core/usage/reports/usage-times.ts";
+import { cleanText, readInteger } from "../../sql/statements/values.ts";
 import {
   describeRaise,
   type SumTable,
@@ -13,7 +14,6 @@ import {
   USAGE_TIMES,
 } from "../../sql/usage/columns.ts";
 import { describeReport, describeTimes, readSum, readTimes } from "../../sql/usage/report.ts";
-import { cleanText, readInteger } from "../../sql/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
 /** Adds sums to the stored sums of their hours, in the transaction of the caller. */

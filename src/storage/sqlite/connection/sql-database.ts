@@ -1,6 +1,6 @@
 import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
-import type { RevisionName, SqlDatabase, SqlTraits } from "../../sql/database.ts";
-import { raw, type Sql, sql, type Work } from "../../sql/statement.ts";
+import type { RevisionName, SqlDatabase, SqlTraits } from "../../sql/statements/database.ts";
+import { raw, type Sql, sql, type Work } from "../../sql/statements/statement.ts";
 
 /** The settings that are revisions, by the groups that SQLite has. */
 const REVISIONS: Readonly<Record<Exclude<RevisionName, "catalog">, string>> = {

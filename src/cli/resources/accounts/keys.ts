@@ -1,18 +1,18 @@
 import type { Command } from "commander";
-import { systemClock } from "../../base/time/clock.ts";
-import { KEY_SETTINGS } from "../../core/accounts/fields/key-fields.ts";
+import { systemClock } from "../../../base/time/clock.ts";
+import { KEY_SETTINGS } from "../../../core/accounts/fields/key-fields.ts";
 import {
   deleteKey,
   getManagedKey,
   listKeys,
   patchKey,
   postKey,
-} from "../../http/routes/accounts/admin-keys.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { ARGUMENTS } from "../endpoint/known-fields.ts";
-import { printDay, printUse, type Row, showChange, tableOf } from "../render/columns.ts";
-import { formatFields } from "../render/format-table.ts";
+} from "../../../http/routes/accounts/admin-keys.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../../endpoint/known-fields.ts";
+import { printDay, printUse, type Row, showChange, tableOf } from "../../render/columns.ts";
+import { formatFields } from "../../render/format-table.ts";
 
 const { name: NAME, ...NEW_SETTINGS } = KEY_SETTINGS;
 const args = [ARGUMENTS.key];

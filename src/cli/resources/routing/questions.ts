@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { dryRunOfPolicy } from "../../http/routes/accounts/admin-policy.ts";
-import { explainRouteOf } from "../../http/routes/routing/admin-explain.ts";
-import { type AnyCommandSpec, defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { keysOf } from "../endpoint/named-resources.ts";
-import { readDefinition } from "../endpoint/read-definition.ts";
-import { printText, type Row, tableOf } from "../render/columns.ts";
+import { dryRunOfPolicy } from "../../../http/routes/accounts/admin-policy.ts";
+import { explainRouteOf } from "../../../http/routes/routing/admin-explain.ts";
+import { type AnyCommandSpec, defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { keysOf } from "../../endpoint/named-resources.ts";
+import { readDefinition } from "../../endpoint/read-definition.ts";
+import { printText, type Row, tableOf } from "../../render/columns.ts";
 
 const EXPLAIN: AnyCommandSpec = defineCommand({
   name: "explain",

@@ -5,11 +5,11 @@ import {
   listBudgets,
   patchBudget,
   postBudget,
-} from "../../http/routes/accounts/admin-budgets.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { showChange, tableOf } from "../render/columns.ts";
-import { formatFields } from "../render/format-table.ts";
+} from "../../../http/routes/accounts/admin-budgets.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { showChange, tableOf } from "../../render/columns.ts";
+import { formatFields } from "../../render/format-table.ts";
 
 const args = [{ name: "<id>", help: "ID of the budget, budget_…", field: "id" }];
 

@@ -1,10 +1,14 @@
 import type { Command } from "commander";
-import { deleteIdentity, listIdentities, postIdentity } from "../../http/routes/accounts/admin-identities.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { ARGUMENTS } from "../endpoint/known-fields.ts";
-import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
-import { tableOf } from "../render/columns.ts";
+import {
+  deleteIdentity,
+  listIdentities,
+  postIdentity,
+} from "../../../http/routes/accounts/admin-identities.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../../endpoint/known-fields.ts";
+import { DEFAULT_LIMIT } from "../../endpoint/read-options.ts";
+import { tableOf } from "../../render/columns.ts";
 
 const args = [
   { ...ARGUMENTS.user, field: "id" },

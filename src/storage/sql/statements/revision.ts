@@ -1,4 +1,4 @@
-import type { ChangedRows } from "../../core/accounts/stores/follow-changes.ts";
+import type { ChangedRows } from "../../../core/accounts/stores/follow-changes.ts";
 import type { RevisionName, SqlDatabase, SqlTraits } from "./database.ts";
 import { sql, type Work } from "./statement.ts";
 import { type Integer, readInteger } from "./values.ts";

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { formatDollars } from "../../base/numbers/money.ts";
-import { INCOMPLETE, readGroups, USAGE_GROUPS, type UsageGroup } from "../../core/usage/reports/report.ts";
-import { getUsage } from "../../http/routes/traffic/admin-usage.ts";
-import { type AnswerOf, type CommandRun, defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommand } from "../endpoint/declare-command.ts";
-import { type FittingColumn, fitTable } from "../render/fit-table.ts";
-import { tell } from "../render/print.ts";
+import { formatDollars } from "../../../base/numbers/money.ts";
+import { INCOMPLETE, readGroups, USAGE_GROUPS, type UsageGroup } from "../../../core/usage/reports/report.ts";
+import { getUsage } from "../../../http/routes/traffic/admin-usage.ts";
+import { type AnswerOf, type CommandRun, defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommand } from "../../endpoint/declare-command.ts";
+import { type FittingColumn, fitTable } from "../../render/fit-table.ts";
+import { tell } from "../../render/print.ts";
 
 type Report = AnswerOf<typeof getUsage>;
 type Line = Report["data"][number];

@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import { formatDollars } from "../../base/numbers/money.ts";
-import type { LedgerEntryView } from "../../http/api/ledger-entry-view.ts";
-import { getGenerationDetails } from "../../http/routes/traffic/admin-generation.ts";
-import { type Caller, findOne } from "../callers/caller.ts";
-import { printDay, printText, tableOf } from "../render/columns.ts";
+import { formatDollars } from "../../../base/numbers/money.ts";
+import type { LedgerEntryView } from "../../../http/api/ledger-entry-view.ts";
+import { getGenerationDetails } from "../../../http/routes/traffic/admin-generation.ts";
+import { type Caller, findOne } from "../../callers/caller.ts";
+import { printDay, printText, tableOf } from "../../render/columns.ts";
 
 /** An entry of the ledger, as endpoints answer it. */
 export type LedgerEntry = z.infer<typeof LedgerEntryView>;

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { clearProviderHealth, getHealth, testProvider } from "../../http/routes/routing/admin-health.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommand, declareCommands } from "../endpoint/declare-command.ts";
-import { ARGUMENTS } from "../endpoint/known-fields.ts";
-import { formatTable } from "../render/format-table.ts";
+import { clearProviderHealth, getHealth, testProvider } from "../../../http/routes/routing/admin-health.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommand, declareCommands } from "../../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../../endpoint/known-fields.ts";
+import { formatTable } from "../../render/format-table.ts";
 
 /** A provider may take long to send its first token. Milliseconds. */
 const TEST_MS = 180_000;

@@ -1,22 +1,22 @@
 import { type Command, Option } from "commander";
-import { importCatalog } from "../../app/catalog/import-catalog.ts";
-import { createDirectoryTarget, createStoreTarget } from "../../app/catalog/import-target.ts";
-import { SHIPPED_CATALOG_DIRECTORY } from "../../app/catalog/shipped-files.ts";
-import type { Config } from "../../app/config/config-schema.ts";
-import type { Stores } from "../../app/stores/stores.ts";
+import { importCatalog } from "../../../app/catalog/import-catalog.ts";
+import { createDirectoryTarget, createStoreTarget } from "../../../app/catalog/import-target.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "../../../app/catalog/shipped-files.ts";
+import type { Config } from "../../../app/config/config-schema.ts";
+import type { Stores } from "../../../app/stores/stores.ts";
 import {
   approveCatalogChange,
   getCatalog,
   listCatalogChanges,
   postCatalogRefresh,
   rejectCatalogChange,
-} from "../../http/routes/models/admin-catalog.ts";
-import type { EndpointInput } from "../callers/caller.ts";
-import { withStores } from "../callers/with-stores.ts";
-import { type AnswerOf, type CommandRun, defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { printDay, printText, tableOf } from "../render/columns.ts";
-import { formatTable } from "../render/format-table.ts";
+} from "../../../http/routes/models/admin-catalog.ts";
+import type { EndpointInput } from "../../callers/caller.ts";
+import { withStores } from "../../callers/with-stores.ts";
+import { type AnswerOf, type CommandRun, defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { printDay, printText, tableOf } from "../../render/columns.ts";
+import { formatTable } from "../../render/format-table.ts";
 
 /** A refresh reads its source, which may be slow. Milliseconds. */
 const REFRESH_MS = 300_000;

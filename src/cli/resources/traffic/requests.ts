@@ -1,14 +1,14 @@
 import type { Command } from "commander";
-import { formatDollars } from "../../base/numbers/money.ts";
-import { getGenerationDetails } from "../../http/routes/traffic/admin-generation.ts";
-import { listGenerations } from "../../http/routes/traffic/admin-generations.ts";
-import { getGenerationHistogram } from "../../http/routes/traffic/generation-histogram.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { ARGUMENTS } from "../endpoint/known-fields.ts";
-import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
-import { printText, printTime, tableOf } from "../render/columns.ts";
-import { formatFields } from "../render/format-table.ts";
+import { formatDollars } from "../../../base/numbers/money.ts";
+import { getGenerationDetails } from "../../../http/routes/traffic/admin-generation.ts";
+import { listGenerations } from "../../../http/routes/traffic/admin-generations.ts";
+import { getGenerationHistogram } from "../../../http/routes/traffic/generation-histogram.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../../endpoint/known-fields.ts";
+import { DEFAULT_LIMIT } from "../../endpoint/read-options.ts";
+import { printText, printTime, tableOf } from "../../render/columns.ts";
+import { formatFields } from "../../render/format-table.ts";
 import { FILTER_OPTIONS, RANGE_OPTIONS } from "./generation-options.ts";
 import { declareTailCommand } from "./tail-requests.ts";
 

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { listWebhooks, testWebhooks } from "../../http/routes/platform/admin-webhooks.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { tableOf } from "../render/columns.ts";
+import { listWebhooks, testWebhooks } from "../../../http/routes/platform/admin-webhooks.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { tableOf } from "../../render/columns.ts";
 
 /** Receivers may take ten seconds each, at the same time. */
 const TIMEOUT_MS = 20_000;

@@ -1,17 +1,17 @@
 import type { Command } from "commander";
-import { ORGANIZATION_SETTINGS, USER_SETTINGS } from "../../core/accounts/records/account-fields.ts";
+import { ORGANIZATION_SETTINGS, USER_SETTINGS } from "../../../core/accounts/records/account-fields.ts";
 import {
   getOrganization,
   listOrganizations,
   patchOrganization,
   postOrganization,
-} from "../../http/routes/accounts/admin-organizations.ts";
-import { getUser, listUsers, patchUser, postUser } from "../../http/routes/accounts/admin-users.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { accountsOf, NAMED_BY } from "../endpoint/named-resources.ts";
-import { type Column, printDay, printLimit, showChange, tableOf } from "../render/columns.ts";
-import { formatFields } from "../render/format-table.ts";
+} from "../../../http/routes/accounts/admin-organizations.ts";
+import { getUser, listUsers, patchUser, postUser } from "../../../http/routes/accounts/admin-users.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { accountsOf, NAMED_BY } from "../../endpoint/named-resources.ts";
+import { type Column, printDay, printLimit, showChange, tableOf } from "../../render/columns.ts";
+import { formatFields } from "../../render/format-table.ts";
 
 const { name: NAME, ...NEW_USER } = USER_SETTINGS;
 const { name: _, ...NEW_ORGANIZATION } = ORGANIZATION_SETTINGS;

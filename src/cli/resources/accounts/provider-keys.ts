@@ -1,20 +1,20 @@
 import type { Command } from "commander";
-import { DEFAULT_ACCOUNT_ID } from "../../core/accounts/records/records.ts";
-import { PROVIDER_KEY_SETTINGS } from "../../core/provider-keys/provider-key-fields.ts";
+import { DEFAULT_ACCOUNT_ID } from "../../../core/accounts/records/records.ts";
+import { PROVIDER_KEY_SETTINGS } from "../../../core/provider-keys/provider-key-fields.ts";
 import {
   deleteProviderKey,
   listProviderKeys,
   patchProviderKey,
   postProviderKey,
   testProviderKey,
-} from "../../http/routes/accounts/admin-provider-keys.ts";
-import type { Caller, EndpointInput } from "../callers/caller.ts";
-import { type CommandRun, defineCommand, type OptionSpec } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { accountsOf, NAMED_BY, providerKeysOf } from "../endpoint/named-resources.ts";
-import { labelOf, type Named, resolveName } from "../endpoint/resolve-name.ts";
-import { printList, printUse, showChange, tableOf } from "../render/columns.ts";
-import { readSecret } from "../render/read-secret.ts";
+} from "../../../http/routes/accounts/admin-provider-keys.ts";
+import type { Caller, EndpointInput } from "../../callers/caller.ts";
+import { type CommandRun, defineCommand, type OptionSpec } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { accountsOf, NAMED_BY, providerKeysOf } from "../../endpoint/named-resources.ts";
+import { labelOf, type Named, resolveName } from "../../endpoint/resolve-name.ts";
+import { printList, printUse, showChange, tableOf } from "../../render/columns.ts";
+import { readSecret } from "../../render/read-secret.ts";
 
 const KEY = {
   name: "<key>",

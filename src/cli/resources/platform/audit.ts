@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { getAuditVerdict, listAudit } from "../../http/routes/platform/admin-audit.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
-import { tableOf } from "../render/columns.ts";
+import { getAuditVerdict, listAudit } from "../../../http/routes/platform/admin-audit.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { DEFAULT_LIMIT } from "../../endpoint/read-options.ts";
+import { tableOf } from "../../render/columns.ts";
 
 /** `gateway audit list|verify`: administrative changes, and the integrity of their log. */
 export function declareAuditCommands(audit: Command): void {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
-import { OUTCOMES } from "../../core/usage/records/records.ts";
-import type { OptionSpec } from "../endpoint/command-spec.ts";
+import { OUTCOMES } from "../../../core/usage/records/records.ts";
+import type { OptionSpec } from "../../endpoint/command-spec.ts";
 
 /** The options of a filter of generations that do not derive from its fields. */
 export const FILTER_OPTIONS: readonly OptionSpec[] = [

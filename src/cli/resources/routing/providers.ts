@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { systemClock } from "../../base/time/clock.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time/time.ts";
-import { drainProvider, undrainProvider } from "../../http/routes/routing/admin-health.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { ARGUMENTS } from "../endpoint/known-fields.ts";
+import { systemClock } from "../../../base/time/clock.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../base/time/time.ts";
+import { drainProvider, undrainProvider } from "../../../http/routes/routing/admin-health.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../../endpoint/known-fields.ts";
 
 /** `gateway providers drain|undrain`: takes a provider out of routing on all gateways that share the stores. */
 export function declareDrainCommands(providers: Command): void {

@@ -1,14 +1,19 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { formatDollars } from "../../base/numbers/money.ts";
-import { TRANSFER_KINDS } from "../../core/ledger/records/records.ts";
-import { getBalance, getLedgerCheck, listHolds, listLedger } from "../../http/routes/money/admin-ledger.ts";
-import { listGenerations } from "../../http/routes/traffic/admin-generations.ts";
-import { type Caller, findOne, listRows } from "../callers/caller.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommand, declareCommands } from "../endpoint/declare-command.ts";
-import { ARGUMENTS } from "../endpoint/known-fields.ts";
-import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
-import { tableOf } from "../render/columns.ts";
+import { formatDollars } from "../../../base/numbers/money.ts";
+import { TRANSFER_KINDS } from "../../../core/ledger/records/records.ts";
+import {
+  getBalance,
+  getLedgerCheck,
+  listHolds,
+  listLedger,
+} from "../../../http/routes/money/admin-ledger.ts";
+import { listGenerations } from "../../../http/routes/traffic/admin-generations.ts";
+import { type Caller, findOne, listRows } from "../../callers/caller.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommand, declareCommands } from "../../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../../endpoint/known-fields.ts";
+import { DEFAULT_LIMIT } from "../../endpoint/read-options.ts";
+import { tableOf } from "../../render/columns.ts";
 import { formatEntries, type LedgerEntry } from "./ledger-entries.ts";
 
 const printNanodollars = (amount: unknown) => formatDollars(Number(amount));

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { deleteAdminSession, listSessions } from "../../http/routes/accounts/admin-sessions.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
-import { printText, type Row, tableOf } from "../render/columns.ts";
+import { deleteAdminSession, listSessions } from "../../../http/routes/accounts/admin-sessions.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { DEFAULT_LIMIT } from "../../endpoint/read-options.ts";
+import { printText, type Row, tableOf } from "../../render/columns.ts";
 
 /** `gateway sessions list|end`: the browsers that are signed in to the console. */
 export function declareSessionCommands(sessions: Command): void {

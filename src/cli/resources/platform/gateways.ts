@@ -5,18 +5,18 @@ import {
   sumOfBalances,
   type TakenOver,
   takeOver,
-} from "../../app/several/take-over.ts";
-import type { Stores } from "../../app/stores/stores.ts";
-import { formatDollars } from "../../base/numbers/money.ts";
-import type { RegisteredGateway, ReleasedLease } from "../../core/gateways/gateway-registry.ts";
-import { listGateways } from "../../http/routes/platform/admin-gateways.ts";
-import { withStores } from "../callers/with-stores.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { type Named, resolveName } from "../endpoint/resolve-name.ts";
-import { tableOf } from "../render/columns.ts";
-import { confirm } from "../render/confirm.ts";
-import { formatTable } from "../render/format-table.ts";
+} from "../../../app/several/take-over.ts";
+import type { Stores } from "../../../app/stores/stores.ts";
+import { formatDollars } from "../../../base/numbers/money.ts";
+import type { RegisteredGateway, ReleasedLease } from "../../../core/gateways/gateway-registry.ts";
+import { listGateways } from "../../../http/routes/platform/admin-gateways.ts";
+import { withStores } from "../../callers/with-stores.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { type Named, resolveName } from "../../endpoint/resolve-name.ts";
+import { tableOf } from "../../render/columns.ts";
+import { confirm } from "../../render/confirm.ts";
+import { formatTable } from "../../render/format-table.ts";
 
 /** `gateway gateways`: the gateways that share a database. */
 export function declareGatewayCommands(gateways: Command): void {

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import { MEMBER_SETTINGS } from "../../core/accounts/records/member-fields.ts";
+import { MEMBER_SETTINGS } from "../../../core/accounts/records/member-fields.ts";
 import {
   deleteMember,
   listMembers,
   putOrganizationMember,
-} from "../../http/routes/accounts/admin-members.ts";
-import { type CommandRun, defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { ARGUMENTS } from "../endpoint/known-fields.ts";
-import { labelOf, type Named } from "../endpoint/resolve-name.ts";
-import { printDay, printLimit, tableOf } from "../render/columns.ts";
+} from "../../../http/routes/accounts/admin-members.ts";
+import { type CommandRun, defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../../endpoint/known-fields.ts";
+import { labelOf, type Named } from "../../endpoint/resolve-name.ts";
+import { printDay, printLimit, tableOf } from "../../render/columns.ts";
 
 const args = [ARGUMENTS.organization, ARGUMENTS.user];
 

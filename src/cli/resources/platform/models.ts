@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { getCatalogModel, listCatalogModels } from "../../http/routes/models/admin-models.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { printText, type Row, tableOf } from "../render/columns.ts";
-import { formatFields } from "../render/format-table.ts";
+import { getCatalogModel, listCatalogModels } from "../../../http/routes/models/admin-models.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { printText, type Row, tableOf } from "../../render/columns.ts";
+import { formatFields } from "../../render/format-table.ts";
 
 /** `gateway models list|show`: the models of the catalog. */
 export function declareModelCommands(models: Command): void {

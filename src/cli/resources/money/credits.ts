@@ -1,23 +1,23 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { formatDollars, parseDollars } from "../../base/numbers/money.ts";
-import { TRANSFER_KINDS } from "../../core/ledger/records/records.ts";
-import { listBalances } from "../../http/routes/money/admin-balances.ts";
+import { formatDollars, parseDollars } from "../../../base/numbers/money.ts";
+import { TRANSFER_KINDS } from "../../../core/ledger/records/records.ts";
+import { listBalances } from "../../../http/routes/money/admin-balances.ts";
 import {
   postCorrection,
   postCredits,
   postPurchase,
   postRefund,
-} from "../../http/routes/money/admin-credits.ts";
-import { getBalance, listLedger } from "../../http/routes/money/admin-ledger.ts";
-import { listRows } from "../callers/caller.ts";
-import { type CommandRun, defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { ARGUMENTS } from "../endpoint/known-fields.ts";
-import { accountsOf } from "../endpoint/named-resources.ts";
-import { DEFAULT_LIMIT } from "../endpoint/read-options.ts";
-import { labelOf } from "../endpoint/resolve-name.ts";
-import { printDay, printLimit, type Row, tableOf } from "../render/columns.ts";
-import { formatFields } from "../render/format-table.ts";
+} from "../../../http/routes/money/admin-credits.ts";
+import { getBalance, listLedger } from "../../../http/routes/money/admin-ledger.ts";
+import { listRows } from "../../callers/caller.ts";
+import { type CommandRun, defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { ARGUMENTS } from "../../endpoint/known-fields.ts";
+import { accountsOf } from "../../endpoint/named-resources.ts";
+import { DEFAULT_LIMIT } from "../../endpoint/read-options.ts";
+import { labelOf } from "../../endpoint/resolve-name.ts";
+import { printDay, printLimit, type Row, tableOf } from "../../render/columns.ts";
+import { formatFields } from "../../render/format-table.ts";
 import { formatEntries, type LedgerEntry } from "./ledger-entries.ts";
 
 const { account, amount } = ARGUMENTS;

@@ -1,10 +1,10 @@
-import packageJson from "../../../package.json" with { type: "json" };
+import packageJson from "../../../../package.json" with { type: "json" };
 import {
   listNewerParts,
   type RowKind,
   rejectUnknownParts,
   type VersionedGateway,
-} from "../../core/gateways/newer-rows.ts";
+} from "../../../core/gateways/newer-rows.ts";
 import type { SqlTraits } from "./database.ts";
 import { sql, type Work } from "./statement.ts";
 

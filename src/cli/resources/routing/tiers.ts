@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import { TIER_PREFIX } from "../../core/catalog/tiers/tier-name.ts";
-import type { TierRule } from "../../core/catalog/tiers/tier-records.ts";
-import { listNamedModels } from "../../core/catalog/tiers/tiers.ts";
-import { deleteTier, getTier, listTiers, putTier } from "../../http/routes/routing/admin-tiers.ts";
-import type { Caller } from "../callers/caller.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { readDefinition } from "../endpoint/read-definition.ts";
-import type { Named, NameSource } from "../endpoint/resolve-name.ts";
-import { tableOf } from "../render/columns.ts";
-import { formatFields } from "../render/format-table.ts";
+import { TIER_PREFIX } from "../../../core/catalog/tiers/tier-name.ts";
+import type { TierRule } from "../../../core/catalog/tiers/tier-records.ts";
+import { listNamedModels } from "../../../core/catalog/tiers/tiers.ts";
+import { deleteTier, getTier, listTiers, putTier } from "../../../http/routes/routing/admin-tiers.ts";
+import type { Caller } from "../../callers/caller.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { readDefinition } from "../../endpoint/read-definition.ts";
+import type { Named, NameSource } from "../../endpoint/resolve-name.ts";
+import { tableOf } from "../../render/columns.ts";
+import { formatFields } from "../../render/format-table.ts";
 
 const TIER = {
   name: "<tier>",

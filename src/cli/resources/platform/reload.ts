@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { reloadSettings } from "../../http/routes/platform/admin-settings.ts";
-import { defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommand } from "../endpoint/declare-command.ts";
-import { tableOf } from "../render/columns.ts";
+import { reloadSettings } from "../../../http/routes/platform/admin-settings.ts";
+import { defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommand } from "../../endpoint/declare-command.ts";
+import { tableOf } from "../../render/columns.ts";
 
 /** A reload waits for all processes of the gateway. Milliseconds. */
 const TIMEOUT_MS = 120_000;

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { RouteDefinition } from "../../core/named-routes/route-records.ts";
+import type { RouteDefinition } from "../../../core/named-routes/route-records.ts";
 import {
   deleteNamedRoute,
   getNamedRoute,
@@ -7,15 +7,15 @@ import {
   listNamedRouteVersions,
   putNamedRoute,
   restoreNamedRoute,
-} from "../../http/routes/routing/admin-named-routes.ts";
-import type { Caller } from "../callers/caller.ts";
-import { type ArgumentSpec, type CommandRun, defineCommand } from "../endpoint/command-spec.ts";
-import { declareCommands } from "../endpoint/declare-command.ts";
-import { accountsOf } from "../endpoint/named-resources.ts";
-import { readDefinition } from "../endpoint/read-definition.ts";
-import { type Named, type NameSource, resolveName } from "../endpoint/resolve-name.ts";
-import { type Column, printText, tableOf } from "../render/columns.ts";
-import { formatFields } from "../render/format-table.ts";
+} from "../../../http/routes/routing/admin-named-routes.ts";
+import type { Caller } from "../../callers/caller.ts";
+import { type ArgumentSpec, type CommandRun, defineCommand } from "../../endpoint/command-spec.ts";
+import { declareCommands } from "../../endpoint/declare-command.ts";
+import { accountsOf } from "../../endpoint/named-resources.ts";
+import { readDefinition } from "../../endpoint/read-definition.ts";
+import { type Named, type NameSource, resolveName } from "../../endpoint/resolve-name.ts";
+import { type Column, printText, tableOf } from "../../render/columns.ts";
+import { formatFields } from "../../render/format-table.ts";
 
 const NAME: ArgumentSpec = {
   name: "<name>",

@@ -1,22 +1,22 @@
 import type { Command } from "commander";
-import { formatDollars } from "../../base/numbers/money.ts";
-import { systemClock } from "../../base/time/clock.ts";
-import { formatTime } from "../../base/time/time.ts";
-import { ADMIN_KEY_ID } from "../../core/accounts/records/principal.ts";
+import { formatDollars } from "../../../base/numbers/money.ts";
+import { systemClock } from "../../../base/time/clock.ts";
+import { formatTime } from "../../../base/time/time.ts";
+import { ADMIN_KEY_ID } from "../../../core/accounts/records/principal.ts";
 import {
   type FeedBatch,
   type FeedEntry,
   GenerationFeed,
-} from "../../core/usage/generations/generation-feed.ts";
-import type { GenerationFilter } from "../../core/usage/generations/generation-list.ts";
-import type { UsageRecord } from "../../core/usage/records/records.ts";
-import { readGenerationFilter } from "../../http/api/generation-filter.ts";
-import { streamGenerations } from "../../http/routes/traffic/generation-stream.ts";
-import { type StoresCaller, withStoresCaller } from "../callers/stores-caller.ts";
-import { addOptions, readInput } from "../endpoint/declare-command.ts";
-import { deriveOptions } from "../endpoint/derive-options.ts";
-import { addExamples, readLimit } from "../endpoint/read-options.ts";
-import { print, printProblem } from "../render/print.ts";
+} from "../../../core/usage/generations/generation-feed.ts";
+import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
+import type { UsageRecord } from "../../../core/usage/records/records.ts";
+import { readGenerationFilter } from "../../../http/api/generation-filter.ts";
+import { streamGenerations } from "../../../http/routes/traffic/generation-stream.ts";
+import { type StoresCaller, withStoresCaller } from "../../callers/stores-caller.ts";
+import { addOptions, readInput } from "../../endpoint/declare-command.ts";
+import { deriveOptions } from "../../endpoint/derive-options.ts";
+import { addExamples, readLimit } from "../../endpoint/read-options.ts";
+import { print, printProblem } from "../../render/print.ts";
 import { FILTER_OPTIONS } from "./generation-options.ts";
 
 /** The options of the command besides the filter. */
