@@ -132,7 +132,10 @@ async function encode(request: InferenceRequest, made: Circumstances): Promise<u
   const { withReasoning, maxTokens } = made;
   const context = {
     ...{ turns: NO_TURNS, formats: null, refused: null, withReasoning, maxTokens },
-    deps: { hashIdentity: (...parts: readonly string[]) => parts.join("/"), requestEncoder: null },
+    deps: {
+      accounts: { hashIdentity: (...parts: readonly string[]) => parts.join("/") },
+      requestEncoder: null,
+    },
     call: { request, principal: { kind: "anonymous", addressHash: "address" } },
     candidate: candidateOf(made),
     cancellation: new Cancellation(createTestClock(), 1_000),
