@@ -34,7 +34,7 @@ export function findFormerDataDir(config: Config): string | null {
 }
 
 /**
- * Rejects a configuration whose data is where `data_dir` pointed up to version 0.2: a start must not begin empty beside it.
+ * Up to version 0.2, `data_dir` was resolved differently. Throws if data still lies at the old location: the gateway would otherwise start with an empty database.
  * @throws Error that says what to do.
  */
 export function rejectFormerDataDir(config: Config): void {

@@ -68,7 +68,7 @@ interface CommandSpec<E extends Endpoint = Endpoint> {
   readonly fixed?: Readonly<Record<string, unknown>>;
   /** False for a command without options of its own: the fields of the endpoint have none. */
   readonly derives?: false;
-  /** The default of `--limit`, for a list of which only the first rows are wanted. Absent: all rows. */
+  /** How many rows the list shows without `--limit`. Absent: all rows. */
   readonly rows?: number;
   readonly examples?: readonly string[];
   /** The longest wait for the answer of a gateway. Milliseconds. */

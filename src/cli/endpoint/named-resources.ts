@@ -16,7 +16,7 @@ export const NAMED_BY = {
   providerKey: "Provider key: ID or name",
 } as const;
 
-/** Resources with one name that are read. So many that the account with an e-mail is among those that have it as their name. */
+/** How many resources with the same name are read: enough that the account with an e-mail address is found although other accounts are named after it. */
 const SAME_NAME = 1_000;
 /** The newest resources whose names are suggested. */
 const SUGGESTED_FROM = 1_000;

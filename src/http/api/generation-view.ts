@@ -28,7 +28,7 @@ const GENERATION = {
   shadow_of: z
     .string()
     .nullable()
-    .describe("Id of the generation of which this one is a copy. `null` if it is not shadow traffic."),
+    .describe("Id of the generation that this one copies. `null` if it is not shadow traffic."),
   model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),
   provider_name: z.string().nullable(),
   streamed: z.boolean(),

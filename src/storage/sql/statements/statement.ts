@@ -49,7 +49,7 @@ export function raw(text: string): Sql {
   return new Sql([text], []);
 }
 
-/** Joins parts of a statement, of which there is at least one. */
+/** Joins the parts of a statement. `parts` must not be empty. */
 export function join(parts: readonly (SqlValue | Sql)[], separator: string): Sql {
   return new Sql(["", ...parts.slice(1).map(() => separator), ""], parts);
 }
