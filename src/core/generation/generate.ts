@@ -115,11 +115,15 @@ function plan(generation: Generation, { deployments, filteredOut }: Admission): 
  * Holds the money that the candidates may cost and returns those that it covers.
  * @throws GatewayError `insufficient_credits`.
  */
-async function hold(generation: Generation, { candidates }: Route): Promise<readonly Candidate[]> {
+async function hold(
+  generation: Generation,
+  { candidates }: Route,
+  { serving: { catalog } }: Admission,
+): Promise<readonly Candidate[]> {
   if (candidates.length === 0) return candidates;
   const { deps, call, record } = generation;
   const reachable = withinReach(candidates, deps.settings.maxAttempts);
-  const held = await takeHold(deps, call, { record, candidates: reachable });
+  const held = await takeHold(deps, call, { record, candidates: reachable, catalog });
   generation.mayUse(held.allowance);
   return held.candidates;
 }
@@ -132,15 +136,16 @@ async function hold(generation: Generation, { candidates }: Route): Promise<read
 async function holdOrFree(
   generation: Generation,
   route: Route,
-  { reserve = [], filteredOut }: Admission,
+  admission: Admission,
 ): Promise<readonly Candidate[]> {
+  const { reserve = [], filteredOut } = admission;
   try {
-    return await hold(generation, route);
+    return await hold(generation, route, admission);
   } catch (error) {
     const { deps, call, freeLimit, limitedModels } = generation;
     const other = routeRequest(deps, call, { deployments: reserve, freeLimit, limitedModels });
     if (!isLackOfCredits(error) || other.candidates.length === 0) throw error;
-    const candidates = await hold(generation, other);
+    const candidates = await hold(generation, other, admission);
     generation.plan(other, filteredOut);
     generation.warn([FREE_INSTEAD]);
     return candidates;

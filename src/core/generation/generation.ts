@@ -101,7 +101,7 @@ export class Generation implements Settling {
     this.record = openRecord(deps, call, admitted);
     this.extensions = new AttachedExtensions(
       deps,
-      new ExtendedGeneration(call, this.record, { admission, tiers: deps.serving().tiers }),
+      new ExtendedGeneration(call, this.record, { admission, tiers: admission.serving.tiers }),
     );
     this.cancellation = new Cancellation(deps.clock, deps.settings.timers.totalMs, WATCH_MS);
     this.client = new ClientWatch(call, this.cancellation);

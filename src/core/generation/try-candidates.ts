@@ -23,6 +23,7 @@ import type { GenerationResult } from "./call/call.ts";
 import { chooseFailure } from "./failures/classify-failure.ts";
 import type { FailureClassification } from "./failures/failure-classification.ts";
 import type { CandidateAnswer, Generation } from "./generation.ts";
+import type { Admission } from "./prepare/admission.ts";
 import { beginAttempt } from "./records/attempt-record.ts";
 import { describeWork, warnOfNoPrice } from "./records/describe-work.ts";
 import { recordHealth, reportOf } from "./records/record-attempt.ts";
@@ -70,7 +71,7 @@ export class CandidateLoop {
   constructor(
     private readonly generation: Generation,
     private readonly candidates: readonly Candidate[],
-    private readonly admission: { readonly zeroRetention: boolean },
+    private readonly admission: Pick<Admission, "zeroRetention" | "marksCaches">,
   ) {
     this.queue = candidates;
     this.refusals = new RequestRefusals(generation);
@@ -393,7 +394,7 @@ export class CandidateLoop {
     const bound = allowance.boundFor(candidate);
     const maxTokens = room === null ? bound : Math.min(room, bound ?? room);
     const { zeroRetention } = this.admission;
-    const cacheMarking = planMarking(deps, call, { candidate, zeroRetention });
+    const cacheMarking = planMarking(deps, call, { candidate, admission: this.admission });
     this.marking = cacheMarking;
     const refused = this.refusals.recall(candidate);
     const encoding = { turns, maxTokens, withReasoning, formats, zeroRetention, cacheMarking, refused };

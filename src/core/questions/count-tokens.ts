@@ -1,25 +1,20 @@
 import { readUtf8 } from "../../base/text/decode-bytes.ts";
 import type { CountRequest } from "../../wire/client-apis/count-request.ts";
 import { NO_NEEDS } from "../../wire/conversation/needs.ts";
-import { NO_PREFERENCES } from "../../wire/conversation/preferences.ts";
 import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { estimateTokens, readCount } from "../../wire/conversation/usage.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
-import { policyOf } from "../accounts/records/merge-policies.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import { formatsOf, type ProviderKey } from "../deployments/served-provider.ts";
 import type { UpstreamRequest } from "../deployments/transport.ts";
 import { countRequest } from "../generation/admit/take-limits.ts";
 import { readBody } from "../generation/attempt/read-body.ts";
 import type { GenerationCall, GenerationDeps } from "../generation/call/call.ts";
-import { findAllDeployments } from "../generation/prepare/find-deployments.ts";
-import { cacheBalance } from "../generation/prepare/find-tier-deployments.ts";
 import { estimateTexts } from "../generation/prepare/measure-prompt.ts";
-import { resolveRequest } from "../generation/prepare/resolve-request.ts";
+import { nameDeployments } from "../generation/prepare/name-deployments.ts";
 import type { RateLimitStatus } from "../limits/rate-limiter.ts";
 import { healthTargetOf } from "../routing/health/health-target.ts";
-import { requireKnownProviders } from "../routing/health/known-providers.ts";
 import { selectDeployments } from "../routing/plan/select-deployments.ts";
 import { findFamily } from "../routing/plan/tokenizer-families.ts";
 
@@ -49,20 +44,15 @@ interface TokenCount {
  */
 export async function countTokens(deps: GenerationDeps, call: CountCall): Promise<TokenCount> {
   const { principal, request } = call;
-  const byokKeys =
-    principal.kind === "anonymous" ? null : await deps.accounts.byokKeys.of(principal.account.id);
-  const policy = policyOf(deps.settings.policy, principal);
-  const counted = { ...call, request: { ...COUNTED, api: request.api, model: request.model } };
-  const requested = await resolveRequest(deps, counted);
-  await cacheBalance(deps, principal, requested);
-  const rules = { byokKeys, policy, requested, listNeeds: () => NO_NEEDS };
-  const found = findAllDeployments(deps, counted, rules);
-  requireKnownProviders(deps.serving, request.preferences);
-  const deployments = selectDeployments(found, {
+  const { api, model, preferences } = request;
+  const counted = { ...call, request: { ...COUNTED, api, model, preferences } };
+  const listNeeds = () => NO_NEEDS;
+  const { policy, requested, deployments: named } = await nameDeployments(deps, counted, listNeeds);
+  const deployments = selectDeployments(named, {
     policy,
-    choiceId: requested.name ?? deps.serving().tiers.find(request.model)?.id ?? null,
-    preferences: request.preferences,
-    listNeeds: () => NO_NEEDS,
+    choiceId: requested.name ?? requested.names[0]?.tier?.id ?? null,
+    preferences,
+    listNeeds,
     mayHaveMedia: false,
     maxPromptTokens: request.estimatedTokens,
     promptTokens: null,
@@ -96,7 +86,6 @@ async function estimate(
 const COUNTED = {
   action: "chat",
   fallbackModels: [],
-  preferences: NO_PREFERENCES,
   session: null,
   user: null,
   hashPrefix: () => "",

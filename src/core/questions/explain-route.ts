@@ -25,7 +25,7 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export async function explainRoute(deps: GenerationDeps, call: RoutableCall): Promise<Fields> {
   const { principal, request } = call;
-  const considered = consider(deps, call, await prepare(deps, call));
+  const considered = consider(call, await prepare(deps, call));
   const { deployments } = considered;
   const freeLimit = namesFreeModel(deployments) ? await peekFreeLimit(deps, principal) : null;
   const route = routeRequest(deps, call, { deployments, freeLimit });
@@ -35,7 +35,7 @@ export async function explainRoute(deps: GenerationDeps, call: RoutableCall): Pr
     (route.candidates.length === 0 ? classifyNoCandidates(route, considered.requestedId) : null);
   return {
     requested_model: considered.requestedId,
-    tier: explainTier(deps, call, considered.firstId),
+    tier: explainTier(considered.serving, deps.ledger, { call, id: considered.firstId }),
     named_routes: considered.namedRoutes.map(presentStep),
     prompt_tokens: promptTokens,
     candidates: await describeAll(

@@ -1,5 +1,6 @@
-import type { GenerationDeps } from "../generation/call/call.ts";
+import type { Serving } from "../generation/call/call.ts";
 import { describeFacts, type TierCall } from "../generation/prepare/find-tier-deployments.ts";
+import type { Ledger } from "../ledger/credits/ledger.ts";
 import { nameCase, resolveTier } from "../routing/plan/resolve-tier.ts";
 
 /** How a tier chooses for a request. */
@@ -11,12 +12,16 @@ interface TierExplanation {
   readonly models: readonly string[];
 }
 
-/** Explains how a tier chooses for a request; null if `id` is a model. Call it when the balance is cached (`cacheBalance`). */
-export function explainTier(deps: GenerationDeps, call: TierCall, id: string): TierExplanation | null {
-  const { tiers } = deps.serving();
+/** Explains how a tier chooses for a request; null if `id` is a model. Call it when the balance is cached (`nameDeployments`). */
+export function explainTier(
+  serving: Serving,
+  ledger: Pick<Ledger, "cachedBalanceOf">,
+  { call, id }: { readonly call: TierCall; readonly id: string },
+): TierExplanation | null {
+  const { tiers } = serving;
   const tier = tiers.find(id);
   if (tier === undefined) return null;
-  const facts = describeFacts(deps, call);
+  const facts = describeFacts(serving, ledger, call);
   const { models } = resolveTier(tier.rule, facts, tiers);
   return { id: tier.id, when: nameCase(tier.rule, facts), models };
 }

@@ -22,11 +22,15 @@ export const CANNOT_RECORD: Failure = {
  * @throws GatewayError `model_not_allowed`, `invalid_request`, `context_length_exceeded`; `unavailable` if its record could not be
  * written.
  */
-export function admit(deps: GenerationDeps, call: RoutableCall, prepared: PreparedRequest): Admission {
-  const considered = consider(deps, call, prepared);
+export function admit(
+  { recorder }: Pick<GenerationDeps, "recorder">,
+  call: RoutableCall,
+  prepared: PreparedRequest,
+): Admission {
+  const considered = consider(call, prepared);
   if (considered.rejection !== null) throw new GatewayError(considered.rejection);
   if (considered.zeroRetention) rejectStored(call);
-  if (deps.recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
+  if (recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
   return considered;
 }
 
@@ -40,29 +44,30 @@ function rejectStored({ request }: RoutableCall): void {
 
 /** Returns what the admission of a request would be: applies the rules of policies and of the request to the deployments that it names. */
 export function consider(
-  { serving }: Pick<GenerationDeps, "serving">,
   { request }: RoutableCall,
-  { requested: named, policy, listNeeds, usual, reserve, promptTokens }: PreparedRequest,
+  { serving, requested: named, policy, listNeeds, usual, reserve, promptTokens }: PreparedRequest,
 ): Consideration {
   const { names, name } = named;
   const { preferences, mayHaveMedia } = request;
-  const choiceId = name ?? serving().tiers.find(names[0]?.id ?? "")?.id ?? null;
+  const choiceId = name ?? names[0]?.tier?.id ?? null;
   const maxPromptTokens = boundPrompt(request);
   const rules = { policy, choiceId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens };
   const { deployments, filteredOut, rejection } = filterDeployments(usual, rules);
-  const { model: requested } = usual.flat()[0] as Deployment;
-  const first = deployments[0]?.[0]?.model ?? requested;
+  const [requested] = usual[0] as readonly [Deployment];
+  const first = deployments[0]?.[0]?.model ?? requested.model;
   return {
+    serving,
     deployments,
     ...(reserve.length === 0 ? {} : { reserve: filterDeployments(reserve, rules).deployments }),
     filteredOut,
     rejection,
-    requestedId: choiceId ?? requested.id,
+    requestedId: choiceId ?? requested.model.id,
     namedRoutes: names[0]?.steps ?? [],
     firstId: names[0]?.id ?? request.model,
-    modelId: choiceId === null ? requested.id : first.id,
+    modelId: choiceId === null ? requested.model.id : first.id,
     shadow: mayShadow(preferences, policy) ? (names[0]?.shadow ?? null) : null,
     zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
+    marksCaches: policy.promptCaching && preferences.promptCaching !== "off",
     warnings: warnOfParameters(preferences, listNeeds),
   };
 }

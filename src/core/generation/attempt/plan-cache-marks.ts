@@ -2,11 +2,11 @@ import { sha256 } from "../../../base/secrets/hash.ts";
 import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import type { CacheableShape, CacheMarking, MarkedCache } from "../../../wire/conversation/cache-marking.ts";
 import { estimateTokens, type TokenUsage } from "../../../wire/conversation/usage.ts";
-import { policyOf } from "../../accounts/records/merge-policies.ts";
 import { cacheLifeMs } from "../../routing/affinity/cache-memory.ts";
 import { scopeOf, sessionKeyOf } from "../../routing/affinity/session-key.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
+import type { Admission } from "../prepare/admission.ts";
 
 /** Where a prompt is marked for a candidate's cache, and the keys under which the use of that cache is remembered. */
 export interface PromptMarking extends CacheMarking {
@@ -18,8 +18,13 @@ export interface PromptMarking extends CacheMarking {
   readonly callerKeys: { readonly shared: string; readonly turns: string };
 }
 
-type Deps = Pick<GenerationDeps, "routing" | "clock" | "settings">;
+type Deps = Pick<GenerationDeps, "routing" | "clock">;
 type Call = Pick<GenerationCall, "principal" | "request">;
+
+interface MarkedCandidate {
+  readonly candidate: Candidate;
+  readonly admission: Pick<Admission, "zeroRetention" | "marksCaches">;
+}
 
 /**
  * Decides where to mark a prompt for a vendor that caches by marks (docs/routing.md, "Prompt caches"): the turns of a conversation that the
@@ -31,13 +36,14 @@ type Call = Pick<GenerationCall, "principal" | "request">;
 export function planMarking(
   deps: Deps,
   call: Call,
-  { candidate, zeroRetention }: { readonly candidate: Candidate; readonly zeroRetention: boolean },
+  { candidate, admission: { zeroRetention, marksCaches } }: MarkedCandidate,
 ): PromptMarking | null {
+  if (!marksCaches) return null;
   const { request } = call;
   const cache = findCache(candidate, request);
   if (cache === null || request.readCacheableShape === undefined) return null;
   if (zeroRetention && !cache.keepsZeroRetention) return null;
-  if (estimateTokens(request.promptTextBytes) < cache.minTokens || !mayMark(deps, call)) return null;
+  if (estimateTokens(request.promptTextBytes) < cache.minTokens) return null;
   const shape = request.readCacheableShape();
   return shape.hasMarks ? null : decide(deps, call, { candidate, cache, ...shape });
 }
@@ -46,11 +52,6 @@ function findCache(candidate: Candidate, request: InferenceRequest): MarkedCache
   for (const { markedCache } of candidate.served.usableTargets(candidate.key, request))
     if (markedCache) return markedCache;
   return null;
-}
-
-/** Whether neither the policies nor the request switch marks off. */
-function mayMark({ settings: { policy } }: Deps, { principal, request }: Call): boolean {
-  return policyOf(policy, principal).promptCaching && request.preferences.promptCaching !== "off";
 }
 
 /** A conversation with this many answers is marked even if the caller's other conversations were mostly not continued. */

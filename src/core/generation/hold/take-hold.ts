@@ -1,5 +1,6 @@
 import { fail } from "../../../base/failures/errors.ts";
 import { toDollars } from "../../../base/numbers/money.ts";
+import type { Catalog } from "../../catalog/served/catalog.ts";
 import type { HoldBound, HoldVerdict } from "../../ledger/holds/hold-book.ts";
 import { boundCost, type DeploymentCost, joinCosts } from "../../ledger/holds/worst-case.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
@@ -12,6 +13,8 @@ interface HoldOrder {
   /** The open record of the generation. */
   readonly record: UsageRecord;
   readonly candidates: readonly Candidate[];
+  /** With the models that requests may consult beside the one that answers. */
+  readonly catalog: Catalog;
 }
 
 /** The candidates that may be called, and what they may cost. */
@@ -45,11 +48,11 @@ export async function takeHold(deps: GenerationDeps, call: GenerationCall, order
 
 /** Returns what each candidate may cost, in their order; null for those that cost nothing. */
 function boundCosts(
-  { settings: { holdBounds }, serving }: GenerationDeps,
+  { settings: { holdBounds } }: GenerationDeps,
   request: GenerationCall["request"],
-  { candidates, record }: HoldOrder,
+  { candidates, record, catalog }: HoldOrder,
 ): readonly (DeploymentCost | null)[] {
-  const prices = { bounds: holdBounds, catalog: serving().catalog, now: record.createdAt };
+  const prices = { bounds: holdBounds, catalog, now: record.createdAt };
   const costs: (DeploymentCost | null)[] = [];
   for (const candidate of candidates) {
     const isCharged = candidate.key.byokId === null || candidate.tariff !== undefined;

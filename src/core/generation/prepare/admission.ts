@@ -4,9 +4,12 @@ import type { Deployment } from "../../deployments/served-models.ts";
 import type { ShadowRoute } from "../../named-routes/resolve-names.ts";
 import type { FilteredOut } from "../../routing/plan/select-deployments.ts";
 import type { RouteStep } from "../../usage/records/route-step.ts";
+import type { Serving } from "../call/call.ts";
 
 /** A request that may run, and the deployments that may answer it. */
 export interface Admission {
+  /** What is served while the request is decided. */
+  readonly serving: Serving;
   /** The deployments that policy and preferences allow, by model: the requested one first, then its fallbacks. */
   readonly deployments: readonly (readonly Deployment[])[];
   /** Those that answer if the account's balance does not cover the others, by model; absent if there are none. */
@@ -25,6 +28,8 @@ export interface Admission {
   readonly shadow: ShadowRoute | null;
   /** Nothing of the request may be stored, and no turn remembered. */
   readonly zeroRetention: boolean;
+  /** Neither policies nor the request switch marks for prompt caches off. */
+  readonly marksCaches: boolean;
   /** For `gateway_metadata.warnings`. */
   readonly warnings: readonly Warning[];
 }

@@ -8,10 +8,11 @@ import { isWithdrawn, missingSince } from "../../catalog/records/expiry.ts";
 import { isFreeId } from "../../catalog/records/is-free-id.ts";
 import type { ModelRecord } from "../../catalog/records/records.ts";
 import { type Deployment, isReachable } from "../../deployments/served-models.ts";
+import type { Ledger } from "../../ledger/credits/ledger.ts";
 import type { ByokKeys } from "../../provider-keys/byok-keys.ts";
 import { chooseDeployments, chooseKeys, type KeyChoice } from "../../routing/plan/choose-deployments.ts";
 import type { RouteStep } from "../../usage/records/route-step.ts";
-import type { GenerationCall, GenerationDeps, Serving } from "../call/call.ts";
+import type { GenerationCall, Serving } from "../call/call.ts";
 import {
   denyByPolicy,
   describeFacts,
@@ -30,11 +31,14 @@ export type RoutableCall = Pick<GenerationCall, "principal" | "request" | "heade
 
 /** The part of a call on which the deployments of resolved names depend. */
 interface ResolvedCall extends TierCall {
-  readonly request: TierCall["request"] & Pick<InferenceRequest, "preferences" | "requireModel">;
+  readonly request: NamingRequest;
 }
 
-/** What restricts the deployments of a request. */
-export interface DeploymentRules extends Pick<TierContext, "policy" | "listNeeds"> {
+/** The part of a request that decides its deployments, once names are resolved. */
+export type NamingRequest = TierCall["request"] & Pick<InferenceRequest, "preferences" | "requireModel">;
+
+/** What the deployments of a request depend on beside the request. */
+interface DeploymentRules extends Pick<TierContext, "serving" | "policy" | "listNeeds"> {
   /** The account's BYOK keys; null if it has none. */
   readonly byokKeys: ByokKeys | null;
   readonly requested: RequestedModels;
@@ -47,20 +51,19 @@ export interface DeploymentRules extends Pick<TierContext, "policy" | "listNeeds
  * routes are denied.
  */
 export function findAllDeployments(
-  deps: GenerationDeps,
+  ledger: Pick<Ledger, "cachedBalanceOf">,
   call: ResolvedCall,
-  { byokKeys, requested: { names }, policy, listNeeds }: DeploymentRules,
+  { serving, byokKeys, requested: { names }, policy, listNeeds }: DeploymentRules,
 ): readonly (readonly Deployment[])[] {
   const { principal, request } = call;
-  const serving = deps.serving();
   const isAnonymous = principal.kind === "anonymous";
-  if (isAnonymous) requireFree(names.flatMap(({ id }) => (serving.tiers.find(id) === undefined ? id : [])));
+  if (isAnonymous) requireFree(names.flatMap(({ id, tier }) => (tier === null ? id : [])));
   const choice = chooseKeys(principal, byokKeys, request.preferences.ownKeysOnly);
   // Most requests name one model and no tier.
   const [first] = names;
-  if (names.length === 1 && first !== undefined && isPlainModel(first, serving))
+  if (names.length === 1 && first !== undefined && isPlainModel(first))
     return [findDeployments(serving, choice, { ...first, request })];
-  const facts = describeFacts(deps, call);
+  const facts = describeFacts(serving, ledger, call);
   const context: TierContext = { serving, choice, policy, isAnonymous, facts, listNeeds };
   const all: (readonly Deployment[])[] = [];
   const known = new Set<string>();
@@ -69,7 +72,7 @@ export function findAllDeployments(
     const found = findNamed(name, request, context);
     failure ??= found.failure;
     for (const deployments of found.deployments) {
-      const isRequested = isPlainModel(name, serving);
+      const isRequested = isPlainModel(name);
       if (isRequested || !known.has(modelIdOf(deployments)))
         all.push(withSort(withChoices(deployments, listChoices(name, context)), name.sort));
       known.add(modelIdOf(deployments));
@@ -87,9 +90,9 @@ function findNamed(name: RequestedName, request: AskingRequest, context: TierCon
   const { serving, choice, policy } = context;
   const denied = findDeniedRoute(policy, name.steps);
   if (denied !== null) return { deployments: [], failure: denied };
-  const tier = serving.tiers.find(name.id);
+  const { tier } = name;
   try {
-    if (tier === undefined)
+    if (tier === null)
       return { deployments: [findDeployments(serving, choice, { ...name, request })], failure: null };
     const { action } = request;
     if (action !== "chat" && action !== "completions") rejectTierHere(tier, action);
@@ -101,17 +104,14 @@ function findNamed(name: RequestedName, request: AskingRequest, context: TierCon
 }
 
 /** Whether a name is the id of a model, without steps and suffix. */
-function isPlainModel({ id, steps, sort }: RequestedName, { tiers }: Serving): boolean {
-  return steps.length === 0 && sort === null && tiers.find(id) === undefined;
+function isPlainModel({ steps, sort, tier }: RequestedName): boolean {
+  return steps.length === 0 && sort === null && tier === null;
 }
 
 /** Lists the tier and the operator's named routes that led to a name, if a list of allowed models names one of them. */
-function listChoices(
-  { id, steps }: RequestedName,
-  { policy: { rules }, serving: { tiers } }: TierContext,
-): readonly string[] {
+function listChoices({ steps, tier }: RequestedName, { policy: { rules } }: TierContext): readonly string[] {
   const names = steps.flatMap(({ name, scope }) => (scope === "gateway" ? name : []));
-  const choices = names.concat(tiers.find(id)?.id ?? []);
+  const choices = names.concat(tier?.id ?? []);
   return choices.filter((name) => rules.some((rule) => allowsChoice(rule, name)));
 }
 

@@ -6,13 +6,13 @@ import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 import { isFreeId } from "../../catalog/records/is-free-id.ts";
 import type { TierRecord } from "../../catalog/tiers/tier-records.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
+import type { Ledger } from "../../ledger/credits/ledger.ts";
 import { freeSessionKeyOf } from "../../routing/affinity/session-key.ts";
 import { chooseDeployments, type KeyChoice } from "../../routing/plan/choose-deployments.ts";
 import { type ResolvedTier, resolveTier, type TierFacts } from "../../routing/plan/resolve-tier.ts";
 import { takesInput } from "../../routing/plan/select-deployments.ts";
-import type { GenerationCall, GenerationDeps, Serving } from "../call/call.ts";
+import type { GenerationCall, Serving } from "../call/call.ts";
 import { missingByokKey } from "./missing-byok-key.ts";
-import type { RequestedModels } from "./resolve-request.ts";
 
 /** The part of a call on which the resolution of a tier depends. */
 export interface TierCall {
@@ -39,22 +39,10 @@ export interface TierDeployments {
   readonly failure: Failure | null;
 }
 
-/** Caches the balance of the account that pays, if a tier of the request depends on it. */
-export async function cacheBalance(
-  { serving, ledger }: Pick<GenerationDeps, "serving" | "ledger">,
-  principal: InferencePrincipal,
-  { names }: RequestedModels,
-): Promise<void> {
-  const { tiers } = serving();
-  if (!names.some(({ id }) => tiers.find(id)?.rule.by === "balance")) return;
-  if (principal.kind === "anonymous" || principal.account.overdraft === null) return;
-  const { id } = principal.account;
-  if (ledger.cachedBalanceOf(id) === null) await ledger.balanceOf(id);
-}
-
-/** Returns the facts of a request and its caller by which tiers choose. */
+/** Returns the facts of a request and its caller by which tiers choose. The balance, if one of them does by that, must be cached. */
 export function describeFacts(
-  { serving, ledger }: Pick<GenerationDeps, "serving" | "ledger">,
+  { catalog }: Serving,
+  ledger: Pick<Ledger, "cachedBalanceOf">,
   { principal, request, headers }: TierCall,
 ): TierFacts {
   return {
@@ -62,12 +50,12 @@ export function describeFacts(
     headers,
     hasCredits: () => hasCredits(ledger, principal),
     session: () => freeSessionKeyOf(request, principal),
-    freeModels: () => serving().catalog.freeModels,
+    freeModels: () => catalog.freeModels,
   };
 }
 
 /** Returns whether the account that pays has a positive balance or an unlimited overdraft. */
-function hasCredits(ledger: GenerationDeps["ledger"], principal: InferencePrincipal): boolean {
+function hasCredits(ledger: Pick<Ledger, "cachedBalanceOf">, principal: InferencePrincipal): boolean {
   if (principal.kind === "anonymous") return false;
   const { id, overdraft } = principal.account;
   return overdraft === null || (ledger.cachedBalanceOf(id) ?? 0) > 0;

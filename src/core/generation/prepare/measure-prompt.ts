@@ -19,20 +19,30 @@ type MeasuredRequest = Pick<
   "windowTextBytes" | "countPromptChars" | "listPromptText" | "mayHaveMedia"
 >;
 
+/** Whether a prompt fits the context windows of all deployments, whatever its bytes are counted as. */
+export function fitsEverywhere(
+  { windowTextBytes }: Pick<MeasuredRequest, "windowTextBytes">,
+  deployments: readonly (readonly Deployment[])[],
+): boolean {
+  const most = boundByBytes(windowTextBytes);
+  for (const ofModel of deployments)
+    for (const { endpoint } of ofModel) if (most > windowOf(endpoint)) return false;
+  return true;
+}
+
 /**
  * Measures a prompt as precisely as needed to decide whether it fits the context windows of `deployments`: by its bytes, which
  * suffices for most; near a window's limit by the tokens of a sample; nearer still by those of the whole. A prompt that fits
  * nowhere is sampled too, so that the error can say how large it is. If tokens cannot be counted, the bounds known so far are
- * used and the upstream decides. Null if the prompt fits all windows.
+ * used and the upstream decides.
  */
 export async function measurePrompt(
   counter: TokenCounter,
   request: MeasuredRequest,
   deployments: readonly Deployment[],
-): Promise<PromptTokens | null> {
+): Promise<PromptTokens> {
   const bytes = request.windowTextBytes;
   const most = boundByBytes(bytes);
-  if (deployments.every(({ endpoint }) => most <= windowOf(endpoint))) return null;
   const bounds: PromptTokens = {
     certain: countCertain(request, deployments),
     atLeast: 0,

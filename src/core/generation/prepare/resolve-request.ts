@@ -1,5 +1,8 @@
+import type { Random } from "../../../base/secrets/random.ts";
 import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import type { InferencePrincipal } from "../../accounts/records/principal.ts";
+import type { TierRecord } from "../../catalog/tiers/tier-records.ts";
+import type { NamedRoutes } from "../../named-routes/named-routes.ts";
 import {
   type DrawKeys,
   isPlainName,
@@ -8,7 +11,7 @@ import {
 } from "../../named-routes/resolve-names.ts";
 import { freeSessionKeyOf, sessionKeyOf } from "../../routing/affinity/session-key.ts";
 import type { RouteStep } from "../../usage/records/route-step.ts";
-import type { AppliedPreset, GenerationDeps } from "../call/call.ts";
+import type { AppliedPreset, Serving } from "../call/call.ts";
 
 /** The models and tiers that a request names, after named routes were followed. */
 export interface RequestedModels {
@@ -21,10 +24,12 @@ export interface RequestedModels {
 /** A model or tier, and the field of the request that led to it. */
 export interface RequestedName extends ResolvedName {
   readonly field: string;
+  /** Null if it names a model. */
+  readonly tier: TierRecord | null;
 }
 
 /** What the models of a request depend on. */
-interface NamingCall {
+export interface NamingCall {
   readonly principal: InferencePrincipal;
   readonly preset?: AppliedPreset | null;
   readonly request: Pick<
@@ -38,39 +43,59 @@ const DRAW_BYTES = 12;
 
 const NO_STEPS: readonly RouteStep[] = [];
 
-/**
- * Resolves the names that a request has in `model` and `models`. Loads the routes of its account if it names a route. Rejects with a
- * GatewayError `invalid_model` as `resolveName`.
- */
-export async function resolveRequest(
-  { serving, accounts: { accountRoutes }, random }: Pick<GenerationDeps, "serving" | "accounts" | "random">,
-  { principal, request, preset = null }: NamingCall,
-): Promise<RequestedModels> {
-  const { model, fallbackModels } = request;
-  const sources = serving();
-  if (
+/** What the names of a request are resolved with. */
+interface Names {
+  readonly serving: Serving;
+  /** The named routes of the caller's account; null if it has none. */
+  readonly own: NamedRoutes | null;
+  readonly random: Random;
+}
+
+/** Whether a request names models and tiers alone, and no named route. */
+export function isPlain(
+  { request: { model, fallbackModels }, preset = null }: NamingCall,
+  serving: Serving,
+): boolean {
+  return (
     preset === null &&
-    isPlainName(model, sources) &&
-    fallbackModels.every((name) => isPlainName(name, sources))
-  )
-    return {
-      names: [model, ...fallbackModels].map((id, at) => ({
-        id,
-        steps: NO_STEPS,
-        sort: null,
-        isOptional: false,
-        shadow: null,
-        field: fieldOf(at),
-      })),
-      name: null,
-    };
+    isPlainName(model, serving) &&
+    (fallbackModels.length === 0 || fallbackModels.every((name) => isPlainName(name, serving)))
+  );
+}
+
+/** Returns the models and tiers of a request that is plain. */
+export function listPlain(
+  { model, fallbackModels }: NamingCall["request"],
+  { tiers }: Serving,
+): RequestedModels {
+  const names: RequestedName[] = [];
+  const add = (id: string) => {
+    const tier = tiers.find(id) ?? null;
+    const field = fieldOf(names.length);
+    names.push({ id, steps: NO_STEPS, sort: null, isOptional: false, shadow: null, field, tier });
+  };
+  add(model);
+  fallbackModels.forEach(add);
+  return { names, name: null };
+}
+
+/**
+ * Resolves the names that a request has in `model` and `models`.
+ * @throws GatewayError `invalid_model` as `resolveName`.
+ */
+export function resolveRequest(call: NamingCall, { serving, own, random }: Names): RequestedModels {
+  const { principal, request, preset = null } = call;
+  const { model, fallbackModels } = request;
   const draw: DrawKeys = {
     session: () => sessionKeyOf(request, principal) ?? freeSessionKeyOf(request, principal),
     request: () => Buffer.from(random.bytes(DRAW_BYTES)).toString("base64url"),
   };
-  const own = principal.kind === "anonymous" ? null : await accountRoutes.of(principal.account.id);
   const names = [model, ...fallbackModels].flatMap((name, at) =>
-    resolveName(name, { sources, own, draw }).map((resolved) => ({ ...resolved, field: fieldOf(at) })),
+    resolveName(name, { sources: serving, own, draw }).map((resolved) => ({
+      ...resolved,
+      field: fieldOf(at),
+      tier: serving.tiers.find(resolved.id) ?? null,
+    })),
   );
   const [first] = names;
   const isNamed = first !== undefined && (first.steps.length > 0 || first.sort !== null);
