@@ -11,7 +11,7 @@ import type { Vault } from "./vault.ts";
 /** Caches BYOK keys in memory for the hot path, and collects records of their use. */
 export interface ProviderKeyCache {
   /**
-   * Returns an account's enabled keys; null if it has none. Rejects with a `StoreError` if they are not in memory while the store is unavailable.
+   * Returns an account's enabled keys; an empty map, or null, if it has none. Rejects with a `StoreError` if they are not in memory while the store is unavailable.
    */
   of(accountId: string): Promise<ByokKeys | null>;
   /** Whether a key is still enabled, with the same secret; false if that cannot be known at the moment. */
@@ -53,10 +53,7 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
   }, health);
   const uses = createUseRecorder(store);
   return {
-    async of(accountId) {
-      const keys = await known.get(accountId);
-      return keys === null || keys.size === 0 ? null : keys;
-    },
+    of: known.get,
     async isCurrent(accountId, { label, provider }) {
       try {
         const keys = await known.get(accountId);

@@ -33,12 +33,17 @@ export interface LevelPolicy {
 
 /** Merges policies. A further level only adds rules, so it can tighten a policy but never loosen it. */
 export function mergePolicies(levels: readonly LevelPolicy[]): EffectivePolicy {
-  return {
-    rules: levels.flatMap(listRules),
-    denyDataCollection: levels.find(({ policy }) => policy.denyDataCollection)?.level ?? null,
-    zeroRetention: levels.find(({ policy }) => policy.zeroRetention)?.level ?? null,
-    promptCaching: levels.every(({ policy }) => policy.promptCaching !== "off"),
-  };
+  const rules: PolicyRule[] = [];
+  let denyDataCollection: PolicyLevel | null = null;
+  let zeroRetention: PolicyLevel | null = null;
+  let promptCaching = true;
+  for (const { level, policy } of levels) {
+    addRules(rules, level, policy);
+    if (policy.denyDataCollection) denyDataCollection ??= level;
+    if (policy.zeroRetention) zeroRetention ??= level;
+    if (policy.promptCaching === "off") promptCaching = false;
+  }
+  return { rules, denyDataCollection, zeroRetention, promptCaching };
 }
 
 /** Returns the policy that applies to a principal: the operator's, and with a key also the account's and the key's models. */
@@ -102,8 +107,7 @@ function matchesAny(patterns: readonly string[], id: string): boolean {
   return patterns.some((pattern) => matchPattern(pattern, id));
 }
 
-function listRules({ level, policy }: LevelPolicy): PolicyRule[] {
-  const rules: PolicyRule[] = [];
+function addRules(rules: PolicyRule[], level: PolicyLevel, policy: Policy): void {
   if (policy.allowedModels !== null)
     rules.push({ level, list: "allowed_models", patterns: policy.allowedModels });
   if (policy.deniedModels.length > 0)
@@ -112,5 +116,4 @@ function listRules({ level, policy }: LevelPolicy): PolicyRule[] {
     rules.push({ level, list: "allowed_providers", patterns: policy.allowedProviders });
   if (policy.deniedProviders.length > 0)
     rules.push({ level, list: "denied_providers", patterns: policy.deniedProviders });
-  return rules;
 }

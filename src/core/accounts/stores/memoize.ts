@@ -72,8 +72,9 @@ class Memory<Value> {
     return known?.epoch === this.epoch && !this.health.isStale ? known.value : undefined;
   }
 
-  async get(id: string): Promise<Value | null> {
-    return this.peekCurrent(id) ?? this.find(id, this.known.get(id));
+  get(id: string): Promise<Value | null> {
+    const current = this.peekCurrent(id);
+    return current === undefined ? this.find(id, this.known.get(id)) : Promise.resolve(current);
   }
 
   expire(): void {

@@ -16,14 +16,15 @@ export interface KeyChoice {
 
 const PLATFORM_KEYS: KeyChoice = { byok: null, userId: null, byokOnly: null };
 
-/** Returns the keys for a caller whose account has the keys `byok`. `byokOnly` is whether the request excludes platform keys. */
+/** Returns the keys for a caller whose account has the keys `own`, if any. `byokOnly` is whether the request excludes platform keys. */
 export function chooseKeys(
   principal: InferencePrincipal,
-  byok: ByokKeys | null,
+  own: ByokKeys | null,
   byokOnly: boolean,
 ): KeyChoice {
   if (principal.kind === "anonymous")
     return byokOnly ? { ...PLATFORM_KEYS, byokOnly: "request" } : PLATFORM_KEYS;
+  const byok = own === null || own.size === 0 ? null : own;
   const level = principal.account.policy.ownKeysOnly ? "account" : byokOnly ? "request" : null;
   return byok === null && level === null
     ? PLATFORM_KEYS

@@ -110,6 +110,11 @@ function planLastResort(question: RouteQuestion, empty: Plan): Plan {
 
 function planCandidates(question: RouteQuestion): Plan {
   const skipped: SkippedCandidate[] = [];
+  const sole = soleOf(question.deployments);
+  if (sole !== null) {
+    const [key] = listFree(sole, question, skipped);
+    return { candidates: key === undefined ? [] : [{ ...sole, key, why: "only" }], skipped };
+  }
   const rated = question.deployments.map((ofModel) =>
     keepNamed(ofModel, question, skipped).flatMap((deployment) => rate(deployment, question, skipped)),
   );
@@ -143,19 +148,36 @@ function noFallback(deployment: Deployment): SkippedCandidate {
   return { deployment, key: null, why: "no_fallbacks", waitMs: null };
 }
 
-function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedCandidate[]): Rated[] {
-  const { health, drains, warm, now } = question;
-  const drain = drains.find(deployment.provider.record.slug, deployment.model.id, now);
+/** Returns the deployment if there is only one, with one key, so that nothing need be compared; else null. */
+function soleOf([first, second]: RouteQuestion["deployments"]): Deployment | null {
+  const deployment = first?.[0];
+  if (deployment === undefined || second !== undefined || first?.length !== 1) return null;
+  return deployment.keys.length === 1 ? deployment : null;
+}
+
+/** Returns the keys of a deployment with which it may be called now: none if it is drained, else those without a cooldown. */
+function listFree(
+  deployment: Deployment,
+  { health, drains, now }: RouteQuestion,
+  skipped: SkippedCandidate[],
+): readonly ProviderKey[] {
+  const { provider, model, keys } = deployment;
+  const drain = drains.find(provider.record.slug, model.id, now);
   if (drain !== null) {
     skipped.push(toSkipped(deployment, drain, now));
     return [];
   }
-  const keys = deployment.keys.filter((key) => {
-    const provider = healthScopeOf(deployment.provider, key);
-    const cooldown = health.cooldown({ provider, model: deployment.model.id, keyLabel: key.label }, now);
+  return keys.filter((key) => {
+    const target = { provider: healthScopeOf(provider, key), model: model.id, keyLabel: key.label };
+    const cooldown = health.cooldown(target, now);
     if (cooldown !== null) skipped.push({ deployment, key, why: cooldown.why, waitMs: cooldown.ms });
     return cooldown === null;
   });
+}
+
+function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedCandidate[]): Rated[] {
+  const { health, warm, now } = question;
+  const keys = listFree(deployment, question, skipped);
   const [first] = keys;
   if (first === undefined) return [];
   const scope = healthScopeOf(deployment.provider, first);
@@ -305,15 +327,9 @@ function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): r
   return shared.toSorted((a, b) => Number(b.label === warm?.keyLabel) - Number(a.label === warm?.keyLabel));
 }
 
-/** Whether there is one deployment with one key. */
-function isSole([first, second]: RouteQuestion["deployments"]): boolean {
-  return second === undefined && first?.length === 1 && first[0]?.keys.length === 1;
-}
-
 function reasonOf(rated: Rated, { question, isChoice }: CandidateContext): CandidateReason {
   const { deployment, health, isWarm } = rated;
   const { preferences } = question;
-  if (isSole(question.deployments)) return "only";
   if (preferences.order.includes(deployment.provider.record.slug)) return "order";
   if (health.state === "half_open") return "probe";
   if (health.state === "open") return "last_resort";

@@ -154,7 +154,8 @@ function listFilters(
   rules: SelectionRules,
 ): readonly DeploymentFilter[] {
   const { policy, choiceId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens } = rules;
-  const filters = [...listPolicyFilters(policy, choiceId), ...listPreferenceFilters(preferences)];
+  const filters = listPolicyFilters(policy, choiceId);
+  addPreferenceFilters(filters, preferences);
   const { maxPrice, requireParameters } = preferences;
   const isLacking = deployments.some((ofModel) =>
     ofModel.some(({ endpoint }) => endpoint.lacks !== undefined),
@@ -264,14 +265,11 @@ function rejectField(field: string, message: string): DeploymentFilter["rejectio
   return () => ({ code: "invalid_request", message, metadata: { field } });
 }
 
-/** The filters of the request's own preferences. */
-function listPreferenceFilters({
-  only,
-  ignore,
-  denyDataCollection,
-  zeroRetention,
-}: ProviderPreferences): DeploymentFilter[] {
-  const filters: DeploymentFilter[] = [];
+/** Adds the filters of the request's own preferences. */
+function addPreferenceFilters(
+  filters: DeploymentFilter[],
+  { only, ignore, denyDataCollection, zeroRetention }: ProviderPreferences,
+): void {
   if (denyDataCollection) {
     const message =
       'provider.data_collection "deny" leaves no provider: no provider of this model is known not to train on request data. Request another model, or allow data collection.';
@@ -296,7 +294,6 @@ function listPreferenceFilters({
       ),
     });
   }
-  return filters;
 }
 
 /** Filters out deployments whose context window the prompt cannot fit. */
