@@ -6,7 +6,7 @@ import { type TakenLimits, takeLimits } from "./admit/take-limits.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call/call.ts";
 import type { GatedRequest, JointDecision } from "./call/extension.ts";
 import { Generation } from "./generation.ts";
-import { takeHold } from "./hold/take-hold.ts";
+import { type HoldOrder, takeHold } from "./hold/take-hold.ts";
 import type { Admission, AdmittedRequest } from "./prepare/admission.ts";
 import { prepare } from "./prepare/prepare.ts";
 import { classifyFreeLimit, classifyNoCandidates } from "./route/classify-no-candidates.ts";
@@ -112,26 +112,9 @@ function plan(generation: Generation, { deployments, filteredOut }: Admission): 
 }
 
 /**
- * Holds the money that the candidates may cost and returns those that it covers.
- * @throws GatewayError `insufficient_credits`.
- */
-async function hold(
-  generation: Generation,
-  { candidates }: Route,
-  { serving: { catalog } }: Admission,
-): Promise<readonly Candidate[]> {
-  if (candidates.length === 0) return candidates;
-  const { deps, call, record } = generation;
-  const reachable = withinReach(candidates, deps.settings.maxAttempts);
-  const held = await takeHold(deps, call, { record, candidates: reachable, catalog });
-  generation.mayUse(held.allowance);
-  return held.candidates;
-}
-
-/**
- * Holds money as `hold`. If the balance of the account does not cover the candidates, returns those that cost nothing, which may be at
- * providers that keep what they are sent; the answer then says so.
- * @throws GatewayError `insufficient_credits`.
+ * Holds the money that the candidates may cost and returns those that it covers. If the balance of the account covers none of them, returns
+ * those that cost nothing, which may be at providers that keep what they are sent; the answer then says so.
+ * Rejects with a GatewayError `insufficient_credits`.
  */
 async function holdOrFree(
   generation: Generation,
@@ -139,17 +122,25 @@ async function holdOrFree(
   admission: Admission,
 ): Promise<readonly Candidate[]> {
   const { reserve = [], filteredOut } = admission;
+  const { deps, call, freeLimit, limitedModels } = generation;
   try {
-    return await hold(generation, route, admission);
+    return generation.mayUse(await takeHold(deps, call, orderOf(generation, route, admission)));
   } catch (error) {
-    const { deps, call, freeLimit, limitedModels } = generation;
     const other = routeRequest(deps, call, { deployments: reserve, freeLimit, limitedModels });
     if (!isLackOfCredits(error) || other.candidates.length === 0) throw error;
-    const candidates = await hold(generation, other, admission);
+    const held = await takeHold(deps, call, orderOf(generation, other, admission));
     generation.plan(other, filteredOut);
     generation.warn([FREE_INSTEAD]);
-    return candidates;
+    return generation.mayUse(held);
   }
+}
+
+function orderOf(
+  { deps, record }: Generation,
+  { candidates }: Route,
+  { serving: { catalog } }: Admission,
+): HoldOrder {
+  return { record, candidates: withinReach(candidates, deps.settings.maxAttempts), catalog };
 }
 
 /** Whether the balance of the account, and not a limit on spending, does not cover a request. */

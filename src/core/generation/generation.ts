@@ -23,6 +23,7 @@ import { ClientWatch, WATCH_MS } from "./call/client-watch.ts";
 import { type AdmittedGeneration, AttachedExtensions, type Replacement } from "./call/extension.ts";
 import { classifyCancellation } from "./failures/classify-failure.ts";
 import { type Allowance, NO_HOLD } from "./hold/allowance.ts";
+import type { Held } from "./hold/take-hold.ts";
 import type { Admission, AdmittedRequest } from "./prepare/admission.ts";
 import { type BegunAttempt, endAttempt, withWords } from "./records/attempt-record.ts";
 import { addWarnings } from "./records/describe-work.ts";
@@ -119,9 +120,10 @@ export class Generation implements Settling {
     this.headers = headers;
   }
 
-  /** Sets what it may use of its account's money. */
-  mayUse(allowance: Allowance): void {
+  /** Sets what it may use of its account's money. Returns the candidates that this covers. */
+  mayUse({ allowance, candidates }: Held): readonly Candidate[] {
     this.allowance = allowance;
+    return candidates;
   }
 
   /** Adds the routing decision to the record. */
@@ -170,6 +172,13 @@ export class Generation implements Settling {
     this.attempts = withAttempt(this.attempts, attempt);
     this.record.attempts = this.attempts;
     this.extensions.onAttempt(attempt);
+  }
+
+  /** Whether the request must be counted before it is sent to a candidate. */
+  isCountedFor(candidate: Candidate): boolean {
+    const { countedModel, call, record } = this;
+    if (countedModel !== candidate.model.id && call.shadowOf === undefined) return true;
+    return !record.usesFreeModel && countsAsFree(candidate);
   }
 
   /**

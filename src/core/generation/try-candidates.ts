@@ -171,7 +171,7 @@ export class CandidateLoop {
     const { generation } = this;
     const encoded = await this.encodeFor(candidate, FIRST_ENCODING);
     if (encoded === null) return generation.endIfCancelled(candidate);
-    const overLimit = await generation.countCandidate(candidate);
+    const overLimit = generation.isCountedFor(candidate) ? await generation.countCandidate(candidate) : null;
     if (overLimit === null) return this.send(candidate, encoded, hasNext);
     this.failures.push(overLimit);
     return null;

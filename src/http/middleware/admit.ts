@@ -92,6 +92,7 @@ export async function admitCaller(
 ): Promise<InferencePrincipal> {
   const identified = await identify(request, context);
   const principal = await authorizeInference(identified, access, context);
+  context.inferencePrincipal = principal;
   return principal.kind === "anonymous" ? rejectOverLimit(principal, context) : principal;
 }
 

@@ -50,22 +50,21 @@ export type PrincipalFor<A extends Access> = {
 /**
  * Checks that a principal may call models, and resolves the account that pays.
  * @throws GatewayError `authentication` for an anonymous principal where a key is needed; `permission_denied` for a
- * management key, and for an account that is closed or not the key's.
+ * management key. Rejects with `permission_denied` for an account that is closed or not the key's.
  */
-export async function authorizeInference(
+export function authorizeInference(
   identified: IdentifiedPrincipal,
   access: { readonly kind: "open_inference" | "inference" },
   context: RequestContext,
 ): Promise<InferencePrincipal> {
-  if (identified.kind === "anonymous") {
-    context.inferencePrincipal = identified;
-    return access.kind === "open_inference" ? identified : rejectMissingKey("inference");
-  }
+  if (identified.kind === "anonymous")
+    return access.kind === "open_inference" ? Promise.resolve(identified) : rejectMissingKey("inference");
   const { key } = requireInferenceKey(identified);
-  const organizationId = context.headers.get("x-gateway-organization");
-  const principal = await resolveAccount(context.deps.callers.accountCache, key, organizationId);
-  context.inferencePrincipal = principal;
-  return principal;
+  return resolveAccount(
+    context.deps.callers.accountCache,
+    key,
+    context.headers.get("x-gateway-organization"),
+  );
 }
 
 /**

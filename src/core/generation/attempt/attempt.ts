@@ -24,6 +24,7 @@ import { estimateTokens } from "../../../wire/conversation/usage.ts";
 import { parseJson } from "../../../wire/json/parse-json.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../../deployments/transport.ts";
 import { AuthorizeError } from "../../deployments/upstream-address.ts";
+import type { UpstreamLine } from "../../deployments/upstream-line.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { Cancellation } from "../call/cancellation.ts";
@@ -124,7 +125,13 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   /** Whether an answer that is not streamed has begun. */
   let hasBegun = false;
   try {
-    exchange = await openExchange(context);
+    const { line, headers, authorizing } = authorize(context);
+    // Only some keys need an access token, which is fetched first.
+    const credentials =
+      authorizing instanceof Promise
+        ? await stopwatch.wait(untilCancelled(authorizing, cancellation))
+        : authorizing;
+    exchange = openExchange(context, { line, headers, credentials });
     cancellation.guard(exchange);
     waitingFrom = stopwatch.beginWait();
     const response = await exchange.response;
@@ -133,7 +140,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
     hasBegun = isGood && !stream;
     if (hasBegun) cancellation.touch();
     // Head and body of an answer are one wait.
-    const body = hasBegun ? await readAnswer(call.request, response, cancellation) : null;
+    const body = hasBegun ? (takeText(call.request, response) ?? (await readRest(context, response))) : null;
     stopwatch.endWait(waitingFrom);
     waitingFrom = null;
     if (body !== null) {
@@ -173,26 +180,36 @@ function watchEndpoint(
 /** How often the circuit is checked after the first-token time. Milliseconds. */
 const WATCH_MS = 5_000;
 
-/** Sends the request, whose headers are those of its line, unless it adds some of its own. */
-async function openExchange(context: AttemptContext): Promise<Exchange> {
-  const { deps, call, candidate, encoded } = context;
-  const { key, provider } = candidate;
+/** A request, and what proves at the vendor who sends it. */
+interface AuthorizedRequest {
+  readonly line: UpstreamLine;
+  /** Those of the line, unless the request adds some of its own. */
+  readonly headers: Headers;
+  readonly credentials: Headers;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+function authorize({ call, candidate, encoded }: AttemptContext) {
+  const { key, served } = candidate;
   const { body, format, headers: added } = encoded;
-  const line = candidate.served.lineFor(key, call.request, format);
+  const line = served.lineFor(key, call.request, format);
   const headers = added === undefined ? line.headers : line.headersWith(added);
   const authorizing = key.address.authorize({ url: line.url, body, headers, secret: key.secret });
-  // Only some keys need an access token, which is fetched first.
-  const credentials =
-    authorizing instanceof Promise
-      ? await call.stopwatch.wait(untilCancelled(authorizing, context.cancellation))
-      : authorizing;
+  return { line, headers, authorizing };
+}
+
+function openExchange(
+  { deps, candidate, encoded }: AttemptContext,
+  { line, headers, credentials }: AuthorizedRequest,
+): Exchange {
   const areShared = headers === line.headers;
-  return provider.transport.open({
+  return candidate.provider.transport.open({
     url: line.url,
     method: "POST",
     headers: areShared ? line.authorizedBy(credentials) : { ...headers, ...credentials },
     areShared,
-    body,
+    body: encoded.body,
     connectTimeoutMs: deps.settings.timers.connectMs,
   });
 }
@@ -229,15 +246,15 @@ async function readError(
   }
 }
 
-/** Returns the body of an answer, as text where that is there already and needed. */
-async function readAnswer(
-  { forwarded }: InferenceRequest,
-  response: UpstreamResponse,
-  cancellation: Cancellation,
-): Promise<string | Uint8Array> {
-  const text = forwarded === undefined ? response.takeText?.(BOUNDS.answerBytes) : null;
+/** Returns the body of an answer as text, if it is there already and needed as text; else null. */
+function takeText({ forwarded }: InferenceRequest, response: UpstreamResponse): string | null {
+  return forwarded === undefined ? (response.takeText?.(BOUNDS.answerBytes) ?? null) : null;
+}
+
+/** Reads the body of an answer that is not there yet. */
+function readRest({ cancellation }: AttemptContext, response: UpstreamResponse): Promise<Uint8Array> {
   // A vendor that sends something is not silent: some send white space until the answer is there.
-  return text ?? readBody(response, BOUNDS.answerBytes, "reject", () => cancellation.touch());
+  return readBody(response, BOUNDS.answerBytes, "reject", () => cancellation.touch());
 }
 
 function readWhole(

@@ -63,14 +63,21 @@ export interface EncodeContext extends CandidateEncoding {
 /**
  * Encodes a request for a candidate, in the best of its formats. The vendor sees its user and session only as keyed hashes.
  * Resolves to null if the generation is cancelled while earlier turns are loaded, or while a large request is encoded in another thread.
- * Rejects with a GatewayError as `InferenceRequest.encode` or `RequestEncoder.encode`.
+ * @throws GatewayError as `InferenceRequest.encode`; rejects as that and as `RequestEncoder.encode`.
  */
-export async function encodeForCandidate(context: EncodeContext): Promise<EncodedForCandidate | null> {
-  const { call, turns, cancellation } = context;
-  const { request } = call;
+export function encodeForCandidate(context: EncodeContext): Promise<EncodedForCandidate | null> {
   const providers = listTargets(context);
   const forwarded = encodeForwarded(context, providers);
-  if (forwarded !== null) return forwarded;
+  return forwarded === null ? encodeBest(context, providers) : Promise.resolve(forwarded);
+}
+
+/** Encodes a request in the format that loses least, with the turns that it lacks. */
+async function encodeBest(
+  context: EncodeContext,
+  providers: readonly ProviderTarget[],
+): Promise<EncodedForCandidate | null> {
+  const { call, turns, cancellation } = context;
+  const { request } = call;
   const targets = providers.map((provider) => new CandidateTarget(provider, context));
   const names = turns === NO_TURNS ? null : request.listTurnNames(targets);
   const loading = names === null ? null : turns.load(names);

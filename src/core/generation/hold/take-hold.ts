@@ -9,7 +9,7 @@ import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import { type Allowance, HeldAllowance, NO_HOLD, nameBound } from "./allowance.ts";
 
 /** A request for money for a generation. */
-interface HoldOrder {
+export interface HoldOrder {
   /** The open record of the generation. */
   readonly record: UsageRecord;
   readonly candidates: readonly Candidate[];
@@ -18,7 +18,7 @@ interface HoldOrder {
 }
 
 /** The candidates that may be called, and what they may cost. */
-interface Held {
+export interface Held {
   readonly candidates: readonly Candidate[];
   readonly allowance: Allowance;
 }
@@ -27,7 +27,7 @@ interface Held {
  * Holds money for a request before an upstream is called (docs/api/money.md, "Holds"), and returns the candidates that
  * it is held for. Free models, and BYOK keys without a fee, need no hold. If the money does not suffice for the others, only candidates with a
  * BYOK key remain.
- * @throws GatewayError `insufficient_credits` if no candidate remains.
+ * Rejects with a GatewayError `insufficient_credits` if no candidate remains.
  */
 export async function takeHold(deps: GenerationDeps, call: GenerationCall, order: HoldOrder): Promise<Held> {
   const { record, candidates } = order;

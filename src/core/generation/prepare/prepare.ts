@@ -39,8 +39,11 @@ export async function prepare(deps: GenerationDeps, call: RoutableCall): Promise
 function splitReserve(
   all: DeploymentsByModel,
 ): readonly [usual: DeploymentsByModel, reserve: DeploymentsByModel] {
-  const isReserve = ([first]: readonly Deployment[]) => first?.isReserve === true;
   return all.some(isReserve) ? [all.filter((one) => !isReserve(one)), all.filter(isReserve)] : [all, NONE];
+}
+
+function isReserve([first]: readonly Deployment[]): boolean {
+  return first?.isReserve === true;
 }
 
 const NONE: DeploymentsByModel = [];

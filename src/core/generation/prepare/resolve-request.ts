@@ -69,13 +69,11 @@ export function listPlain(
   { tiers }: Serving,
 ): RequestedModels {
   const names: RequestedName[] = [];
-  const add = (id: string) => {
+  for (const id of fallbackModels.length === 0 ? [model] : [model, ...fallbackModels]) {
     const tier = tiers.find(id) ?? null;
     const field = fieldOf(names.length);
     names.push({ id, steps: NO_STEPS, sort: null, isOptional: false, shadow: null, field, tier });
-  };
-  add(model);
-  fallbackModels.forEach(add);
+  }
   return { names, name: null };
 }
 

@@ -87,11 +87,10 @@ function boundReported(answering: Answering, usage: TokenUsage): bigint {
  * Prices the token usage of a complete answer, as far as the account covers it. A provider may count more than was held for: then waits a
  * short time for more money.
  */
-export async function chargeComplete(answering: Answering, checked: CheckedUsage): Promise<Charge> {
+export function chargeComplete(answering: Answering, checked: CheckedUsage): Promise<Charge> {
   const charge = chargeFor(answering, checked.usage);
-  if (charge.paid >= charge.owed) return logged(answering, checked, charge);
-  await answering.allowance.coverSoon(charge.owed);
-  return chargeAnswer(answering, checked);
+  if (charge.paid >= charge.owed) return Promise.resolve(logged(answering, checked, charge));
+  return answering.allowance.coverSoon(charge.owed).then(() => chargeAnswer(answering, checked));
 }
 
 /** Prices token usage, as far as the account covers it. Logs counts that were rejected, and costs that are not covered. */

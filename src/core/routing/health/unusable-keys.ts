@@ -9,12 +9,14 @@ import type { Deployment } from "../../deployments/served-models.ts";
 export function keepUsable(
   deployments: readonly (readonly Deployment[])[],
 ): ((deployment: Deployment, modelIndex: number) => boolean) | null {
-  const firstUnusable = deployments.findIndex((ofModel) =>
-    ofModel.some(({ unusableKey }) => unusableKey !== undefined),
-  );
+  const firstUnusable = deployments.findIndex((ofModel) => ofModel.some(isUnusable));
   if (firstUnusable < 0) return null;
   return ({ keys: [key] }, modelIndex) =>
     modelIndex < firstUnusable || (key !== undefined && key.byokId !== null);
+}
+
+function isUnusable({ unusableKey }: Deployment): boolean {
+  return unusableKey !== undefined;
 }
 
 /** Returns the failure of a request that only an unusable BYOK key could have served. */

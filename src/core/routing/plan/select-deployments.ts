@@ -157,10 +157,7 @@ function listFilters(
   const filters = listPolicyFilters(policy, choiceId);
   addPreferenceFilters(filters, preferences);
   const { maxPrice, requireParameters } = preferences;
-  const isLacking = deployments.some((ofModel) =>
-    ofModel.some(({ endpoint }) => endpoint.lacks !== undefined),
-  );
-  if (isLacking || mayHaveMedia) {
+  if (mayHaveMedia || deployments.some((ofModel) => ofModel.some(isLacking))) {
     const needs = listNeeds();
     filters.push(...listFeatures(needs).map((feature) => filterByFeature(feature, needs.contentField)));
   }
@@ -175,6 +172,7 @@ function listFilters(
   return filters;
 }
 
+const isLacking = ({ endpoint }: Deployment): boolean => endpoint.lacks !== undefined;
 const isWithoutTraining = ({ provider }: Deployment): boolean => provider.record.trainsOnData === false;
 const isWithoutRetention = ({ provider }: Deployment): boolean => provider.record.retainsData === false;
 
