@@ -8,6 +8,7 @@ import { NamedRouteManager } from "../../core/named-routes/route-manager.ts";
 import type { ProviderKeyCache } from "../../core/provider-keys/provider-key-cache.ts";
 import type { Vault } from "../../core/provider-keys/vault.ts";
 import type { HttpDeps } from "../../http/context/context.ts";
+import { ServedPages } from "../../http/context/served-pages.ts";
 import type { StoreDeps } from "../../http/context/store-deps.ts";
 import { type CatalogManagerOptions, createCatalogManager } from "../catalog/catalog-manager.ts";
 import { createTierManager } from "../catalog/tier-manager.ts";
@@ -62,6 +63,7 @@ export function buildManagement(parts: ManagementParts): ManagementDeps {
       providerKeyStores: { store: stores.providerKeys, vault, cache: byokKeys, clock, ids },
       credits: { store: stores.ledger, ledger, clock, ids },
       listDamagedLines: stores.listDamagedLines,
+      pages: new ServedPages(),
       listSettings: () => listSettings({ live, environment, providers: serving.current().catalog.providers }),
     },
     reports: { usage: stores.usage, usageTimes: parts.usageTimes },

@@ -39,6 +39,7 @@ import type { TimesRecorder } from "../../core/usage/reports/times-recorder.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../core/usage/reports/usage-store.ts";
 import type { ConsoleDeps } from "./console-deps.ts";
 import type { MetricsDeps } from "./metrics-deps.ts";
+import type { ServedPages } from "./served-pages.ts";
 
 /** Whether the gateway can answer requests. */
 export interface Readiness {
@@ -74,6 +75,8 @@ interface ResourceDeps {
   readonly identities: IdentityStore;
   /** The stored sessions of the console, also while it is disabled. */
   readonly consoleSessions: ConsoleSessionStore;
+  /** What was made of the served models for responses. */
+  readonly pages: ServedPages;
   /** Lists the settings in force and where each comes from, with secrets masked. */
   readonly listSettings: () => readonly Setting[];
   /** Returns the damaged lines of the journal that were quarantined. */

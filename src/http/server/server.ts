@@ -153,14 +153,11 @@ function withRequestId(response: Response, { requestId }: RequestState): Respons
 
 /** The characters that no host has, even if the URL parser accepts them. A comma means that the runtime has joined two headers. */
 const INVALID_HOST = /[\s,/?#@\\]/;
-/** The host that was checked last. Most requests have the same one. */
-let checkedHost = "";
-
 /**
  * Rejects a host that is none, and ambiguous ones, which a proxy and this server could interpret differently (RFC 9112, section 3.2).
  */
 function requireOneHost(host: string | null): void {
-  if (host === null || host === checkedHost) return;
+  if (host === null) return;
   if (host !== "" && (INVALID_HOST.test(host) || !URL.canParse(`http://${host}/`)))
     throw new GatewayError({
       code: "invalid_request",
@@ -168,7 +165,6 @@ function requireOneHost(host: string | null): void {
         'The request must have exactly one "host" header with exactly one host: a name or an address, and a port up to 65535 if it has one.',
       headers: { connection: "close" },
     });
-  checkedHost = host;
 }
 
 function findHandler(methods: Methods, request: Request, origins: AllowedOrigins): Handler {

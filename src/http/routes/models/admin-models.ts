@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
 import { nextTurn } from "../../../base/time/next-turn.ts";
-import { dayOf } from "../../../base/time/time.ts";
 import { mergePolicies, policyOf } from "../../../core/accounts/records/merge-policies.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
 import { ROLES } from "../../../core/accounts/records/records.ts";
@@ -117,19 +116,17 @@ export const getCatalogModel = defineEndpoint({
   },
 });
 
-const tiersByModel = new WeakMap<Serving, { day: number; map: ModelSources["tiersOf"] }>();
-
-function readSources({ generation, clock }: StoreDeps, principal: ManagementPrincipal): ModelSources {
+function readSources(
+  { generation, clock, resources }: StoreDeps,
+  principal: ManagementPrincipal,
+): ModelSources {
   const serving = generation.serving();
   const now = clock.now();
   const policy =
     principal.kind === "operator"
       ? mergePolicies([{ level: "gateway", policy: generation.settings.policy }])
       : policyOf(generation.settings.policy, principal);
-  const day = dayOf(now);
-  const before = tiersByModel.get(serving);
-  const tiersOf = before?.day === day ? before.map : listTiersByModel(serving);
-  tiersByModel.set(serving, { day, map: tiersOf });
+  const tiersOf = resources.pages.of(listTiersByModel, serving, now);
   return { serving, isAllowed: createPolicyFilter(policy), tiersOf, now };
 }
 

@@ -30,21 +30,27 @@ export function readsAnthropicModels({ headers }: Pick<Request, "headers">): boo
   return headers.has("anthropic-version");
 }
 
-/** The models of each list, which is made once a day for each policy. */
-const converted = new WeakMap<PreparedResponse, Promise<readonly ModelInfo[]>>();
+/** The models of lists, by the list. */
+type AnthropicLists = WeakMap<PreparedResponse, Promise<readonly ModelInfo[]>>;
+
+/** Returns a memory of lists in Anthropic's shape. */
+export function createAnthropicLists(): AnthropicLists {
+  return new WeakMap();
+}
 
 /**
  * Returns a page of a list. Without `limit` it has all models, because clients of a gateway do not expect that Anthropic's list is short.
  * @throws GatewayError `invalid_request` for a `limit` that is no number from 1 to 1000, or an id that is not in the list.
  */
 export async function pageAnthropicModels(
+  lists: AnthropicLists,
   list: PreparedResponse,
   query: URLSearchParams,
 ): Promise<ModelPage> {
-  let models = converted.get(list);
+  let models = lists.get(list);
   if (models === undefined) {
     models = list.body.json().then((body) => asList(asFields(body)?.["data"]).flatMap(toModelInfo));
-    converted.set(list, models);
+    lists.set(list, models);
   }
   return cutPage(await models, query);
 }

@@ -1,5 +1,4 @@
 import { nextTurn } from "../../../base/time/next-turn.ts";
-import { dayOf } from "../../../base/time/time.ts";
 import { type EffectivePolicy, policyWithin } from "../../../core/accounts/records/merge-policies.ts";
 import { presentModel } from "../../../core/catalog/present/present-model.ts";
 import type { Tariffs } from "../../../core/catalog/prices/pricing-rules.ts";
@@ -35,28 +34,13 @@ interface ModelLists {
   prepare(policy: EffectivePolicy): Promise<void>;
 }
 
-interface DaysLists extends ModelLists {
-  readonly day: number;
-}
-
 /** The total size of cached lists by policy. The least recently used are evicted. */
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 /** Models that are rendered in one turn of the event loop, about a millisecond. */
 const SLICE = 100;
 
-const lists = new WeakMap<Serving, DaysLists>();
-
 /** Returns the lists for the served models at a time in milliseconds since the epoch. */
-export function modelListsOf(serving: Serving, now: number): ModelLists {
-  const day = dayOf(now);
-  const known = lists.get(serving);
-  if (known?.day === day) return known;
-  const made = { ...createLists(serving, now), day };
-  lists.set(serving, made);
-  return made;
-}
-
-function createLists(serving: Serving, now: number): ModelLists {
+export function createModelLists(serving: Serving, now: number): ModelLists {
   const { catalog, servedModels, tiers } = serving;
   const servedTexts = new Map<ModelRecord, string | null>();
   const policies = createListCache();

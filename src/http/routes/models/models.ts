@@ -19,8 +19,13 @@ import { urlOf } from "../../context/url-of.ts";
 import { admit } from "../../middleware/admit.ts";
 import { presentEndpointHealth } from "../routing/present-health.ts";
 import { viewCatalog, viewServed } from "../routing/tier-views.ts";
-import { pageAnthropicModels, readsAnthropicModels, toModelInfo } from "./anthropic-models.ts";
-import { modelListsOf } from "./model-lists.ts";
+import {
+  createAnthropicLists,
+  pageAnthropicModels,
+  readsAnthropicModels,
+  toModelInfo,
+} from "./anthropic-models.ts";
+import { createModelLists } from "./model-lists.ts";
 
 /**
  * `GET models`: the models that this gateway serves, with a key only those that its account and key may use; with `?all=true` the
@@ -29,7 +34,9 @@ import { modelListsOf } from "./model-lists.ts";
 export async function listModels(request: Request, context: RequestContext): Promise<Response> {
   const list = await findList(request, context);
   if (!readsAnthropicModels(request)) return jsonPart(request, list);
-  return Response.json(await pageAnthropicModels(list, urlOf(request).searchParams));
+  const { generation, clock, resources } = context.deps;
+  const lists = resources.pages.of(createAnthropicLists, generation.serving(), clock.now());
+  return Response.json(await pageAnthropicModels(lists, list, urlOf(request).searchParams));
 }
 
 /** `GET models/count`: the number of records of `GET models`. */
@@ -38,9 +45,9 @@ export async function countModels(request: Request, context: RequestContext): Pr
 }
 
 async function findList(request: Request, context: RequestContext): Promise<PreparedList> {
-  const { generation, clock } = context.deps;
+  const { generation, clock, resources } = context.deps;
   const { principal } = await admit(request, context, { kind: "optional_key" });
-  const lists = modelListsOf(generation.serving(), clock.now());
+  const lists = resources.pages.of(createModelLists, generation.serving(), clock.now());
   if (request.url.includes("?") && urlOf(request).searchParams.get("all") === "true") return lists.all();
   const policy =
     principal.kind === "key" && isRestricted(principal)
@@ -53,8 +60,9 @@ async function findList(request: Request, context: RequestContext): Promise<Prep
 }
 
 /** Prepares the lists for requests without a key: after a start, after a refresh and at the beginning of a day. */
-export async function prepareModelLists({ generation, clock }: HttpDeps): Promise<void> {
-  await modelListsOf(generation.serving(), clock.now()).prepare(anonymousPolicy(generation));
+export async function prepareModelLists({ generation, clock, resources }: HttpDeps): Promise<void> {
+  const lists = resources.pages.of(createModelLists, generation.serving(), clock.now());
+  await lists.prepare(anonymousPolicy(generation));
 }
 
 function anonymousPolicy({ settings: { policy } }: GenerationDeps): EffectivePolicy {

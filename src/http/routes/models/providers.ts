@@ -5,26 +5,19 @@ import type { RequestContext } from "../../context/context.ts";
 import { jsonList, type PreparedResponse, prepareList } from "../../context/prepared-response.ts";
 import { urlOf } from "../../context/url-of.ts";
 
-const served = new WeakMap<Serving, PreparedResponse>();
-const all = new WeakMap<Serving, PreparedResponse>();
-
 /** `GET providers`: the providers that this gateway can call; with `?all=true` all providers of the catalog. */
 export function listProviders(request: Request, { deps }: RequestContext): Response {
-  const serving = deps.generation.serving();
   const wantsAll = urlOf(request).searchParams.get("all") === "true";
-  const cache = wantsAll ? all : served;
-  let list = cache.get(serving);
-  if (list === undefined) {
-    list = prepareList(wantsAll ? presentAll(serving) : presentServed(serving));
-    cache.set(serving, list);
-  }
-  return jsonList(request, list);
+  const prepare = wantsAll ? prepareAll : prepareServed;
+  return jsonList(request, deps.resources.pages.of(prepare, deps.generation.serving(), deps.clock.now()));
 }
 
-function presentAll(serving: Serving) {
+function prepareAll(serving: Serving): PreparedResponse {
   const { catalog } = serving;
-  return catalog.providers.map((provider) =>
-    presentProvider(provider, countModels(catalog.models, provider.slug), takesOwnKeys(serving, provider)),
+  return prepareList(
+    catalog.providers.map((provider) =>
+      presentProvider(provider, countModels(catalog.models, provider.slug), takesOwnKeys(serving, provider)),
+    ),
   );
 }
 
@@ -32,9 +25,9 @@ function takesOwnKeys({ servedModels }: Serving, { slug }: ProviderRecord): bool
   return (servedModels.provider(slug)?.readByokKey ?? null) !== null;
 }
 
-function presentServed(serving: Serving) {
+function prepareServed(serving: Serving): PreparedResponse {
   const { servedModels } = serving;
-  return servedModels.providers.map(({ record }) => {
+  const providers = servedModels.providers.map(({ record }) => {
     const count = servedModels.models.filter((model) =>
       servedModels
         .deploymentsOf(model.id)
@@ -42,6 +35,7 @@ function presentServed(serving: Serving) {
     ).length;
     return presentProvider(record, count, takesOwnKeys(serving, record));
   });
+  return prepareList(providers);
 }
 
 function countModels(models: readonly ModelRecord[], slug: string): number {
