@@ -6,6 +6,7 @@ import { type TakenLimits, takeLimits } from "./admit/take-limits.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call/call.ts";
 import type { GatedRequest, JointDecision } from "./call/extension.ts";
 import { Generation } from "./generation.ts";
+import { giveReplacement } from "./give-answer.ts";
 import { type HoldOrder, takeHold } from "./hold/take-hold.ts";
 import type { Admission, AdmittedRequest } from "./prepare/admission.ts";
 import { prepare } from "./prepare/prepare.ts";
@@ -56,7 +57,8 @@ function begin(
 
 /** Asks the gates of extensions. Returns the result if one of them ends the generation; null if it goes on. */
 async function passGates(generation: Generation): Promise<GenerationResult | null> {
-  const { extensions, cancellation } = generation;
+  const { extensions, lifetime } = generation;
+  const { cancellation } = lifetime;
   cancellation.endPhase();
   let decision: JointDecision | null;
   try {
@@ -65,14 +67,14 @@ async function passGates(generation: Generation): Promise<GenerationResult | nul
     return generation.fail(failureOf(error));
   }
   if (decision === null) return generation.endIfCancelled(null);
-  generation.warn(decision.warnings);
+  generation.record.warn(decision.warnings);
   switch (decision.kind) {
     case "reject":
       return generation.fail(decision.failure);
     case "replace":
-      return generation.giveReplacement(decision);
+      return giveReplacement(generation, decision);
     case "continue":
-      generation.addHeaders(decision.headers);
+      generation.setHeaders(decision.headers);
       return decision.body === null ? null : replaceBody(generation, decision.body);
   }
 }
@@ -103,9 +105,10 @@ const NO_MEMORY: Failure = {
 
 /** @throws GatewayError `rate_limit_exceeded` if only free models could answer, and the account has used them up. */
 function plan(generation: Generation, { deployments, filteredOut }: Admission): Route {
-  const { deps, call, freeLimit, limitedModels } = generation;
+  const { deps, call, limits } = generation;
+  const { free: freeLimit, limitedModels } = limits;
   const route = routeRequest(deps, call, { deployments, freeLimit, limitedModels });
-  const overLimit = classifyFreeLimit(route, generation.limitStatus);
+  const overLimit = classifyFreeLimit(route, limits.status);
   if (overLimit !== null) throw new GatewayError(overLimit);
   generation.plan(route, filteredOut);
   return route;
@@ -122,15 +125,16 @@ async function holdOrFree(
   admission: Admission,
 ): Promise<readonly Candidate[]> {
   const { reserve = [], filteredOut } = admission;
-  const { deps, call, freeLimit, limitedModels } = generation;
+  const { deps, call } = generation;
   try {
     return generation.mayUse(await takeHold(deps, call, orderOf(generation, route, admission)));
   } catch (error) {
+    const { free: freeLimit, limitedModels } = generation.limits;
     const other = routeRequest(deps, call, { deployments: reserve, freeLimit, limitedModels });
     if (!isLackOfCredits(error) || other.candidates.length === 0) throw error;
     const held = await takeHold(deps, call, orderOf(generation, other, admission));
     generation.plan(other, filteredOut);
-    generation.warn([FREE_INSTEAD]);
+    generation.record.warn([FREE_INSTEAD]);
     return generation.mayUse(held);
   }
 }
@@ -140,7 +144,7 @@ function orderOf(
   { candidates }: Route,
   { serving: { catalog } }: Admission,
 ): HoldOrder {
-  return { record, candidates: withinReach(candidates, deps.settings.maxAttempts), catalog };
+  return { record: record.open, candidates: withinReach(candidates, deps.settings.maxAttempts), catalog };
 }
 
 /** Whether the balance of the account, and not a limit on spending, does not cover a request. */

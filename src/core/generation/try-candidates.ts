@@ -22,7 +22,8 @@ import { NO_TURNS, openTurns, type RequestTurns } from "./attempt/request-turns.
 import type { GenerationResult } from "./call/call.ts";
 import { chooseFailure } from "./failures/classify-failure.ts";
 import type { FailureClassification } from "./failures/failure-classification.ts";
-import type { CandidateAnswer, Generation } from "./generation.ts";
+import type { Generation } from "./generation.ts";
+import { type CandidateAnswer, giveAnswer, giveEarlierAnswer } from "./give-answer.ts";
 import type { Admission } from "./prepare/admission.ts";
 import { beginAttempt } from "./records/attempt-record.ts";
 import { describeWork, warnOfNoPrice } from "./records/describe-work.ts";
@@ -94,7 +95,8 @@ export class CandidateLoop {
         this.queue = [...this.queue, candidate];
         continue;
       }
-      if (this.generation.attempts.length > 0 && !(await this.mayTry(candidate, this.silentMs))) continue;
+      if (this.generation.record.attempts.length > 0 && !(await this.mayTry(candidate, this.silentMs)))
+        continue;
       const result = await this.tryOne(candidate, at < this.queue.length - 1);
       if (result !== null) return result;
     }
@@ -104,7 +106,8 @@ export class CandidateLoop {
 
   /** Calls the candidates with transient failures again, after a pause that grows from round to round. */
   private async retry(): Promise<GenerationResult | null> {
-    const { deps, call, cancellation } = this.generation;
+    const { deps, call, lifetime } = this.generation;
+    const { cancellation } = lifetime;
     this.position = this.queue.length;
     for (let round = 0; round < deps.settings.repeats; round++) {
       const again = this.transient.splice(0).filter((candidate) => this.hasBudget(candidate));
@@ -139,9 +142,10 @@ export class CandidateLoop {
 
   /** Returns whether attempts, time and the provider's retry budget allow a further attempt. */
   private hasBudget({ provider }: Candidate, extraMs = 0): boolean {
-    const { deps, attempts, record } = this.generation;
+    const { deps, record } = this.generation;
+    const { attempts, open } = record;
     const now = deps.clock.now();
-    const until = record.createdAt + deps.settings.timers.failoverMs + extraMs;
+    const until = open.createdAt + deps.settings.timers.failoverMs + extraMs;
     if (attempts.length - this.repetitions >= deps.settings.maxAttempts || now >= until) return false;
     const { slug } = provider.record;
     return !this.wasAsked(slug) || deps.routing.retryBudget.mayRetry(slug, now);
@@ -162,7 +166,7 @@ export class CandidateLoop {
   }
 
   private wasAsked(slug: string): boolean {
-    for (const { provider } of this.generation.attempts) if (provider === slug) return true;
+    for (const { provider } of this.generation.record.attempts) if (provider === slug) return true;
     return false;
   }
 
@@ -171,7 +175,7 @@ export class CandidateLoop {
     const { generation } = this;
     const encoded = await this.encodeFor(candidate, FIRST_ENCODING);
     if (encoded === null) return generation.endIfCancelled(candidate);
-    const overLimit = generation.isCountedFor(candidate) ? await generation.countCandidate(candidate) : null;
+    const overLimit = generation.limits.dependOn(candidate) ? await generation.limits.count(candidate) : null;
     if (overLimit === null) return this.send(candidate, encoded, hasNext);
     this.failures.push(overLimit);
     return null;
@@ -188,34 +192,41 @@ export class CandidateLoop {
     const startedAt = deps.clock.now();
     const begun = beginAttempt(candidate, encoded.format, startedAt);
     // Durable before the upstream is called, so that its charge is known even if this process dies.
-    const work = generation.recordWork(encoded);
-    const recorded = generation.recordAttemptStart(candidate, begun, work);
+    const { record, call, allowance } = generation;
+    const work = record.describeWork(encoded);
+    const recorded = record.beginAttempt(candidate, {
+      attempt: begun,
+      work,
+      request: call.request,
+      allowance,
+    });
     this.releaseReading();
     if (!(await recorded)) return generation.fail(CANNOT_RECORD);
-    if (generation.client.hasLeft()) {
-      return generation.leaveUnsent();
+    if (generation.lifetime.hasClientLeft()) {
+      record.dropUnsent();
+      return generation.leave();
     }
     this.recordStart(candidate, encoded, startedAt);
     const sent = this.withExtraHeaders(candidate, begun, encoded);
     const next = {
       hasNext,
-      hasOther: hasNext && !generation.call.request.stream && this.hasOther(candidate),
+      hasOther: hasNext && !call.request.stream && this.hasOther(candidate),
     };
     const context = new CandidateAttempt(generation, candidate, sent, this.turns, next);
     const outcome = await attempt(context);
     const now = deps.clock.now();
-    const times = { beganAt: startedAt, requestedAt: generation.record.createdAt, now };
+    const times = { beganAt: startedAt, requestedAt: record.open.createdAt, now };
     recordHealth(deps, candidate, reportOf(outcome, now - startedAt), times);
-    generation.recordAttemptEnd(candidate, begun, outcome, now);
+    generation.extensions.onAttempt(record.endAttempt(candidate, begun, outcome, now));
     recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
     this.refusals.learn(candidate, encoded, outcome);
     if (outcome.kind === "client_left") return generation.leaveBegun(candidate, outcome);
     if (outcome.kind === "failed") {
-      if (generation.cancellation.reason === "first_token") this.silentMs += now - startedAt;
+      if (generation.lifetime.cancellation.reason === "first_token") this.silentMs += now - startedAt;
       this.recordFailure(candidate, outcome);
       return this.handleFailure(candidate, outcome, { encoded, hasNext });
     }
-    const metadata = describeWork(encoded, warnOfNoPrice(candidate, generation.warnings));
+    const metadata = describeWork(encoded, warnOfNoPrice(candidate, record.warnings));
     // Waiting for the result costs less than returning its promise.
     return await this.takeAnswer({ context, outcome, metadata, work, startedAt, marking: this.marking });
   }
@@ -339,7 +350,7 @@ export class CandidateLoop {
   private takeAnswer(answer: CandidateAnswer): Promise<GenerationResult> | null {
     const { outcome } = answer;
     const isFim = this.generation.call.request.action === "fim";
-    if (!isEmptyAnswer(outcome) || this.empty !== null || isFim) return this.generation.giveAnswer(answer);
+    if (!isEmptyAnswer(outcome) || this.empty !== null || isFim) return giveAnswer(this.generation, answer);
     this.empty = answer;
     if (outcome.kind === "streaming") outcome.begun.exchange.cancel();
     return null;
@@ -353,7 +364,7 @@ export class CandidateLoop {
 
   /** Passes the empty answer on to the client; returns null if there is none. */
   private async giveEmpty(): Promise<GenerationResult | null> {
-    return this.empty === null ? null : this.generation.giveEarlierAnswer(this.empty);
+    return this.empty === null ? null : giveEarlierAnswer(this.generation, this.empty);
   }
 
   private recordFailure(candidate: Candidate, { classification, status }: FailedAttempt): void {
@@ -389,7 +400,8 @@ export class CandidateLoop {
     candidate: Candidate,
     { withReasoning, formats, maxTokens: room = null }: Variant,
   ): Promise<EncodedForCandidate | null> {
-    const { deps, call, allowance, cancellation } = this.generation;
+    const { deps, call, allowance, lifetime } = this.generation;
+    const { cancellation } = lifetime;
     const turns = this.findTurns(candidate);
     const bound = allowance.boundFor(candidate);
     const maxTokens = room === null ? bound : Math.min(room, bound ?? room);

@@ -6,6 +6,7 @@ import { listedWindow, windowOf } from "../../routing/plan/window.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { Cancellation } from "../call/cancellation.ts";
 import type { AttachedExtensions } from "../call/extension.ts";
+import type { Lifetime } from "../call/lifetime.ts";
 import type { PromptSize } from "../failures/classify-vendor-error.ts";
 import type { AttemptContext } from "./attempt.ts";
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
@@ -17,8 +18,8 @@ interface AttemptingGeneration {
   readonly id: string;
   readonly deps: GenerationDeps;
   readonly call: GenerationCall;
-  readonly cancellation: Cancellation;
-  readonly record: { readonly createdAt: number };
+  readonly lifetime: Pick<Lifetime, "cancellation">;
+  readonly record: { readonly open: { readonly createdAt: number } };
   readonly extensions: Pick<AttachedExtensions, "filterAnswer">;
 }
 
@@ -48,7 +49,7 @@ export class CandidateAttempt implements AttemptContext {
   ) {
     this.deps = generation.deps;
     this.call = generation.call;
-    this.cancellation = generation.cancellation;
+    this.cancellation = generation.lifetime.cancellation;
     this.identity = new AttemptIdentity(generation, candidate, encoded.repair?.originalIds, turns);
   }
 
@@ -92,7 +93,7 @@ class AttemptIdentity implements RelayIdentity {
     this.deployment = candidate.endpoint;
     this.deps = deps;
     this.model = candidate.model.id;
-    this.created = Math.floor(record.createdAt / 1000);
+    this.created = Math.floor(record.open.createdAt / 1000);
     this.originalIds = originalIds?.size ? originalIds : null;
     this.filter = extensions.filterAnswer();
   }

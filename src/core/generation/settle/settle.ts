@@ -19,6 +19,9 @@ export interface Ending {
   readonly firstTokenAt: number | null;
 }
 
+/** The ending of a generation of which nothing was produced. */
+export const NOTHING_PRODUCED = { charge: null, finish: null, firstTokenAt: null } as const;
+
 const NO_CHARGE: Pick<Charge, "usage" | "advisors" | "prices" | "listPrices" | "paid" | "list"> = {
   usage: NO_TOKENS,
   advisors: [],

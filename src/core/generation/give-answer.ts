@@ -1,0 +1,174 @@
+import { type Failure, statusOf } from "../../base/failures/errors.ts";
+import { nextTurn } from "../../base/time/next-turn.ts";
+import type { Candidate } from "../routing/plan/plan.ts";
+import type { UsageRecord } from "../usage/records/records.ts";
+import { CANNOT_RECORD } from "./admit/admit.ts";
+import type { AttemptContext, AttemptOutcome, BegunStream } from "./attempt/attempt.ts";
+import type { PromptMarking } from "./attempt/plan-cache-marks.ts";
+import type { GenerationResult } from "./call/call.ts";
+import type { Replacement } from "./call/extension.ts";
+import type { Generation } from "./generation.ts";
+import { addWarnings } from "./records/describe-work.ts";
+import { withFilterWarnings, withWarnings } from "./records/open-record.ts";
+import { relayStream } from "./relay/relay.ts";
+import type { RelayContext } from "./relay/stream-accounting.ts";
+import { reportUsage } from "./settle/charge.ts";
+import { chargeComplete, countUsage } from "./settle/charge-answer.ts";
+import { type Ending, NOTHING_PRODUCED, settle, settleWritten, writeFinal } from "./settle/settle.ts";
+import { warnOfBound } from "./settle/warn-of-bound.ts";
+
+/** The answer of a candidate, before it is passed on. */
+export interface CandidateAnswer {
+  readonly context: AttemptContext;
+  readonly outcome: Extract<AttemptOutcome, { kind: "streaming" | "answered" }>;
+  readonly metadata: RelayContext["metadata"];
+  /** What was done for it, as the record has it. */
+  readonly work: UsageRecord["work"];
+  readonly startedAt: number;
+  /** Where its prompt is marked for the cache of the candidate; null: nowhere, and nothing is remembered of it. */
+  readonly marking: PromptMarking | null;
+}
+
+/** Passes the answer of a candidate on to the client, and settles the generation by it. */
+export function giveAnswer(generation: Generation, answer: CandidateAnswer): Promise<GenerationResult> {
+  const { outcome } = answer;
+  return outcome.kind === "answered"
+    ? giveWhole(generation, answer, outcome.answer)
+    : giveStream(generation, answer, outcome.begun);
+}
+
+/** Gives the answer of a candidate after others were tried. */
+export function giveEarlierAnswer(
+  generation: Generation,
+  answer: CandidateAnswer,
+): Promise<GenerationResult> {
+  generation.record.restore(answer.context.candidate, answer.work, generation.call.request);
+  return giveAnswer(generation, answer);
+}
+
+/** Answers with the body of a gate, which costs nothing. */
+export async function giveReplacement(
+  generation: Generation,
+  { body, replayOf, headers }: Replacement,
+): Promise<GenerationResult> {
+  const { record, deps, call } = generation;
+  record.open.replayOf = replayOf;
+  generation.setHeaders(headers ?? {});
+  const bytes = Buffer.from(body);
+  generation.extensions.onText(bytes);
+  const ending = { ...NOTHING_PRODUCED, outcome: "completed", failure: null, status: 200 } as const;
+  const settled = writeFinal(generation, record.open, ending);
+  if (!(await deps.recorder.flushDurably())) return generation.fail(CANNOT_RECORD);
+  settleWritten(generation, settled, ending);
+  generation.lifetime.end();
+  const { stream } = call.request;
+  return generation.result(stream ? { kind: "stream", stream: bytes } : { kind: "json", body }, null);
+}
+
+async function giveStream(
+  generation: Generation,
+  { context: { candidate, size, identity }, metadata, startedAt, marking }: CandidateAnswer,
+  begun: BegunStream,
+): Promise<GenerationResult> {
+  const { deps, call, lifetime, record, allowance, extensions } = generation;
+  releaseBody(call);
+  if (begun.isOver && lifetime.hasClientLeft()) {
+    const { usage, producedBytes, searches } = begun.relay;
+    return generation.leaveCharged(candidate, usage, { producedBytes, searches });
+  }
+  const context: RelayContext = {
+    candidate,
+    size,
+    metadata,
+    filter: identity.filter ?? null,
+    beganAt: startedAt,
+    deps,
+    call,
+    cancellation: lifetime.cancellation,
+    record: record.open,
+    allowance,
+    extensions,
+    firstTokenAt: deps.clock.now(),
+    zeroRetention: record.zeroRetention,
+    onOver: () => lifetime.end(),
+    onCompleted: (usage) => generation.rememberCache(candidate, marking, usage),
+  };
+  const stream = await relayStream(context, begun);
+  const { mediaType } = begun.relay;
+  return generation.result(
+    mediaType === undefined ? { kind: "stream", stream } : { kind: "stream", stream, mediaType },
+    candidate,
+  );
+}
+
+/** Releases the body: a stream that has begun goes to no other candidate. */
+function releaseBody({ request, memory }: Generation["call"]): void {
+  if (request.releaseBody !== undefined) memory.release(request.releaseBody());
+}
+
+async function giveWhole(
+  generation: Generation,
+  { context: { candidate, identity }, metadata, marking }: CandidateAnswer,
+  answer: Extract<AttemptOutcome, { kind: "answered" }>["answer"],
+): Promise<GenerationResult> {
+  const { deps, call, allowance, extensions, lifetime } = generation;
+  const seen = { producedBytes: answer.producedBytes, searches: 0 };
+  if (lifetime.hasClientLeft()) return generation.leaveCharged(candidate, answer.usage, seen);
+  const { filter = null } = identity;
+  const ended =
+    answer.applyFilter === undefined ? null : await applyFilter(generation, candidate, answer.applyFilter);
+  if (ended !== null) return ended;
+  const record = withFilterWarnings(generation.record.open, filter, generation.record);
+  const answering = { deps, call, candidate, record, allowance };
+  const charge = await chargeComplete(answering, countUsage(answering, answer.usage, seen));
+  if (filter !== null && filter.block !== null)
+    return failCharged(generation, filter.block, { record, charge, finish: answer.finish });
+  const warnings = warnOfBound(answering, answer.finish, charge.usage);
+  const body = answer.encode({
+    report: reportUsage(charge, candidate.served.rates),
+    completedAt: Math.floor(deps.clock.now() / 1000),
+    metadata: addWarnings(metadata, warnings, filter),
+  });
+  if (extensions.observesText) extensions.onText(typeof body === "string" ? Buffer.from(body) : body);
+  const { finish, mediaType } = answer;
+  const firstTokenAt = deps.clock.now();
+  const ending: Ending = { outcome: "completed", failure: null, status: 200, charge, finish, firstTokenAt };
+  const settled = writeFinal(generation, withWarnings(record, warnings), ending);
+  // An answer that cannot be recorded is not sent, because it could not be charged.
+  if (!(await deps.recorder.flushDurably())) return generation.fail(CANNOT_RECORD);
+  settleWritten(generation, settled, ending);
+  lifetime.end();
+  generation.rememberCache(candidate, marking, charge.usage);
+  return generation.result(
+    mediaType === undefined ? { kind: "json", body } : { kind: "json", body, mediaType },
+    candidate,
+  );
+}
+
+/** Waits for the filter of a whole answer. Returns the result if the generation was cancelled meanwhile; null if not. */
+async function applyFilter(
+  generation: Generation,
+  candidate: Candidate,
+  apply: (pause: () => Promise<void>) => Promise<void>,
+): Promise<GenerationResult | null> {
+  await generation.lifetime.cancellation.until(apply(nextTurn));
+  return generation.endIfCancelled(candidate);
+}
+
+/** Ends with a failure instead of an answer that a provider has given, which is charged. */
+function failCharged(
+  generation: Generation,
+  failure: Failure,
+  { record, ...ending }: Pick<Ending, "charge" | "finish"> & { readonly record: UsageRecord },
+): GenerationResult {
+  generation.lifetime.end();
+  const firstTokenAt = generation.deps.clock.now();
+  settle(generation, record, {
+    ...ending,
+    outcome: "failed",
+    failure,
+    status: statusOf(failure),
+    firstTokenAt,
+  });
+  return generation.result({ kind: "failure", failure }, null);
+}
