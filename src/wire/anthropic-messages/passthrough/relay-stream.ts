@@ -1,14 +1,15 @@
 import type { ByteOutput } from "../../../base/text/byte-output.ts";
 import { parseEvent } from "../../canonical/answer/event-reader.ts";
-import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/answer/event-stream.ts";
+import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
 import { correctAnthropicTier } from "../../canonical/model/service-tiers.ts";
 import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
-import { findEventError, type VendorError } from "../../conversation/errors/vendor-error.ts";
+import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
 import { asFields, asObjects, assignFields, asText, type Fields, setField } from "../../json/fields.ts";
 import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
+import type { SplitEvent } from "../../sse/split-events.ts";
 import { correctStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
 import { encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
@@ -26,18 +27,10 @@ const SIGNATURE_HEAD = '"delta":{"type":"signature_delta"';
 
 /**
  * Relays a stream between an upstream and a client that both speak this format. The bytes of deltas are passed on unchanged. Only
- * the events around them are parsed: the start, the start of each block, and the end, which waits for its price. It is changed in
- * place, because a new state for each event would cost more than the event.
+ * the events around them are parsed: the start, the start of each block, and the end, which waits for its price.
  */
-export class MessagesRelay implements AnswerRelay, StreamProgress {
-  sawToken = false;
-  isDone = false;
-  error: VendorError | null = null;
+export class MessagesRelay extends ForwardedStream implements AnswerRelay {
   searches = 0;
-  producedBytes = 0;
-  private readonly stream: EventStream;
-  /** What the client gets for the piece that is being read, bytes as Latin-1. */
-  private readonly out: string[] = [];
   private hasStarted = false;
   /** The index of the open block; null if none is open. */
   private openIndex: number | null = null;
@@ -54,27 +47,13 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     private readonly identity: RelayIdentity,
     private readonly estimatedPromptTokens: number,
   ) {
-    this.stream = new EventStream(this, (text, start, end, name) => {
-      const isDelta = name === "content_block_delta" || (name === "" && text.startsWith(DELTA_HEAD, start));
-      if (isDelta) this.passDelta(text, start, end);
-      else this.readEvent(text.slice(start, end), name);
-    });
-  }
-
-  step(piece: string): string {
-    this.stream.push(piece);
-    return this.out.splice(0).join("");
-  }
-
-  end(): string {
-    this.stream.end();
-    return this.out.splice(0).join("");
+    super();
   }
 
   /** Copies an event with a delta. */
   copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
     // Its data follow the lines with its name and the field, so the blank line can not be earlier.
-    const end = this.stream.isBetweenEvents ? findEventEnd(piece, from + DELTA_LINES.length - 1) : -1;
+    const end = findEventEnd(piece, from + DELTA_LINES.length - 1);
     if (end < 0) return from;
     const text = eventText(piece, from, end);
     const dataEnd = text.length - "\n\n".length;
@@ -179,7 +158,13 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     this.out.push(`event: ${name}\ndata: ${lines}\n\n`);
   }
 
-  private readEvent(data: string, name: string): void {
+  protected readEvent({ text, start, end, name }: SplitEvent): void {
+    const isDelta = name === "content_block_delta" || (name === "" && text.startsWith(DELTA_HEAD, start));
+    if (isDelta) this.passDelta(text, start, end);
+    else this.readOther(text.slice(start, end), name);
+  }
+
+  private readOther(data: string, name: string): void {
     if (data === DONE_MARKER) {
       this.isDone = true;
       return;

@@ -1,11 +1,12 @@
 import type { VendorError } from "../../conversation/errors/vendor-error.ts";
 import type { AnswerEvent, PartDelta } from "../model/answer.ts";
 import type { Part } from "../model/parts.ts";
-import type { StreamProgress } from "./event-stream.ts";
 
 /** Collects the events that a reader makes of an upstream's stream, up to its error if it fails. */
-export class AnswerEmitter implements StreamProgress {
+export class AnswerEmitter {
+  /** Whether the vendor's end marker has arrived. */
   isDone = false;
+  /** Why the stream cannot be read any further; null while it can. */
   error: VendorError | null = null;
   private events: AnswerEvent[] = [];
   private hasEmittedError = false;

@@ -56,7 +56,7 @@ export interface AnswerRelay {
   end(): string;
   /**
    * Appends to `out` what to send for the event that begins at `from` in a piece, if it only continues a text and can be copied. Has the
-   * effect of `step` with that event. Returns where the next event begins; `from` if the event is incomplete, or for `step` to read.
+   * effect of `step` with that event. Called between events, until the stream is done or has failed. Returns where the next event begins; `from` if the event is incomplete, or for `step` to read.
    */
   copyEvent?(piece: Uint8Array, from: number, out: ByteOutput): number;
   /** Whether any content for a person or agent has arrived. Until then another provider may still answer. */

@@ -1,14 +1,15 @@
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import type { ByteOutput } from "../../../base/text/byte-output.ts";
 import { parseEvent } from "../../canonical/answer/event-reader.ts";
-import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/answer/event-stream.ts";
+import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
 import { correctOpenaiTier } from "../../canonical/model/service-tiers.ts";
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/errors/broken-answers.ts";
-import { findEventError, type VendorError } from "../../conversation/errors/vendor-error.ts";
+import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import type { ServedModes, TokenUsage } from "../../conversation/usage.ts";
 import { asFields, asList, type Fields, isEmpty, omit, setField } from "../../json/fields.ts";
+import type { SplitEvent } from "../../sse/split-events.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
@@ -32,19 +33,11 @@ const MAX_TEMPLATES = 6;
 
 /**
  * Relays a stream between an upstream and a client that both speak this format. Events that match an earlier one are copied by a
- * template; all others are parsed, corrected and encoded. It is changed in place, because a new state for each event would cost
- * more than the event.
+ * template; all others are parsed, corrected and encoded.
  */
-export class ChatRelay implements AnswerRelay, StreamProgress {
-  sawToken = false;
-  isDone = false;
-  error: VendorError | null = null;
+export class ChatRelay extends ForwardedStream implements AnswerRelay {
   usage: TokenUsage | null = null;
   private modes: ServedModes | undefined;
-  producedBytes = 0;
-  /** What the client gets for the piece that is being read, bytes as Latin-1. */
-  private readonly out: string[] = [];
-  private readonly stream: EventStream;
   private readonly templates: ChunkTemplate[] = [];
   /** Templates by earlier streams of the deployment, for events of a kind that this stream has not had. Null before its first event. */
   private expected: ChunkTemplate[] | null = null;
@@ -61,23 +54,13 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     private readonly identity: RelayIdentity,
     wantsUsageChunk: boolean,
   ) {
+    super();
     this.encoder = new ChunkEncoder(identity, wantsUsageChunk);
-    this.stream = new EventStream(this, (text, start, end, name) => this.readEvent(text, start, end, name));
-  }
-
-  step(piece: string): string {
-    this.stream.push(piece);
-    return this.takeOutput();
-  }
-
-  end(): string {
-    this.stream.end();
-    return this.takeOutput();
   }
 
   /** Copies an event that matches a template. */
   copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
-    if (this.carried !== null || !this.stream.isBetweenEvents) return from;
+    if (this.carried !== null) return from;
     for (const template of this.templates) {
       const copied = template.copyEvent(piece, from, out);
       if (copied === null) continue;
@@ -150,12 +133,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     return encodeStreamError(error);
   }
 
-  private takeOutput(): string {
-    // Joined at once: a string that grew by hundreds of additions takes five times as long to become bytes.
-    return this.out.length > 1 ? this.out.splice(0).join("") : (this.out.pop() ?? "");
-  }
-
-  private readEvent(text: string, start: number, end: number, name: string): void {
+  protected readEvent({ text, start, end, name }: SplitEvent): void {
     if (text.startsWith(DONE_MARKER, start)) {
       this.isDone = true;
       // Usage and an end marker make an answer complete even if the vendor gives no finish reason.

@@ -1,15 +1,16 @@
 import type { ByteOutput } from "../../../base/text/byte-output.ts";
-import { EventStream, type StreamProgress } from "../../canonical/answer/event-stream.ts";
+import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
 import { EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
-import { brokenAnswer, readVendorError, type VendorError } from "../../conversation/errors/vendor-error.ts";
+import { brokenAnswer, readVendorError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { decodeUtf8, encodeLatin1, memberOf, numberOf, stringOf } from "../../json/scan.ts";
 import type { Splice } from "../../json/splice.ts";
 import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
+import type { SplitEvent } from "../../sse/split-events.ts";
 import { encodeFailure } from "../errors.ts";
 import { OutputPlaces } from "../output-places.ts";
 import { encodeEvent } from "../stream-events.ts";
@@ -32,19 +33,11 @@ const END = "}\n\n";
 
 /**
  * Relays a stream between an upstream and a client that both speak this format. The bytes of events are passed on unchanged, except
- * for those with a `response`, which get the gateway's id and model, and the last one, which waits for its price. It is changed in
- * place, because a new state for each event would cost more than the event.
+ * for those with a `response`, which get the gateway's id and model, and the last one, which waits for its price.
  */
-export class ResponsesRelay implements AnswerRelay, StreamProgress {
-  sawToken = false;
-  isDone = false;
-  error: VendorError | null = null;
+export class ResponsesRelay extends ForwardedStream implements AnswerRelay {
   usage: TokenUsage | null = null;
   searches = 0;
-  producedBytes = 0;
-  private readonly stream: EventStream;
-  /** What the client gets for the piece that is being read, bytes as Latin-1. */
-  private readonly out: string[] = [];
   /** The pattern of the events that append to the current text. */
   private pattern: DeltaPattern | null = null;
   private readonly callIds: ResponseCallIds;
@@ -61,26 +54,14 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
   private sawCall = false;
 
   constructor(private readonly identity: RelayIdentity) {
+    super();
     this.callIds = new ResponseCallIds(identity);
-    this.stream = new EventStream(this, (text, start, end, name) =>
-      this.readEvent(text.slice(start, end), name),
-    );
-  }
-
-  step(piece: string): string {
-    this.stream.push(piece);
-    return this.out.splice(0).join("");
-  }
-
-  end(): string {
-    this.stream.end();
-    return this.out.splice(0).join("");
   }
 
   /** Copies an event that matches the pattern. */
   copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
     const { pattern } = this;
-    if (pattern === null || !this.stream.isBetweenEvents) return from;
+    if (pattern === null) return from;
     // The blank line can not be earlier in an event that begins as the pattern does.
     const end = findEventEnd(piece, from + pattern.begin.length - 1);
     if (end < 0) return from;
@@ -148,8 +129,9 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     return encodeEvent({ type: "response.failed", sequence_number: this.countEvent(null), response });
   }
 
-  private readEvent(data: string, name: string): void {
-    if (data === "[DONE]") return;
+  protected readEvent({ text, start, end, name }: SplitEvent): void {
+    const data = text.slice(start, end);
+    if (data === DONE_MARKER) return;
     const scanned = scanEvent(data, name);
     if (scanned === null) {
       this.error = EVENT_NOT_JSON;
