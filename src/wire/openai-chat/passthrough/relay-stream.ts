@@ -8,15 +8,16 @@ import { correctOpenaiTier } from "../../canonical/model/service-tiers.ts";
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/errors/broken-answers.ts";
 import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import type { ServedModes, TokenUsage } from "../../conversation/usage.ts";
-import { asFields, asList, type Fields, isEmpty, omit, setField } from "../../json/fields.ts";
+import { type Fields, isEmpty, omit, setField } from "../../json/fields.ts";
 import type { SplitEvent } from "../../sse/split-events.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
-import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
+import { OWN_ANSWER_FIELDS } from "../own-fields.ts";
+import { type ChunkChoice, type ChunkDelta, readChunk } from "../read-chunk.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
 import { ToolCallTracker } from "../tool-call-tracker.ts";
-import { encodeUsage, findUsage, followModes } from "../usage.ts";
+import { encodeUsage } from "../usage.ts";
 import type { ChunkTemplate } from "./chunk-template.ts";
-import { createPattern, type ParsedChunk } from "./create-pattern.ts";
+import { createPattern, type ReadEvent } from "./create-pattern.ts";
 import { keepPattern, recallPatterns } from "./known-patterns.ts";
 import { relayDelta } from "./relay-delta.ts";
 
@@ -141,43 +142,35 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
       return;
     }
     const data = text.slice(start, end);
-    const chunk = parseEvent(data);
-    this.error = chunk === null ? EVENT_NOT_JSON : findEventError(chunk, name);
-    if (chunk === null || this.error !== null) return;
-    this.modes = followModes(this.modes, chunk);
-    this.usage = findUsage(chunk, this.modes) ?? this.usage;
-    const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
-    const fields = omit(chunk, OWN_ANSWER_FIELDS);
+    const raw = parseEvent(data);
+    this.error = raw === null ? EVENT_NOT_JSON : findEventError(raw, name);
+    if (raw === null || this.error !== null) return;
+    const chunk = readChunk(raw, this.modes);
+    this.modes = chunk.modes;
+    this.usage = chunk.usage ?? this.usage;
+    const fields = omit(raw, OWN_ANSWER_FIELDS);
     correctOpenaiTier(fields);
-    this.readChunk({ prefix, data, chunk, fields });
-  }
-
-  private readChunk(parsed: ParsedChunk): void {
-    const choices = asList(parsed.chunk["choices"]);
-    if (choices.length === 0) {
-      this.carry(parsed.fields);
+    const sentBefore = this.out.length;
+    for (const choice of chunk.choices) this.relayChoice(choice, fields);
+    if (chunk.choices.length === 0) {
+      this.carry(fields);
       return;
     }
-    const sentBefore = this.out.length;
-    for (const raw of choices) {
-      const choice = asFields(raw);
-      if (choice !== null) this.relayChoice(choice, parsed.fields);
-    }
-    if (choices.length === 1 && this.out.length > sentBefore) this.learnPattern(parsed);
+    const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
+    if (chunk.choices.length === 1 && this.out.length > sentBefore)
+      this.learnPattern({ prefix, data, chunk, fields });
     const { deployment } = this.identity;
-    this.expected ??= recallPatterns(deployment).map((known) => known.fit(this.encoder.start, parsed.chunk));
+    this.expected ??= recallPatterns(deployment).map((known) => known.fit(this.encoder.start, raw));
   }
 
-  private relayChoice(raw: Fields, fields: Fields): void {
-    const index = indexOf(raw);
+  private relayChoice(given: ChunkChoice, fields: Fields): void {
+    const { index, finish, others: choiceFields } = given;
     const isFirst = !this.choices.has(index);
     const choice = this.openChoice(index);
     if (choice === null) return;
-    const delta = this.readDelta(choice, raw, isFirst);
-    const choiceFields = omit(raw, OWN_CHOICE_FIELDS);
-    const reason = raw["finish_reason"];
-    if (typeof reason === "string") {
-      this.holdFinish(choice, reason);
+    const delta = this.readDelta(choice, given.delta, isFirst);
+    if (finish !== null) {
+      this.holdFinish(choice, finish);
       addFields(choice.finishFields, choiceFields);
       addFields(this.finishFields, fields);
     }
@@ -185,7 +178,7 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
       const entry = { index, delta, ...choiceFields, finish_reason: null };
       this.out.push(this.encoder.encodeEvent({ ...this.carried, ...fields }, [entry]));
       this.carried = null;
-    } else if (typeof reason !== "string") {
+    } else if (finish === null) {
       const { obfuscation: _, ...carried } = fields;
       this.carry(carried);
       addFields(choice.finishFields, choiceFields);
@@ -212,9 +205,8 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
     return choice;
   }
 
-  private readDelta({ tools }: Choice, raw: Fields, isFirst: boolean): Fields | null {
+  private readDelta({ tools }: Choice, given: ChunkDelta, isFirst: boolean): Fields | null {
     const begunBefore = tools.begun;
-    const given = asFields(raw["delta"]) ?? asFields(raw["message"]) ?? {};
     const { delta, hasContent, bytes } = relayDelta(tools, given, isFirst);
     // The vendor's index may belong to another call now, so the templates no longer hold.
     if (tools.begun !== begunBefore) this.templates.length = 0;
@@ -234,12 +226,11 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
   }
 
   /** Makes a pattern from an event for which something was sent, if possible. */
-  private learnPattern(parsed: ParsedChunk): void {
-    const choice = asFields(asList(parsed.chunk["choices"])[0]) ?? {};
-    const tools = this.choices.get(indexOf(choice))?.tools;
-    const pattern = tools === undefined ? null : createPattern(parsed, tools);
+  private learnPattern(event: ReadEvent): void {
+    const tools = this.choices.get(event.chunk.choices[0]?.index ?? 0)?.tools;
+    const pattern = tools === undefined ? null : createPattern(event, tools);
     if (pattern === null) return;
-    this.addTemplate(pattern.fit(this.encoder.start, parsed.chunk));
+    this.addTemplate(pattern.fit(this.encoder.start, event.chunk.raw));
     keepPattern(this.identity.deployment, pattern);
   }
 
@@ -247,11 +238,6 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
     this.templates.unshift(template);
     if (this.templates.length > MAX_TEMPLATES) this.templates.pop();
   }
-}
-
-/** A vendor that leaves the index out has one choice. */
-function indexOf(choice: Fields): number {
-  return typeof choice["index"] === "number" ? choice["index"] : 0;
 }
 
 /** The choice's finish reason as the client sees it. */
