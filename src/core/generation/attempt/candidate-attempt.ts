@@ -75,7 +75,6 @@ export class CandidateAttempt implements AttemptContext {
 /** The identity of an answer. It outlives the request's body, so it must not refer to that. */
 class AttemptIdentity implements RelayIdentity {
   readonly id: string;
-  readonly deployment: object;
   readonly model: string;
   readonly created: number;
   readonly originalIds: RelayIdentity["originalIds"];
@@ -89,7 +88,6 @@ class AttemptIdentity implements RelayIdentity {
     private readonly turns: RequestTurns,
   ) {
     this.id = id;
-    this.deployment = candidate.endpoint;
     this.deps = deps;
     this.model = candidate.model.id;
     this.created = Math.floor(record.createdAt / 1000);

@@ -1,6 +1,7 @@
 import { EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
 import type { VendorError } from "../../conversation/errors/vendor-error.ts";
-import { type Fields, tryParseFields } from "../../json/fields.ts";
+import { asFields, type Fields } from "../../json/fields.ts";
+import { parseJson } from "../../json/parse-json.ts";
 import { decodeUtf8 } from "../../json/scan.ts";
 import type { SplitEvent } from "../../sse/split-events.ts";
 import type { AnswerEvent } from "../model/answer.ts";
@@ -77,5 +78,9 @@ export class EventReader extends EventStream implements AnswerReader {
 
 /** Parses the data of an event, bytes as Latin-1; null where it is not a JSON object. */
 export function parseEvent(data: string): Fields | null {
-  return tryParseFields(decodeUtf8(data));
+  try {
+    return asFields(parseJson(decodeUtf8(data)));
+  } catch {
+    return null;
+  }
 }

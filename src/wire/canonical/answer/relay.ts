@@ -8,8 +8,6 @@ import type { AnswerFilter } from "./filter-answer.ts";
 
 /** The properties of a generation that a relay needs. */
 export interface RelayIdentity extends AnswerIdentity {
-  /** What answers, the same object for all its answers: by it a relay keeps what they have in common. Absent: nothing is kept. */
-  readonly deployment?: object;
   /** The client's tool-call ids by the mapped ids; null where none was mapped. */
   readonly originalIds: ReadonlyMap<string, string> | null;
   /** Returns a new id for a tool call that came without one. */

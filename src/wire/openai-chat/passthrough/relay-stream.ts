@@ -8,6 +8,7 @@ import { correctOpenaiTier } from "../../canonical/model/service-tiers.ts";
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/errors/broken-answers.ts";
 import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import type { ServedModes, TokenUsage } from "../../conversation/usage.ts";
+import type { ChunkTemplate } from "../../fast/chunk-template.ts";
 import { type Fields, isEmpty, omit, setField } from "../../json/fields.ts";
 import type { SplitEvent } from "../../sse/split-events.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
@@ -16,9 +17,7 @@ import { type ChunkChoice, type ChunkDelta, readChunk } from "../read-chunk.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
 import { ToolCallTracker } from "../tool-call-tracker.ts";
 import { encodeUsage } from "../usage.ts";
-import type { ChunkTemplate } from "./chunk-template.ts";
-import { createPattern, type ReadEvent } from "./create-pattern.ts";
-import { keepPattern, recallPatterns } from "./known-patterns.ts";
+import { createTemplate, type ReadEvent } from "./create-template.ts";
 import { relayDelta } from "./relay-delta.ts";
 
 interface Choice {
@@ -40,8 +39,6 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
   usage: TokenUsage | null = null;
   private modes: ServedModes | undefined;
   private readonly templates: ChunkTemplate[] = [];
-  /** Templates by earlier streams of the deployment, for events of a kind that this stream has not had. Null before its first event. */
-  private expected: ChunkTemplate[] | null = null;
   private readonly choices = new Map<number, Choice>();
   /** Fields of events for which nothing was sent. They are sent with the next event. Null for none. */
   private carried: Record<string, unknown> | null = null;
@@ -65,21 +62,6 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
     for (const template of this.templates) {
       const copied = template.copyEvent(piece, from, out);
       if (copied === null) continue;
-      this.producedBytes += copied.textBytes;
-      return copied.next;
-    }
-    return this.copyExpected(piece, from, out);
-  }
-
-  /** Copies an event that is the first of its kind in this stream and like those of earlier streams. */
-  private copyExpected(piece: Uint8Array, from: number, out: ByteOutput): number {
-    for (const template of this.expected ?? []) {
-      if (!this.choices.has(template.place.choice)) continue;
-      const copied = template.copyEvent(piece, from, out);
-      if (copied === null) continue;
-      this.expected = this.expected?.filter((other) => other !== template) ?? null;
-      this.addTemplate(template);
-      this.sawToken = true;
       this.producedBytes += copied.textBytes;
       return copied.next;
     }
@@ -158,9 +140,7 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
     }
     const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
     if (chunk.choices.length === 1 && this.out.length > sentBefore)
-      this.learnPattern({ prefix, data, chunk, fields });
-    const { deployment } = this.identity;
-    this.expected ??= recallPatterns(deployment).map((known) => known.fit(this.encoder.start, raw));
+      this.learnTemplate({ prefix, data, chunk, fields });
   }
 
   private relayChoice(given: ChunkChoice, fields: Fields): void {
@@ -225,16 +205,11 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
     for (const choice of this.choices.values()) choice.finish ??= reason;
   }
 
-  /** Makes a pattern from an event for which something was sent, if possible. */
-  private learnPattern(event: ReadEvent): void {
+  /** Makes a template from an event for which something was sent, if possible. */
+  private learnTemplate(event: ReadEvent): void {
     const tools = this.choices.get(event.chunk.choices[0]?.index ?? 0)?.tools;
-    const pattern = tools === undefined ? null : createPattern(event, tools);
-    if (pattern === null) return;
-    this.addTemplate(pattern.fit(this.encoder.start, event.chunk.raw));
-    keepPattern(this.identity.deployment, pattern);
-  }
-
-  private addTemplate(template: ChunkTemplate): void {
+    const template = tools === undefined ? null : createTemplate(event, tools, this.encoder);
+    if (template === null) return;
     this.templates.unshift(template);
     if (this.templates.length > MAX_TEMPLATES) this.templates.pop();
   }

@@ -1,10 +1,9 @@
+import { ChunkTemplate, PADDING_PLACEHOLDER, type TextField } from "../../fast/chunk-template.ts";
 import { asFields, type Fields, isEmpty } from "../../json/fields.ts";
 import type { Chunk, ChunkDelta } from "../read-chunk.ts";
-import { encodeRest, TEXT_PLACEHOLDER } from "../stream-events.ts";
+import { type ChunkEncoder, TEXT_PLACEHOLDER } from "../stream-events.ts";
 import type { ToolCallTracker } from "../tool-call-tracker.ts";
 import { isPlainPiece } from "../tool-calls.ts";
-import { ChunkPattern, PADDING_PLACEHOLDER } from "./chunk-pattern.ts";
-import type { TextField } from "./chunk-template.ts";
 import { encodeText } from "./relay-delta.ts";
 
 /** An event of the vendor that was read. */
@@ -19,11 +18,15 @@ export interface ReadEvent {
 }
 
 /**
- * Makes a pattern from an event whose one choice contains text and nothing else. `tools` are that choice's calls. Returns null for
+ * Makes a template from an event whose one choice contains text and nothing else. `tools` are that choice's calls. Returns null for
  * any other event.
  */
-export function createPattern(event: ReadEvent, tools: ToolCallTracker): ChunkPattern | null {
-  const { prefix, data, chunk, fields } = event;
+export function createTemplate(
+  event: ReadEvent,
+  tools: ToolCallTracker,
+  encoder: ChunkEncoder,
+): ChunkTemplate | null {
+  const { prefix, chunk, fields } = event;
   const [choice] = chunk.choices;
   if (prefix === "" || choice === undefined || choice.finish !== null || chunk.usage !== null) return null;
   const { index, delta, others: choiceFields } = choice;
@@ -35,8 +38,7 @@ export function createPattern(event: ReadEvent, tools: ToolCallTracker): ChunkPa
   const padding = typeof obfuscation === "string" ? PADDING_PLACEHOLDER : obfuscation;
   const choices = [{ index, delta: encoded, ...choiceFields, finish_reason: null }];
   const last = padding === undefined ? {} : { obfuscation: padding };
-  const source = { prefix, data, chunk: chunk.raw };
-  return ChunkPattern.create(source, { field, choice: index }, encodeRest(others, choices, last));
+  return ChunkTemplate.create(event, field, encoder.encodeEvent(others, choices, last));
 }
 
 /** Returns the one field of a delta that contains text; null where there is none, more than one, or anything else. */
