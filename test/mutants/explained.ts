@@ -109,7 +109,7 @@ export const EXPLAINED: readonly Explained[] = [
     why: "Parts that just fit are the same after they were limited.",
   })),
   {
-    file: "src/wire/anthropic-messages/passthrough/relay-stream.ts",
+    file: "src/wire/fast/block-delta.ts",
     kind: "shifted bound",
     line: "const isUsual = mark >= start && mark < value",
     why: "The mark of a delta is never the first character of an event, nor where the mark of a value is.",

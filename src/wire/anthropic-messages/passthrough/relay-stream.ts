@@ -7,23 +7,13 @@ import { correctAnthropicTier } from "../../canonical/model/service-tiers.ts";
 import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
 import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
+import { beginsDelta, type DeltaSize, findDelta, measureDelta } from "../../fast/block-delta.ts";
 import { asFields, asObjects, assignFields, asText, type Fields, setField } from "../../json/fields.ts";
-import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
 import type { SplitEvent } from "../../sse/split-events.ts";
 import { correctStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
 import { encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
 import { isCall, isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
-
-/** How an event with a delta begins. */
-const DELTA_LINES = "event: content_block_delta\ndata: ";
-/** How the vendor's `content_block_delta` events begin, which are most of a stream. */
-const DELTA_HEAD = '{"type":"content_block_delta"';
-const DELTA_MARK = '"delta":{';
-const VALUE_MARK = '":"';
-const DELTA_TAIL = '"}}';
-/** A signature is not visible to readers. */
-const SIGNATURE_HEAD = '"delta":{"type":"signature_delta"';
 
 /**
  * Relays a stream between an upstream and a client that both speak this format. The bytes of deltas are passed on unchanged. Only
@@ -52,16 +42,11 @@ export class MessagesRelay extends ForwardedStream implements AnswerRelay {
 
   /** Copies an event with a delta. */
   copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
-    // Its data follow the lines with its name and the field, so the blank line can not be earlier.
-    const end = findEventEnd(piece, from + DELTA_LINES.length - 1);
-    if (end < 0) return from;
-    const text = eventText(piece, from, end);
-    const dataEnd = text.length - "\n\n".length;
-    const isDelta = text.startsWith(DELTA_LINES) && dataEnd > DELTA_LINES.length;
-    if (!isDelta || text.indexOf("\n", DELTA_LINES.length) !== dataEnd) return from;
-    this.countDelta(text, DELTA_LINES.length, dataEnd);
-    out.appendLatin1(text);
-    return end;
+    const delta = findDelta(piece, from);
+    if (delta === null) return from;
+    this.countDelta(delta.text, delta.start, delta.end);
+    out.appendLatin1(delta.text);
+    return delta.next;
   }
 
   get isFinished(): boolean {
@@ -125,29 +110,8 @@ export class MessagesRelay extends ForwardedStream implements AnswerRelay {
   }
 
   private countDelta(text: string, start: number, end: number): void {
-    const mark = text.indexOf(DELTA_MARK, start);
-    // A text that ends with `":` and its closing quote look like the mark of a value.
-    const value = text.lastIndexOf(VALUE_MARK, end - DELTA_TAIL.length - VALUE_MARK.length);
-    // A delta that is printed like Anthropic's ends with its text, in which quotes are escaped.
-    const isUsual = mark >= start && mark < value && text.endsWith(DELTA_TAIL, end);
-    if (isUsual) {
-      const size = end - value - VALUE_MARK.length - DELTA_TAIL.length;
-      this.count(size, text.startsWith(SIGNATURE_HEAD, mark));
-    } else this.countParsed(parseEvent(text.slice(start, end)));
-  }
-
-  /** Counts a delta with white space between its tokens, or with fields in another order. */
-  private countParsed(event: Fields | null): void {
-    const { type, ...values } = asFields(event?.["delta"]) ?? {};
-    let size = 0;
-    for (const value of Object.values(values)) {
-      if (typeof value === "string") size += Buffer.byteLength(value);
-      else if (asFields(value) !== null) size += JSON.stringify(value).length;
-    }
-    this.count(size, type === "signature_delta");
-  }
-
-  private count(size: number, isSignature: boolean): void {
+    const { size, isSignature } =
+      measureDelta(text, start, end) ?? measureParsed(parseEvent(text.slice(start, end)));
     this.producedBytes += size;
     if (size > 0 && !isSignature) this.sawToken = true;
   }
@@ -159,7 +123,7 @@ export class MessagesRelay extends ForwardedStream implements AnswerRelay {
   }
 
   protected readEvent({ text, start, end, name }: SplitEvent): void {
-    const isDelta = name === "content_block_delta" || (name === "" && text.startsWith(DELTA_HEAD, start));
+    const isDelta = name === "content_block_delta" || (name === "" && beginsDelta(text, start));
     if (isDelta) this.passDelta(text, start, end);
     else this.readOther(text.slice(start, end), name);
   }
@@ -257,4 +221,15 @@ export class MessagesRelay extends ForwardedStream implements AnswerRelay {
     assignFields(this.deltaSiblings, siblings);
     this.counters = foldUsage(this.counters, asFields(usage) ?? {});
   }
+}
+
+/** Measures a delta with white space between its tokens, or with fields in another order. */
+function measureParsed(event: Fields | null): DeltaSize {
+  const { type, ...values } = asFields(event?.["delta"]) ?? {};
+  let size = 0;
+  for (const value of Object.values(values)) {
+    if (typeof value === "string") size += Buffer.byteLength(value);
+    else if (asFields(value) !== null) size += JSON.stringify(value).length;
+  }
+  return { size, isSignature: type === "signature_delta" };
 }
