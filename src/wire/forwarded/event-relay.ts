@@ -10,16 +10,8 @@ import {
   type VendorError,
 } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import { asFields, tryParseFields } from "../json/fields.ts";
-import {
-  allFields,
-  decodeUtf8,
-  encodeLatin1,
-  memberOf,
-  parseMember,
-  scanJson,
-  tryStringOf,
-} from "../json/scan.ts";
+import { asFields, tryParseLatin1 } from "../json/fields.ts";
+import { allFields, encodeLatin1, memberOf, parseMember, scanJson, tryStringOf } from "../json/scan.ts";
 import { applySplices, setMember } from "../json/splice.ts";
 import { EventSplitter, type SplitEvent } from "../sse/split-events.ts";
 import { encodeCost } from "./json-answer.ts";
@@ -161,7 +153,7 @@ export class EventRelay implements AnswerRelay {
       const type = tryStringOf(data, memberOf(root, "type")) ?? name;
       if (type === this.rules.last) this.usages.push(parseMember(data, root, "usage"));
       if (type !== "error" && memberOf(root, "error") === undefined) return type;
-      const event = tryParseFields(decodeUtf8(data)) ?? {};
+      const event = tryParseLatin1(data) ?? {};
       this.error = findEventError(event, "error") ?? readVendorError(200, event);
     } catch {
       this.error = brokenAnswer("the upstream sent an event that is not JSON");

@@ -1,4 +1,5 @@
 import { parseJson } from "./parse-json.ts";
+import { decodeUtf8 } from "./scan.ts";
 
 /** Fields of a JSON object whose names are not all known. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -41,6 +42,11 @@ export function tryParseFields(json: string): Fields | null {
   } catch {
     return null;
   }
+}
+
+/** Parses a JSON object, bytes as Latin-1; null as `tryParseFields`. */
+export function tryParseLatin1(json: string): Fields | null {
+  return tryParseFields(decodeUtf8(json));
 }
 
 /** Fields of an object that nothing else refers to, such as one that was just parsed. */

@@ -42,8 +42,9 @@ const OWN_DELTA_FIELDS: ReadonlySet<string> = new Set([...OWN_MESSAGE_FIELDS, "r
 
 /** Reads a chunk that is no error. `before`: the mode that earlier chunks have named. */
 export function readChunk(raw: Fields, before: ServedModes | undefined): Chunk {
+  const choices = asObjects(raw["choices"]).map(readChoice);
   const modes = followModes(before, raw);
-  return { raw, choices: asObjects(raw["choices"]).map(readChoice), usage: findUsage(raw, modes), modes };
+  return { raw, choices, usage: findUsage(raw, modes), modes };
 }
 
 function readChoice(raw: Fields): ChunkChoice {
@@ -61,6 +62,7 @@ const NO_DELTA: Fields = {};
 function readDelta(raw: Fields): ChunkDelta {
   const { refusal } = raw;
   const { content, reasoning, details } = readDeltaText(raw);
+  const calls = listCalls(raw);
   const others = omit(raw, OWN_DELTA_FIELDS);
   for (const name in others) if (others[name] === null) delete others[name];
   return {
@@ -68,7 +70,7 @@ function readDelta(raw: Fields): ChunkDelta {
     content,
     reasoning,
     details,
-    calls: listCalls(raw),
+    calls,
     refusal: typeof refusal === "string" ? refusal : "",
     others,
   };

@@ -1,5 +1,4 @@
 import type { ByteOutput } from "../../../base/text/byte-output.ts";
-import { parseEvent } from "../../canonical/answer/event-reader.ts";
 import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
@@ -8,7 +7,15 @@ import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/errors/brok
 import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
 import { beginsDelta, type DeltaSize, findDelta, measureDelta } from "../../fast/block-delta.ts";
-import { asFields, asObjects, assignFields, asText, type Fields, setField } from "../../json/fields.ts";
+import {
+  asFields,
+  asObjects,
+  assignFields,
+  asText,
+  type Fields,
+  setField,
+  tryParseLatin1,
+} from "../../json/fields.ts";
 import type { SplitEvent } from "../../sse/split-events.ts";
 import { correctStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
@@ -111,7 +118,7 @@ export class MessagesRelay extends ForwardedStream implements AnswerRelay {
 
   private countDelta(text: string, start: number, end: number): void {
     const { size, isSignature } =
-      measureDelta(text, start, end) ?? measureParsed(parseEvent(text.slice(start, end)));
+      measureDelta(text, start, end) ?? measureParsed(tryParseLatin1(text.slice(start, end)));
     this.producedBytes += size;
     if (size > 0 && !isSignature) this.sawToken = true;
   }
@@ -133,7 +140,7 @@ export class MessagesRelay extends ForwardedStream implements AnswerRelay {
       this.isDone = true;
       return;
     }
-    const event = parseEvent(data);
+    const event = tryParseLatin1(data);
     this.error = event === null ? EVENT_NOT_JSON : findEventError(event, name);
     if (event !== null && this.error === null) this.readTyped(asText(event["type"]) ?? name, event, data);
   }

@@ -1,8 +1,6 @@
 import { EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
 import type { VendorError } from "../../conversation/errors/vendor-error.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
-import { parseJson } from "../../json/parse-json.ts";
-import { decodeUtf8 } from "../../json/scan.ts";
+import { type Fields, tryParseLatin1 } from "../../json/fields.ts";
 import type { SplitEvent } from "../../sse/split-events.ts";
 import type { AnswerEvent } from "../model/answer.ts";
 import type { AnswerReader } from "../model/format.ts";
@@ -64,7 +62,7 @@ export class EventReader extends EventStream implements AnswerReader {
       return;
     }
     const data = text.slice(start, end);
-    const event = this.handler.parse?.(data) ?? parseEvent(data);
+    const event = this.handler.parse?.(data) ?? tryParseLatin1(data);
     if (event !== null) this.handler.readEvent(event, name);
     else if (!this.hasEnded || !this.handler.isWhole?.()) this.emitter.fail(EVENT_NOT_JSON);
   }
@@ -73,14 +71,5 @@ export class EventReader extends EventStream implements AnswerReader {
     if (this.handler.readDone === undefined) return;
     this.emitter.isDone = true;
     this.handler.readDone();
-  }
-}
-
-/** Parses the data of an event, bytes as Latin-1; null where it is not a JSON object. */
-export function parseEvent(data: string): Fields | null {
-  try {
-    return asFields(parseJson(decodeUtf8(data)));
-  } catch {
-    return null;
   }
 }

@@ -1,6 +1,5 @@
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import type { ByteOutput } from "../../../base/text/byte-output.ts";
-import { parseEvent } from "../../canonical/answer/event-reader.ts";
 import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
@@ -9,7 +8,7 @@ import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversati
 import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import type { ServedModes, TokenUsage } from "../../conversation/usage.ts";
 import type { ChunkTemplate } from "../../fast/chunk-template.ts";
-import { type Fields, isEmpty, omit, setField } from "../../json/fields.ts";
+import { type Fields, isEmpty, omit, setField, tryParseLatin1 } from "../../json/fields.ts";
 import type { SplitEvent } from "../../sse/split-events.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../own-fields.ts";
@@ -124,7 +123,7 @@ export class ChatRelay extends ForwardedStream implements AnswerRelay {
       return;
     }
     const data = text.slice(start, end);
-    const raw = parseEvent(data);
+    const raw = tryParseLatin1(data);
     this.error = raw === null ? EVENT_NOT_JSON : findEventError(raw, name);
     if (raw === null || this.error !== null) return;
     const chunk = readChunk(raw, this.modes);

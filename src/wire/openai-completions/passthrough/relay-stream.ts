@@ -1,12 +1,11 @@
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
-import { parseEvent } from "../../canonical/answer/event-reader.ts";
 import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/errors/broken-answers.ts";
 import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
-import { asObjects, assignFields, asText, type Fields, omit } from "../../json/fields.ts";
+import { asObjects, assignFields, asText, type Fields, omit, tryParseLatin1 } from "../../json/fields.ts";
 import { isFailedFinish } from "../../openai-chat/finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../../openai-chat/own-fields.ts";
 import { encodeStreamError } from "../../openai-chat/stream-events.ts";
@@ -82,7 +81,7 @@ export class CompletionRelay extends ForwardedStream implements AnswerRelay {
       if (this.usage !== null) this.finishAll("stop");
       return;
     }
-    const chunk = parseEvent(text.slice(start, end));
+    const chunk = tryParseLatin1(text.slice(start, end));
     this.error = chunk === null ? EVENT_NOT_JSON : findEventError(chunk, name);
     if (chunk === null || this.error !== null) return;
     this.usage = findUsage(chunk) ?? this.usage;
