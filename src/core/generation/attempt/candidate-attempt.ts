@@ -1,8 +1,9 @@
 import type { AnswerFilter } from "../../../wire/canonical/answer/filter-answer.ts";
 import type { RelayIdentity } from "../../../wire/canonical/answer/relay.ts";
+import { windowOf } from "../../catalog/records/endpoint-limits.ts";
 import { healthTargetOf } from "../../routing/health/health-target.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
-import { listedWindow, windowOf } from "../../routing/plan/window.ts";
+import { listedWindow } from "../../routing/plan/window.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { Cancellation } from "../call/cancellation.ts";
 import type { AttachedExtensions } from "../call/extension.ts";
