@@ -46,7 +46,11 @@ export function tryParseFields(json: string): Fields | null {
 
 /** Parses a JSON object, bytes as Latin-1; null as `tryParseFields`. */
 export function tryParseLatin1(json: string): Fields | null {
-  return tryParseFields(decodeUtf8(json));
+  try {
+    return asFields(parseJson(decodeUtf8(json)));
+  } catch {
+    return null;
+  }
 }
 
 /** Fields of an object that nothing else refers to, such as one that was just parsed. */
