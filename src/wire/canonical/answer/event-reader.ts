@@ -69,7 +69,7 @@ export class EventReader extends EventStream implements AnswerReader {
 
   private readDone(): void {
     if (this.handler.readDone === undefined) return;
-    this.emitter.isDone = true;
+    this.emitter.end();
     this.handler.readDone();
   }
 }

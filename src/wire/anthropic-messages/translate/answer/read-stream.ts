@@ -80,7 +80,7 @@ class MessageHandler implements EventHandler {
         this.readMessageDelta(event);
         break;
       case "message_stop":
-        this.emitter.isDone = true;
+        this.emitter.end();
         this.finish();
     }
   }
