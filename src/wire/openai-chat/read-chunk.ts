@@ -29,6 +29,8 @@ export interface ChunkChoice {
 /** What a chunk adds to a choice. */
 export interface ChunkDelta extends DeltaText {
   readonly raw: Fields;
+  /** The vendor calls it a message. */
+  readonly isMessage: boolean;
   /** As the vendor sent them. */
   readonly calls: readonly unknown[];
   /** "" for none. */
@@ -49,9 +51,10 @@ export function readChunk(raw: Fields, before: ServedModes | undefined): Chunk {
 
 function readChoice(raw: Fields): ChunkChoice {
   const { index, finish_reason: reason } = raw;
+  const delta = asFields(raw["delta"]);
   return {
     index: typeof index === "number" ? index : 0,
-    delta: readDelta(asFields(raw["delta"]) ?? asFields(raw["message"]) ?? NO_DELTA),
+    delta: readDelta(delta ?? asFields(raw["message"]) ?? NO_DELTA, delta === null),
     finish: typeof reason === "string" ? reason : null,
     others: omit(raw, OWN_CHOICE_FIELDS),
   };
@@ -59,7 +62,7 @@ function readChoice(raw: Fields): ChunkChoice {
 
 const NO_DELTA: Fields = {};
 
-function readDelta(raw: Fields): ChunkDelta {
+function readDelta(raw: Fields, isMessage: boolean): ChunkDelta {
   const { refusal } = raw;
   const { content, reasoning, details } = readDeltaText(raw);
   const calls = listCalls(raw);
@@ -67,6 +70,7 @@ function readDelta(raw: Fields): ChunkDelta {
   for (const name in others) if (others[name] === null) delete others[name];
   return {
     raw,
+    isMessage,
     content,
     reasoning,
     details,

@@ -42,8 +42,9 @@ export function createTemplate(
 }
 
 /** Returns the one field of a delta that contains text; null where there is none, more than one, or anything else. */
-function findOnlyText({ raw, calls, others }: ChunkDelta): TextField | null {
-  if (!isEmpty(others) || raw["refusal"] || raw["reasoning_details"] || raw["function_call"]) return null;
+function findOnlyText({ raw, isMessage, calls, others }: ChunkDelta): TextField | null {
+  if (isMessage || !isEmpty(others) || raw["refusal"] || raw["reasoning_details"] || raw["function_call"])
+    return null;
   const found = TEXT_FIELDS.filter((field) => (raw[field] ?? "") !== "");
   if (calls.length > 0) return found.length === 0 ? "arguments" : null;
   const [only] = found;
