@@ -137,20 +137,25 @@ export class TranslatedRelay implements AnswerRelay {
     return out.join("");
   }
 
-  /** Returns the corrected events, up to an error and as long as the answer is not too large. */
+  /** Returns the corrected events, up to an error or the one with which the answer becomes too large. */
   private correct(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
+    const { counter } = this;
     const corrected: AnswerEvent[] = [];
     for (const event of events) {
       if (event.kind === "error") {
         this.error = event.error;
         break;
       }
-      for (const normal of this.normaliser.step(event)) corrected.push(normal);
+      if (event.kind === "usage") this.latestUsage = event.usage;
+      for (const normal of this.normaliser.step(event)) {
+        if ("at" in normal) counter.add(normal);
+        corrected.push(normal);
+      }
+      if (counter.bytes + counter.hiddenBytes <= this.maxBufferedBytes) continue;
+      this.error = answerTooLarge(this.maxBufferedBytes);
+      break;
     }
-    const fitting = this.counter.addWithin(corrected, this.maxBufferedBytes);
-    if (this.counter.isAbove(this.maxBufferedBytes)) this.error = answerTooLarge(this.maxBufferedBytes);
-    for (const event of fitting) if (event.kind === "usage") this.latestUsage = event.usage;
-    return fitting;
+    return corrected;
   }
 
   private applyFilter(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
@@ -291,22 +296,6 @@ class ContentCounter {
       this.hiddenBytes += "value" in event.delta ? event.delta.value.length : 0;
       this.sawToken ||= size > 0;
     }
-  }
-
-  /** Adds events up to the first one with which all are larger than `maxBytes`, and returns them. */
-  addWithin(events: readonly AnswerEvent[], maxBytes: number): readonly AnswerEvent[] {
-    let count = 0;
-    for (const event of events) {
-      count++;
-      this.add(event);
-      if (this.isAbove(maxBytes)) return events.slice(0, count);
-    }
-    return events;
-  }
-
-  /** Whether the answer is larger than `maxBytes`. */
-  isAbove(maxBytes: number): boolean {
-    return this.bytes + this.hiddenBytes > maxBytes;
   }
 
   /** Adds a part, whole or as it starts, without its hidden bytes. */
