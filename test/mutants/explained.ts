@@ -109,7 +109,7 @@ export const EXPLAINED: readonly Explained[] = [
     why: "Parts that just fit are the same after they were limited.",
   })),
   {
-    file: "src/wire/anthropic-messages/passthrough/relay-stream.ts",
+    file: "src/wire/fast/block-delta.ts",
     kind: "shifted bound",
     line: "const isUsual = mark >= start && mark < value",
     why: "The mark of a delta is never the first character of an event, nor where the mark of a value is.",
@@ -129,13 +129,13 @@ export const EXPLAINED: readonly Explained[] = [
     why: "A CR that is the first byte and the only bare one ends no event, so that either part may keep what follows it.",
   },
   {
-    file: "src/wire/openai-chat/passthrough/chunk-pattern.ts",
+    file: "src/wire/fast/chunk-template.ts",
     kind: "shifted bound",
     line: "padding.start < text.end",
     why: "Between the text and the padding is at least the name of the padding.",
   },
   {
-    file: "src/wire/openai-chat/passthrough/chunk-template.ts",
+    file: "src/wire/fast/chunk-template.ts",
     kind: "changed constant",
     line: "byte > 0x7e) break;",
     before: "0x7e",

@@ -20,16 +20,15 @@ export function rewriteJson(body: Uint8Array): Buffer {
 /** Creates a rewriter that parses and prints the JSON of each event. Pieces may be cut anywhere. */
 export function createEventRewriter(): StreamRewriter {
   const splitter = new EventSplitter(MAX_EVENT_BYTES);
-  let out = "";
-  const takeEvent = (text: string, start: number, end: number): void => {
-    const data = text.slice(start, end);
-    out += data === DONE ? `data: ${DONE}\n\n` : `data: ${JSON.stringify(JSON.parse(data))}\n\n`;
-  };
   return {
     step(piece) {
-      out = "";
+      let out = "";
       // Bytes as Latin-1 on both sides, as this gateway reads events: characters beyond ASCII pass as they are.
-      splitter.push(Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString("latin1"), takeEvent);
+      const latin1 = Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString("latin1");
+      for (const { text, start, end } of splitter.push(latin1)) {
+        const data = text.slice(start, end);
+        out += data === DONE ? `data: ${DONE}\n\n` : `data: ${JSON.stringify(JSON.parse(data))}\n\n`;
+      }
       return Buffer.from(out, "latin1");
     },
   };

@@ -57,13 +57,13 @@ function readAdvisor(raw: Fields): AdvisorUsage {
 }
 
 function readCounters(raw: Fields): TokenUsage {
-  const cached = readCount(raw["cache_read_input_tokens"]) ?? 0;
   const creation = asFields(raw["cache_creation"]) ?? {};
+  const details = asFields(raw["output_tokens_details"]) ?? {};
+  const serverTools = asFields(raw["server_tool_use"]) ?? {};
+  const cached = readCount(raw["cache_read_input_tokens"]) ?? 0;
   const written1h = readCount(creation["ephemeral_1h_input_tokens"]) ?? 0;
   const written5m = readCount(creation["ephemeral_5m_input_tokens"]) ?? 0;
   const written = readCount(raw["cache_creation_input_tokens"]) ?? written1h + written5m;
-  const details = asFields(raw["output_tokens_details"]) ?? {};
-  const serverTools = asFields(raw["server_tool_use"]) ?? {};
   return fitParts({
     promptTokens: (readCount(raw["input_tokens"]) ?? 0) + cached + written,
     completionTokens: readCount(raw["output_tokens"]) ?? 0,

@@ -1,12 +1,11 @@
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { AnswerEmitter, PartEmitter } from "../canonical/answer/answer-emitter.ts";
-import { parseEvent } from "../canonical/answer/event-reader.ts";
 import type { AnswerEvent, PartDelta } from "../canonical/model/answer.ts";
 import type { AnswerReader } from "../canonical/model/format.ts";
 import { type Part, plainReasoning, REASONING_ORIGINS } from "../canonical/model/parts.ts";
 import { EVENT_NOT_JSON, failedFinish } from "../conversation/errors/broken-answers.ts";
 import { brokenAnswer } from "../conversation/errors/vendor-error.ts";
-import { asFields, asText, type Fields } from "../json/fields.ts";
+import { asFields, asText, type Fields, tryParseLatin1 } from "../json/fields.ts";
 import { decodeCitation, readTier, redactedReasoning } from "./decode-response.ts";
 import { type Frame, FrameSplitter } from "./event-frames.ts";
 import { isFailedFinish, readFinish } from "./finish-reason.ts";
@@ -59,7 +58,7 @@ class StreamReader implements AnswerReader {
   }
 
   private readFrame({ headers, payload }: Frame): void {
-    const body = parseEvent(payload);
+    const body = tryParseLatin1(payload);
     const type = headers.get(":message-type");
     if (type === "exception") {
       this.emitter.fail(readException(headers.get(":exception-type") ?? "", body));

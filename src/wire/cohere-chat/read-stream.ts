@@ -157,7 +157,7 @@ class ChatHandler implements EventHandler {
     }
     const usage = readUsage(asFields(delta["usage"]));
     this.closeAll();
-    this.emitter.isDone = true;
+    this.emitter.end();
     this.emitter.emit({ kind: "finish", choice: 0, finish: readFinish(native, this.hasCalls) });
     if (usage !== null) this.emitter.emit({ kind: "usage", usage });
   }

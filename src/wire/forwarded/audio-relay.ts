@@ -2,8 +2,7 @@ import { BOUNDS } from "../../base/numbers/bounds.ts";
 import type { AnswerRelay, RelayEnding } from "../canonical/answer/relay.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import { tryParseFields } from "../json/fields.ts";
-import { decodeUtf8 } from "../json/scan.ts";
+import { tryParseLatin1 } from "../json/fields.ts";
 import { findByteRate } from "./audio-duration.ts";
 
 /** The media type of audio whose vendor names none. */
@@ -81,6 +80,6 @@ export class AudioRelay implements AnswerRelay {
 }
 
 function readError(body: string): VendorError {
-  const fields = tryParseFields(decodeUtf8(body)) ?? {};
+  const fields = tryParseLatin1(body) ?? {};
   return findVendorError(fields) ?? brokenAnswer("the upstream answered with JSON instead of audio");
 }

@@ -10,18 +10,10 @@ import {
   type VendorError,
 } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import { asFields, tryParseFields } from "../json/fields.ts";
-import {
-  allFields,
-  decodeUtf8,
-  encodeLatin1,
-  memberOf,
-  parseMember,
-  scanJson,
-  tryStringOf,
-} from "../json/scan.ts";
+import { asFields, tryParseLatin1 } from "../json/fields.ts";
+import { allFields, encodeLatin1, memberOf, parseMember, scanJson, tryStringOf } from "../json/scan.ts";
 import { applySplices, setMember } from "../json/splice.ts";
-import { EventSplitter } from "../sse/split-events.ts";
+import { EventSplitter, type SplitEvent } from "../sse/split-events.ts";
 import { encodeCost } from "./json-answer.ts";
 
 /** How a stream of events is read. */
@@ -80,11 +72,11 @@ export class EventRelay implements AnswerRelay {
   }
 
   step(piece: string): string {
-    return this.read(() => this.splitter.push(piece, this.onEvent));
+    return this.read(this.splitter.push(piece));
   }
 
   end(): string {
-    return this.read(() => this.splitter.end(this.onEvent));
+    return this.read(this.splitter.end());
   }
 
   classifyEnd(): RelayEnding {
@@ -116,18 +108,15 @@ export class EventRelay implements AnswerRelay {
     return encodeEvent(encodeLatin1(JSON.stringify({ type: "error", error: named })), "error");
   }
 
-  private read(split: () => void): string {
+  private read(events: readonly SplitEvent[]): string {
     this.out = "";
-    try {
-      split();
-    } catch {
+    for (const { text, start, end, name } of events) this.readEvent(text.slice(start, end), name);
+    if (this.splitter.isTooLarge)
       this.error ??= brokenAnswer(`the upstream sent an event of over ${BOUNDS.eventBytes} bytes`);
-    }
     return this.out;
   }
 
-  private readonly onEvent = (text: string, start: number, end: number, name: string): void => {
-    const data = text.slice(start, end);
+  private readEvent(data: string, name: string): void {
     if (this.error !== null || data === "[DONE]") return;
     const type = this.readType(data, name);
     const isLast = type === this.rules.last;
@@ -136,7 +125,7 @@ export class EventRelay implements AnswerRelay {
     this.sawToken = true;
     if (isLast) this.held = { data, name };
     else this.give(data, name);
-  };
+  }
 
   private isMoreExpected(): boolean {
     return this.usages.length < (this.rules.expected ?? 1);
@@ -164,7 +153,7 @@ export class EventRelay implements AnswerRelay {
       const type = tryStringOf(data, memberOf(root, "type")) ?? name;
       if (type === this.rules.last) this.usages.push(parseMember(data, root, "usage"));
       if (type !== "error" && memberOf(root, "error") === undefined) return type;
-      const event = tryParseFields(decodeUtf8(data)) ?? {};
+      const event = tryParseLatin1(data) ?? {};
       this.error = findEventError(event, "error") ?? readVendorError(200, event);
     } catch {
       this.error = brokenAnswer("the upstream sent an event that is not JSON");

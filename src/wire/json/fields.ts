@@ -1,4 +1,5 @@
 import { parseJson } from "./parse-json.ts";
+import { decodeUtf8 } from "./scan.ts";
 
 /** Fields of a JSON object whose names are not all known. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -38,6 +39,15 @@ export function isEmpty(fields: Fields): boolean {
 export function tryParseFields(json: string): Fields | null {
   try {
     return asFields(parseJson(json));
+  } catch {
+    return null;
+  }
+}
+
+/** Parses a JSON object, bytes as Latin-1; null as `tryParseFields`. */
+export function tryParseLatin1(json: string): Fields | null {
+  try {
+    return asFields(parseJson(decodeUtf8(json)));
   } catch {
     return null;
   }

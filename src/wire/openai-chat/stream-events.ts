@@ -53,7 +53,7 @@ export class ChunkEncoder {
 }
 
 /** Encodes what follows the start of an event. Arguments as for `encodeEvent`. */
-export function encodeRest(fields: Fields, choices: unknown, last: Fields = {}): string {
+function encodeRest(fields: Fields, choices: unknown, last: Fields = {}): string {
   return encodeLatin1(`${JSON.stringify({ ...fields, choices, ...last }).slice(1)}\n\n`);
 }
 

@@ -10,7 +10,7 @@ import {
   type TokenUsage,
   withPriceFacts,
 } from "../conversation/usage.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asList, type Fields } from "../json/fields.ts";
 
 /** Returns the mode in which an answer was served, as far as one of its chunks says; `before`: what earlier ones have said. */
 export function followModes(before: ServedModes | undefined, chunk: Fields): ServedModes | undefined {
@@ -23,16 +23,13 @@ export function followModes(before: ServedModes | undefined, chunk: Fields): Ser
  */
 export function findUsage(body: Fields, before?: ServedModes): TokenUsage | null {
   const found =
-    asFields(body["usage"]) ?? asFields(asFields(body["x_groq"])?.["usage"]) ?? usageOfChoice(body);
+    asFields(body["usage"]) ??
+    asFields(asFields(body["x_groq"])?.["usage"]) ??
+    // Moonshot puts it into the first choice.
+    asFields(asFields(asList(body["choices"])[0])?.["usage"]);
   const usage = found === null ? null : readUsage(found);
   if (usage === null || found === null) return null;
   return withPriceFacts(usage, followModes(before, body), readReportedCost(found));
-}
-
-/** Moonshot puts the usage into the first choice. */
-function usageOfChoice(body: Fields): Fields | null {
-  const choices = body["choices"];
-  return Array.isArray(choices) ? asFields(asFields(choices[0])?.["usage"]) : null;
 }
 
 const NO_DETAILS: Fields = {};

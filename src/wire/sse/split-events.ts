@@ -3,17 +3,20 @@
  * inside a character or between CR and LF.
  */
 
-/**
- * Receives an event: its data, with lines joined, is in `text` from `start` to `end`; `name` is its name or "". The data are not
- * cut out, because most events are only compared.
- */
-export type OnEvent = (text: string, start: number, end: number, name: string) => void;
+/** An event of a stream. Its data are not cut out of the text, because most events are only compared. */
+export interface SplitEvent {
+  readonly text: string;
+  /** Where the data begin in the text, with their lines joined. */
+  readonly start: number;
+  readonly end: number;
+  /** "" for an event without a name. */
+  readonly name: string;
+}
 
-/** An event is larger than the limit. */
-export class EventTooLargeError extends Error {}
-
-/** Splits a stream into events, and throws an `EventTooLargeError` for events of more than `maxEventBytes`. */
+/** Splits a stream into events of at most `maxEventBytes`. */
 export class EventSplitter {
+  /** Whether an event is larger than the limit. Nothing that follows can be read. */
+  isTooLarge = false;
   /**
    * The pieces since the last blank line. They are joined only once a blank line arrives, so that a large event costs linear time.
    */
@@ -24,23 +27,21 @@ export class EventSplitter {
 
   constructor(private readonly maxEventBytes: number) {}
 
-  /** Whether the next piece begins with an event: nothing of an earlier one waits for its end. */
-  get isBetweenEvents(): boolean {
-    return this.held.length === 0 && !this.swallowLf;
-  }
-
-  /** Reads the next piece and calls `onEvent` for each event that it completes. */
-  push(piece: string, onEvent: OnEvent): void {
-    if (piece === "") return;
+  /** Reads the next piece and returns the events that it completes. */
+  push(piece: string): readonly SplitEvent[] {
+    if (piece === "" || this.isTooLarge) return NO_EVENTS;
     const text = this.sawCr || piece.includes("\r") ? this.unifyLineEnds(piece) : piece;
-    const completes = text.includes("\n\n") || (text.startsWith("\n") && this.held.at(-1)?.endsWith("\n"));
-    this.hold(completes ? this.splitInto(this.takeHeld() + text, onEvent) : text);
+    if (text.includes("\n\n") || (text.startsWith("\n") && this.held.at(-1)?.endsWith("\n")))
+      return this.split(this.takeHeld() + text);
+    this.hold(text);
+    return NO_EVENTS;
   }
 
   /** Ends the stream. A last event without its blank line counts, because some vendors leave that out. */
-  end(onEvent: OnEvent): void {
+  end(): readonly SplitEvent[] {
     const block = this.takeHeld().replace(/\n+$/, "");
-    if (block !== "") readBlock(block, 0, block.length, onEvent);
+    const event = block === "" ? null : readBlock(block, 0, block.length);
+    return event === null ? NO_EVENTS : [event];
   }
 
   /** Replaces CR and CRLF by LF, from the first CR on. */
@@ -53,23 +54,24 @@ export class EventSplitter {
     return rest.replace(/\r\n?/g, "\n");
   }
 
-  private splitInto(text: string, onEvent: OnEvent): string {
+  /** Returns the events of a text, and holds what follows the last one. */
+  private split(text: string): SplitEvent[] {
+    const events: SplitEvent[] = [];
     let from = 0;
-    for (;;) {
-      const end = text.indexOf("\n\n", from);
-      if (end < 0) break;
-      if (end > from) readBlock(text, from, end, onEvent);
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n", from)) {
+      const event = end > from ? readBlock(text, from, end) : null;
+      if (event !== null) events.push(event);
       from = end + 2;
     }
-    return from === 0 ? text : text.slice(from);
+    this.hold(text.slice(from));
+    return events;
   }
 
   private hold(text: string): void {
     if (text === "") return;
     this.held.push(text);
     this.heldBytes += text.length;
-    if (this.heldBytes > this.maxEventBytes)
-      throw new EventTooLargeError(`an event of over ${this.maxEventBytes} bytes`);
+    if (this.heldBytes > this.maxEventBytes) this.isTooLarge = true;
   }
 
   private takeHeld(): string {
@@ -81,23 +83,21 @@ export class EventSplitter {
   }
 }
 
+const NO_EVENTS: readonly SplitEvent[] = [];
+
 /** U+FEFF in UTF-8, as Latin-1. */
 const BOM = "\u00ef\u00bb\u00bf";
 
-/** Reads a block. Nearly all have one data line, possibly after a name; others are read line by line. */
-function readBlock(text: string, from: number, end: number, onEvent: OnEvent): void {
+/** Reads a block; null if it has no data. Nearly all have one data line, possibly after a name; others are read line by line. */
+function readBlock(text: string, from: number, end: number): SplitEvent | null {
   const line = endOfLine(text, from, end);
-  if (line === end && text.startsWith("data:", from)) {
-    onEvent(text, startOfValue(text, from + 5), end, "");
-    return;
-  }
+  if (line === end && text.startsWith("data:", from))
+    return { text, start: startOfValue(text, from + 5), end, name: "" };
   const data = line + 1;
   const isNamed = text.startsWith("event:", from) && text.startsWith("data:", data);
-  if (isNamed && endOfLine(text, data, end) === end) {
-    onEvent(text, startOfValue(text, data + 5), end, text.slice(startOfValue(text, from + 6), line));
-    return;
-  }
-  readLines(text.slice(from, end), onEvent);
+  if (!isNamed || endOfLine(text, data, end) !== end) return readLines(text.slice(from, end));
+  const name = text.slice(startOfValue(text, from + 6), line);
+  return { text, start: startOfValue(text, data + 5), end, name };
 }
 
 function endOfLine(text: string, from: number, end: number): number {
@@ -110,7 +110,7 @@ function startOfValue(text: string, at: number): number {
   return text.charCodeAt(at) === 32 ? at + 1 : at;
 }
 
-function readLines(block: string, onEvent: OnEvent): void {
+function readLines(block: string): SplitEvent | null {
   const data: string[] = [];
   let name = "";
   let error = "";
@@ -125,8 +125,8 @@ function readLines(block: string, onEvent: OnEvent): void {
     else if (field === "error") error = value;
   }
   // No field of the standard: some hosts end a stream with a line `error: {…}`.
-  if (data.length === 0 && error !== "") onEvent(error, 0, error.length, "error");
-  if (data.length === 0) return;
+  if (data.length === 0)
+    return error === "" ? null : { text: error, start: 0, end: error.length, name: "error" };
   const joined = data.join("\n");
-  onEvent(joined, 0, joined.length, name);
+  return { text: joined, start: 0, end: joined.length, name };
 }

@@ -204,8 +204,7 @@ const END: AnswerEnd = {
 };
 
 interface Opening {
-  /** `deployment`: what answers; null for a relay that is not to use what it knows of it. */
-  readonly open: (deployment: object | null) => AnswerRelay;
+  readonly open: () => AnswerRelay;
   /** The event that begins the stream. */
   readonly first: string;
   /** Whether the bytes of an event may be broken. A Responses event that is recognized is not checked as JSON. */
@@ -217,9 +216,7 @@ const RELAYS: readonly (readonly [string, fc.Arbitrary<string>, Opening])[] = [
     "a chat stream",
     chat,
     {
-      // Every stream is also read by what the ones before it have had in common.
-      open: (deployment) =>
-        new ChatRelay({ ...identity, ...(deployment === null ? {} : { deployment }) }, true),
+      open: () => new ChatRelay(identity, true),
       first: chatEvent({ role: "assistant" }),
       mayBreak: true,
     },
@@ -240,11 +237,10 @@ describe("reading the pieces of a stream", () => {
   test.each(RELAYS)(
     "sends the same for %s as reading every event as text, however it is cut",
     (_, event, { open, first, mayBreak }) => {
-      const deployment = {};
       fc.assert(
         fc.property(streamOf(event, mayBreak), (stream) => {
-          const fast = open(deployment);
-          const slow = open(null);
+          const fast = open();
+          const slow = open();
           const reader = new RelayReader(fast);
           let sent = "";
           let expected = "";
@@ -293,25 +289,6 @@ describe("reading the pieces of a stream", () => {
       sent.replace('"a"', '"c"') + sent.replace('"a"', '"d"'),
     );
     expect(steps).toEqual([]);
-  });
-
-  test("copies the first text of a stream as the deployment's earlier streams have sent theirs", () => {
-    const deployment = {};
-    const events = [chatEvent({ role: "assistant", content: "" }), chatEvent({ content: "a" })];
-    const later = identify([...events, chatEvent({ content: "b" })], "d", 8);
-    new RelayReader(new ChatRelay({ ...identity, deployment }, false)).read(bytesOf(events));
-    const relay = new ChatRelay({ ...identity, id: "gen_2", deployment }, false);
-    const step = relay.step.bind(relay);
-    const steps: string[] = [];
-    relay.step = (piece) => {
-      steps.push(piece);
-      return step(piece);
-    };
-    const sent = new RelayReader(relay).read(bytesOf(later)).toString();
-    expect(steps).toEqual([`${later[0]}\n\n`]);
-    expect(relay.sawToken).toBe(true);
-    const expected = new ChatRelay({ ...identity, id: "gen_2" }, false);
-    expect(sent).toBe(expected.step(bytesOf(later).toString("latin1")));
   });
 
   test("reads the events of a vendor that sends a field twice", () => {

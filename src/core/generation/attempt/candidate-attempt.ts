@@ -1,8 +1,9 @@
 import type { AnswerFilter } from "../../../wire/canonical/answer/filter-answer.ts";
 import type { RelayIdentity } from "../../../wire/canonical/answer/relay.ts";
+import { windowOf } from "../../catalog/records/endpoint-limits.ts";
 import { healthTargetOf } from "../../routing/health/health-target.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
-import { listedWindow, windowOf } from "../../routing/plan/window.ts";
+import { listedWindow } from "../../routing/plan/window.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { Cancellation } from "../call/cancellation.ts";
 import type { AttachedExtensions } from "../call/extension.ts";
@@ -76,7 +77,6 @@ export class CandidateAttempt implements AttemptContext {
 /** The identity of an answer. It outlives the request's body, so it must not refer to that. */
 class AttemptIdentity implements RelayIdentity {
   readonly id: string;
-  readonly deployment: object;
   readonly model: string;
   readonly created: number;
   readonly originalIds: RelayIdentity["originalIds"];
@@ -90,7 +90,6 @@ class AttemptIdentity implements RelayIdentity {
     private readonly turns: RequestTurns,
   ) {
     this.id = id;
-    this.deployment = candidate.endpoint;
     this.deps = deps;
     this.model = candidate.model.id;
     this.created = Math.floor(record.open.createdAt / 1000);

@@ -2,9 +2,9 @@ import type {
   InferenceAction,
   InferenceRequest,
 } from "../../../wire/client-apis/request/inference-request.ts";
+import { longestAnswer } from "../../catalog/records/endpoint-limits.ts";
 import { mayReason } from "../../catalog/records/may-reason.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
-import { longestAnswer } from "../../ledger/holds/worst-case.ts";
 
 /** Tokens that a slow vendor produces in the time in which it may be silent before the first one. */
 const TOKENS_PER_WAIT = 4_096;

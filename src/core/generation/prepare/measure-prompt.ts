@@ -1,5 +1,6 @@
 import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
 import { estimateTokens } from "../../../wire/conversation/usage.ts";
+import { windowOf } from "../../catalog/records/endpoint-limits.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import {
   boundByBytes,
@@ -10,7 +11,7 @@ import {
   SMALL_BYTES,
   sampleTexts,
 } from "../../routing/plan/prompt-tokens.ts";
-import { isNearEdge, mayHold, windowOf } from "../../routing/plan/window.ts";
+import { isNearEdge, mayHold } from "../../routing/plan/window.ts";
 import type { TokenCounter } from "../memory/token-counter.ts";
 
 /** The part of a request that measuring reads. */

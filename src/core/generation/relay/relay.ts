@@ -1,5 +1,5 @@
 import { type Failure, failureOf, statusOf } from "../../../base/failures/errors.ts";
-import type { RelayEnding } from "../../../wire/canonical/answer/relay.ts";
+import type { RelayEnding, RelayFinish } from "../../../wire/canonical/answer/relay.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { BegunStream } from "../attempt/attempt.ts";
 import type { CancelReason } from "../call/cancellation.ts";
@@ -44,6 +44,14 @@ function isAnswer(ending: RelayEnding): boolean {
 }
 
 const NOTHING = Buffer.alloc(0);
+
+/** How an answer ended that is complete, or was stopped at a bound of the gateway. */
+interface CountedEnd {
+  readonly counted: CheckedUsage;
+  readonly finish: RelayFinish | null;
+  /** Warnings of bounds of the gateway that ended it. */
+  readonly bounds: readonly Warning[];
+}
 
 /** Moves the pieces of one stream from the upstream to the client, and ends the answer. */
 class StreamPump {
@@ -268,8 +276,8 @@ class StreamPump {
   private async complete(out: Buffer): Promise<void> {
     const counted = this.accounting.countComplete();
     this.accounting.recordSuccess(counted.usage.completionTokens);
-    const bounds = warnOfBound(this.context, this.begun.relay.finish(), counted.usage);
-    await this.endWith(out, counted, bounds);
+    const finish = this.begun.relay.finish();
+    await this.endWith(out, { counted, finish, bounds: warnOfBound(this.context, finish, counted.usage) });
   }
 
   /** Ends an answer beyond what the account covers, as one that has reached its token limit. */
@@ -282,11 +290,12 @@ class StreamPump {
     this.leave();
     this.accounting.recordHealth({ kind: "neutral" });
     const warning = describeBound(call.request.api, allowance.by);
-    await this.endWith(closing, this.accounting.countSoFar(), [warning]);
+    const finish = this.begun.relay.finish();
+    await this.endWith(closing, { counted: this.accounting.countSoFar(), finish, bounds: [warning] });
   }
 
   /** Charges a complete answer, and sends its end once the record is durable. */
-  private async endWith(out: Buffer, counted: CheckedUsage, bounds: readonly Warning[]): Promise<void> {
+  private async endWith(out: Buffer, { counted, finish, bounds }: CountedEnd): Promise<void> {
     const lost = this.begun.relay.listWarnings?.() ?? [];
     const warnings = lost.length === 0 ? bounds : [...bounds, ...lost];
     const metadata = addWarnings(this.context.metadata, warnings, this.context.filter);
@@ -298,7 +307,7 @@ class StreamPump {
     });
     const bytes = this.begun.reader.append(out, last);
     this.context.extensions.onText(bytes);
-    await this.accounting.settleComplete(charge, warnings);
+    await this.accounting.settleComplete(charge, finish, warnings);
     this.write(bytes);
     this.close();
   }

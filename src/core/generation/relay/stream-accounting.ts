@@ -1,6 +1,6 @@
 import { type Failure, failureOf } from "../../../base/failures/errors.ts";
 import type { AnswerFilter } from "../../../wire/canonical/answer/filter-answer.ts";
-import type { AnswerRelay } from "../../../wire/canonical/answer/relay.ts";
+import type { AnswerRelay, RelayFinish } from "../../../wire/canonical/answer/relay.ts";
 import { BYTES_PER_TOKEN, type TokenUsage } from "../../../wire/conversation/usage.ts";
 import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { AttemptReport } from "../../routing/health/health.ts";
@@ -92,14 +92,18 @@ export class StreamAccounting {
   }
 
   /** Settles a complete answer, with the warnings that its end has brought. Resolves when its record is durable. */
-  async settleComplete(charge: Charge, warnings: readonly Warning[]): Promise<void> {
+  async settleComplete(
+    charge: Charge,
+    finish: RelayFinish | null,
+    warnings: readonly Warning[],
+  ): Promise<void> {
     const { firstTokenAt } = this.context;
     await settleSoon(this.context, withWarnings(this.record, warnings), {
       outcome: "completed",
       failure: null,
       status: 200,
       charge,
-      finish: this.relay.finish(),
+      finish,
       firstTokenAt,
     });
     this.isSettled = true;

@@ -5,7 +5,7 @@ import type { Candidate } from "../../routing/plan/plan.ts";
 import type { UsageRecord } from "../../usage/records/records.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { Allowance } from "../hold/allowance.ts";
-import { type Charge, chargeFor, completeUsage, priceCounts } from "./charge.ts";
+import { type Charge, chargeFor, priceCounts } from "./charge.ts";
 import { type CheckedUsage, checkUsage, estimateSeen, type SeenAnswer } from "./check-usage.ts";
 
 /** The candidate that answers, and what the answer may cost. */
@@ -24,8 +24,13 @@ export function countUsage(answering: Answering, counts: TokenUsage | null, seen
   const bounds = { request, deployment: candidate, sentMaxTokens: allowance.boundFor(candidate) };
   const checked =
     counts === null ? { usage: estimateSeen(bounds, seen), rejected: [] } : checkUsage(counts, bounds, seen);
-  const usage = completeUsage(checked.usage, record);
-  const complete = usage === checked.usage ? checked : { usage, rejected: checked.rejected };
+  const { images, searchContext } = record;
+  const { usage, rejected } = checked;
+  // What only the request, and therefore the record, knows.
+  const complete =
+    images === 0 && searchContext === null
+      ? checked
+      : { usage: { ...usage, images, searchContext: usage.searchContext ?? searchContext }, rejected };
   return checkCost(answering, complete, counts === null);
 }
 
@@ -52,7 +57,7 @@ function checkCost(
   // At most providers nothing but counts decides the price, and requests need not be examined.
   if (record.factors === undefined && !record.reportsCost) return { usage: own, rejected };
   const { modes, services } = call.request.listCharges();
-  const surcharge = printServiceBound(record, services);
+  const surcharge = record.reportsCost ? printServiceBound(record, services) : undefined;
   const assumed = isEstimate ? modes : undefined;
   if (surcharge === undefined && assumed === undefined) return { usage: own, rejected };
   return {

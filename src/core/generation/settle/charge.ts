@@ -6,12 +6,7 @@ import {
   toDollars,
 } from "../../../base/numbers/money.ts";
 import type { UsageReport } from "../../../wire/canonical/model/format.ts";
-import {
-  type AdvisorUsage,
-  estimateTokens,
-  NO_TOKENS,
-  type TokenUsage,
-} from "../../../wire/conversation/usage.ts";
+import type { AdvisorUsage, TokenUsage } from "../../../wire/conversation/usage.ts";
 import { pricesForModes } from "../../catalog/prices/factors.ts";
 import {
   findPrices,
@@ -197,26 +192,6 @@ export function reportUsage({ usage, paid, shown, isByok }: Charge, rates: RateM
     upstreamCompletionCost: toDollars(byTokens.completion),
     isByok,
   };
-}
-
-/** Estimates the usage of an answer without counts of its vendor, or one that broke off, by the size of its text. */
-export function estimateUsage(promptTextBytes: number, producedBytes: number, searches = 0): TokenUsage {
-  return {
-    ...NO_TOKENS,
-    promptTokens: estimateTokens(promptTextBytes),
-    completionTokens: estimateTokens(producedBytes),
-    searches,
-    estimated: true,
-  };
-}
-
-/** Completes usage by what only the request, and therefore the record, knows. */
-export function completeUsage(
-  usage: TokenUsage,
-  { images, searchContext }: Pick<UsageRecord, "images" | "searchContext">,
-): TokenUsage {
-  if (images === 0 && searchContext === null) return usage;
-  return { ...usage, images, searchContext: usage.searchContext ?? searchContext };
 }
 
 /**

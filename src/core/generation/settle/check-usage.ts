@@ -1,10 +1,15 @@
 import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
-import { type AdvisorUsage, fitParts, type TokenUsage } from "../../../wire/conversation/usage.ts";
+import {
+  type AdvisorUsage,
+  estimateTokens,
+  fitParts,
+  NO_TOKENS,
+  type TokenUsage,
+} from "../../../wire/conversation/usage.ts";
+import { longestAnswer, windowOf } from "../../catalog/records/endpoint-limits.ts";
 import { mayReason } from "../../catalog/records/may-reason.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
-import { longestAnswer, MAX_SEARCHES } from "../../ledger/holds/worst-case.ts";
-import { windowOf } from "../../routing/plan/window.ts";
-import { estimateUsage } from "./charge.ts";
+import { MAX_SEARCHES } from "../../ledger/holds/worst-case.ts";
 
 /** A vendor's count that is higher than what the request can have used. */
 interface RejectedCount {
@@ -71,19 +76,23 @@ export function checkUsage(counts: TokenUsage, bounds: UsageBounds, seen: SeenAn
 }
 
 /** Estimates usage by the text that was seen, but never above what the request allows. */
-export function estimateSeen(bounds: UsageBounds, seen: SeenAnswer): TokenUsage {
-  const estimate = estimateUsage(bounds.request.promptTextBytes, seen.producedBytes, seen.searches);
-  const most = boundAnswers(bounds, seen);
-  return estimate.completionTokens <= most ? estimate : { ...estimate, completionTokens: most };
+export function estimateSeen(bounds: UsageBounds, { producedBytes, searches }: SeenAnswer): TokenUsage {
+  const { request, deployment } = bounds;
+  const longest = Math.max(longestAnswer(deployment.endpoint), producedBytes);
+  return {
+    ...NO_TOKENS,
+    promptTokens: estimateTokens(request.promptTextBytes),
+    completionTokens: Math.min(estimateTokens(producedBytes), boundAnswers(bounds, longest)),
+    searches,
+    estimated: true,
+  };
 }
 
-/** Returns the most tokens that the answers to a request may have, without reasoning. */
+/** Returns the most tokens that the answers to a request may have, without reasoning. `longest`: the tokens of one. */
 function boundAnswers(
-  { request: { maxTokens, answers }, deployment, sentMaxTokens }: UsageBounds,
-  { producedBytes }: SeenAnswer,
+  { request: { maxTokens, answers }, sentMaxTokens }: UsageBounds,
+  longest: number,
 ): number {
-  // The catalog may state too short a longest answer, but no token is shorter than a byte.
-  const longest = Math.max(longestAnswer(deployment.endpoint), producedBytes);
   const limit = Math.min(maxTokens ?? longest, sentMaxTokens ?? longest, longest);
   return (limit + ANSWER_ALLOWANCE) * answers;
 }
@@ -94,12 +103,12 @@ const NO_ANSWER = { reasoningTokens: 0, audioCompletionTokens: 0, imageCompletio
 function listRejected(counts: TokenUsage, bounds: UsageBounds, seen: SeenAnswer): readonly RejectedCount[] {
   const { request, deployment } = bounds;
   const { model, endpoint } = deployment;
-  // The catalog may state too small a window, but no token is shorter than a byte.
+  // The catalog may state too small a window, or too short an answer, but no token is shorter than a byte.
   const window = Math.max(windowOf(endpoint), request.promptTextBytes) * WINDOW_ALLOWANCE;
   const longest = Math.max(longestAnswer(endpoint), seen.producedBytes);
   // Some vendors do not count reasoning towards the limit of a request.
   const reasoning = mayReason(model) ? Math.min(counts.reasoningTokens, longest) : 0;
-  const answers = boundAnswers(bounds, seen) + reasoning;
+  const answers = boundAnswers(bounds, longest) + reasoning;
   const isOrdinary =
     counts.promptTokens <= window && counts.completionTokens <= answers && counts.searches <= SEARCHES;
   if (isOrdinary) return NONE;

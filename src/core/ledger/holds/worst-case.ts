@@ -5,6 +5,7 @@ import { endpointForModes } from "../../catalog/prices/factors.ts";
 import { ExactCost, type MaxCost } from "../../catalog/prices/max-cost.ts";
 import { type BoundedPrompt, priceAtMost } from "../../catalog/prices/price-usage.ts";
 import { boundServices } from "../../catalog/profile/service-bounds.ts";
+import { longestAnswer } from "../../catalog/records/endpoint-limits.ts";
 import type { ModelEndpoint, ModelRecord } from "../../catalog/records/records.ts";
 import type { Catalog } from "../../catalog/served/catalog.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
@@ -124,11 +125,6 @@ function rangeOf({ cost, tokens }: DeploymentCost): Range {
 /** Returns the most tokens that the text of a prompt can have. */
 export function boundPrompt({ promptTextBytes, hasSchemas }: SizedPrompt): number {
   return Math.ceil(promptTextBytes / BYTES_PER_TOKEN) + TEMPLATE_TOKENS + (hasSchemas ? SCHEMA_TOKENS : 0);
-}
-
-/** Returns the longest answer of a model endpoint. Tokens. */
-export function longestAnswer({ maxOutputTokens, contextLength }: ModelEndpoint): number {
-  return Math.min(maxOutputTokens ?? contextLength, contextLength);
 }
 
 /** Returns the tokens that the answers to a request may have together; `expected` is for one answer to a request without a limit. */

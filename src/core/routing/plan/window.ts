@@ -1,14 +1,9 @@
 import type { Failure } from "../../../base/failures/errors.ts";
 import { actionOf } from "../../catalog/records/action-of.ts";
-import type { ModelEndpoint } from "../../catalog/records/records.ts";
+import { windowOf } from "../../catalog/records/endpoint-limits.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";
 import { findFamily, PLAIN_LEAST } from "./tokenizer-families.ts";
-
-/** Returns the maximum tokens of a prompt at an endpoint. */
-export function windowOf({ contextLength, maxPromptTokens }: ModelEndpoint): number {
-  return Math.min(contextLength, maxPromptTokens ?? contextLength);
-}
 
 /** Whether a prompt may fit into a deployment's context window. False only if it certainly does not. */
 export function mayHold(deployment: Deployment, prompt: PromptTokens): boolean {

@@ -1,43 +1,33 @@
 import type { ByteOutput } from "../../../base/text/byte-output.ts";
-import { parseEvent } from "../../canonical/answer/event-reader.ts";
-import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/answer/event-stream.ts";
+import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
 import { correctAnthropicTier } from "../../canonical/model/service-tiers.ts";
 import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
-import { findEventError, type VendorError } from "../../conversation/errors/vendor-error.ts";
+import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
-import { asFields, asObjects, assignFields, asText, type Fields, setField } from "../../json/fields.ts";
-import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
+import { beginsDelta, type DeltaSize, findDelta, measureDelta } from "../../fast/block-delta.ts";
+import {
+  asFields,
+  asObjects,
+  assignFields,
+  asText,
+  type Fields,
+  setField,
+  tryParseLatin1,
+} from "../../json/fields.ts";
+import type { SplitEvent } from "../../sse/split-events.ts";
 import { correctStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
 import { encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
 import { isCall, isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
 
-/** How an event with a delta begins. */
-const DELTA_LINES = "event: content_block_delta\ndata: ";
-/** How the vendor's `content_block_delta` events begin, which are most of a stream. */
-const DELTA_HEAD = '{"type":"content_block_delta"';
-const DELTA_MARK = '"delta":{';
-const VALUE_MARK = '":"';
-const DELTA_TAIL = '"}}';
-/** A signature is not visible to readers. */
-const SIGNATURE_HEAD = '"delta":{"type":"signature_delta"';
-
 /**
  * Relays a stream between an upstream and a client that both speak this format. The bytes of deltas are passed on unchanged. Only
- * the events around them are parsed: the start, the start of each block, and the end, which waits for its price. It is changed in
- * place, because a new state for each event would cost more than the event.
+ * the events around them are parsed: the start, the start of each block, and the end, which waits for its price.
  */
-export class MessagesRelay implements AnswerRelay, StreamProgress {
-  sawToken = false;
-  isDone = false;
-  error: VendorError | null = null;
+export class MessagesRelay extends ForwardedStream implements AnswerRelay {
   searches = 0;
-  producedBytes = 0;
-  private readonly stream: EventStream;
-  /** What the client gets for the piece that is being read, bytes as Latin-1. */
-  private readonly out: string[] = [];
   private hasStarted = false;
   /** The index of the open block; null if none is open. */
   private openIndex: number | null = null;
@@ -54,35 +44,16 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     private readonly identity: RelayIdentity,
     private readonly estimatedPromptTokens: number,
   ) {
-    this.stream = new EventStream(this, (text, start, end, name) => {
-      const isDelta = name === "content_block_delta" || (name === "" && text.startsWith(DELTA_HEAD, start));
-      if (isDelta) this.passDelta(text, start, end);
-      else this.readEvent(text.slice(start, end), name);
-    });
-  }
-
-  step(piece: string): string {
-    this.stream.push(piece);
-    return this.out.splice(0).join("");
-  }
-
-  end(): string {
-    this.stream.end();
-    return this.out.splice(0).join("");
+    super();
   }
 
   /** Copies an event with a delta. */
   copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
-    // Its data follow the lines with its name and the field, so the blank line can not be earlier.
-    const end = this.stream.isBetweenEvents ? findEventEnd(piece, from + DELTA_LINES.length - 1) : -1;
-    if (end < 0) return from;
-    const text = eventText(piece, from, end);
-    const dataEnd = text.length - "\n\n".length;
-    const isDelta = text.startsWith(DELTA_LINES) && dataEnd > DELTA_LINES.length;
-    if (!isDelta || text.indexOf("\n", DELTA_LINES.length) !== dataEnd) return from;
-    this.countDelta(text, DELTA_LINES.length, dataEnd);
-    out.appendLatin1(text);
-    return end;
+    const delta = findDelta(piece, from);
+    if (delta === null) return from;
+    this.countDelta(delta.text, delta.start, delta.end);
+    out.appendLatin1(delta.text);
+    return delta.next;
   }
 
   get isFinished(): boolean {
@@ -146,29 +117,8 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
   }
 
   private countDelta(text: string, start: number, end: number): void {
-    const mark = text.indexOf(DELTA_MARK, start);
-    // A text that ends with `":` and its closing quote look like the mark of a value.
-    const value = text.lastIndexOf(VALUE_MARK, end - DELTA_TAIL.length - VALUE_MARK.length);
-    // A delta that is printed like Anthropic's ends with its text, in which quotes are escaped.
-    const isUsual = mark >= start && mark < value && text.endsWith(DELTA_TAIL, end);
-    if (isUsual) {
-      const size = end - value - VALUE_MARK.length - DELTA_TAIL.length;
-      this.count(size, text.startsWith(SIGNATURE_HEAD, mark));
-    } else this.countParsed(parseEvent(text.slice(start, end)));
-  }
-
-  /** Counts a delta with white space between its tokens, or with fields in another order. */
-  private countParsed(event: Fields | null): void {
-    const { type, ...values } = asFields(event?.["delta"]) ?? {};
-    let size = 0;
-    for (const value of Object.values(values)) {
-      if (typeof value === "string") size += Buffer.byteLength(value);
-      else if (asFields(value) !== null) size += JSON.stringify(value).length;
-    }
-    this.count(size, type === "signature_delta");
-  }
-
-  private count(size: number, isSignature: boolean): void {
+    const { size, isSignature } =
+      measureDelta(text, start, end) ?? measureParsed(tryParseLatin1(text.slice(start, end)));
     this.producedBytes += size;
     if (size > 0 && !isSignature) this.sawToken = true;
   }
@@ -179,12 +129,18 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     this.out.push(`event: ${name}\ndata: ${lines}\n\n`);
   }
 
-  private readEvent(data: string, name: string): void {
+  protected readEvent({ text, start, end, name }: SplitEvent): void {
+    const isDelta = name === "content_block_delta" || (name === "" && beginsDelta(text, start));
+    if (isDelta) this.passDelta(text, start, end);
+    else this.readOther(text.slice(start, end), name);
+  }
+
+  private readOther(data: string, name: string): void {
     if (data === DONE_MARKER) {
       this.isDone = true;
       return;
     }
-    const event = parseEvent(data);
+    const event = tryParseLatin1(data);
     this.error = event === null ? EVENT_NOT_JSON : findEventError(event, name);
     if (event !== null && this.error === null) this.readTyped(asText(event["type"]) ?? name, event, data);
   }
@@ -272,4 +228,15 @@ export class MessagesRelay implements AnswerRelay, StreamProgress {
     assignFields(this.deltaSiblings, siblings);
     this.counters = foldUsage(this.counters, asFields(usage) ?? {});
   }
+}
+
+/** Measures a delta with white space between its tokens, or with fields in another order. */
+function measureParsed(event: Fields | null): DeltaSize {
+  const { type, ...values } = asFields(event?.["delta"]) ?? {};
+  let size = 0;
+  for (const value of Object.values(values)) {
+    if (typeof value === "string") size += Buffer.byteLength(value);
+    else if (asFields(value) !== null) size += JSON.stringify(value).length;
+  }
+  return { size, isSignature: type === "signature_delta" };
 }

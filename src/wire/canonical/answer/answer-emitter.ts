@@ -1,11 +1,12 @@
 import type { VendorError } from "../../conversation/errors/vendor-error.ts";
 import type { AnswerEvent, PartDelta } from "../model/answer.ts";
 import type { Part } from "../model/parts.ts";
-import type { StreamProgress } from "./event-stream.ts";
 
 /** Collects the events that a reader makes of an upstream's stream, up to its error if it fails. */
-export class AnswerEmitter implements StreamProgress {
+export class AnswerEmitter {
+  /** Whether the vendor's end marker has arrived. Set by `end`. */
   isDone = false;
+  /** Why the stream cannot be read any further; null while it can. Set by `fail`. */
   error: VendorError | null = null;
   private events: AnswerEvent[] = [];
   private hasEmittedError = false;
@@ -13,6 +14,11 @@ export class AnswerEmitter implements StreamProgress {
   /** Adds an event. Ignored once the stream has failed. */
   emit(event: AnswerEvent): void {
     if (this.error === null) this.events.push(event);
+  }
+
+  /** Ends the stream at the vendor's end marker. */
+  end(): void {
+    this.isDone = true;
   }
 
   /** Ends the stream with an error. Only the first error counts. */

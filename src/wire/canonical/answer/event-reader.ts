@@ -1,6 +1,7 @@
 import { EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
-import { type Fields, tryParseFields } from "../../json/fields.ts";
-import { decodeUtf8 } from "../../json/scan.ts";
+import type { VendorError } from "../../conversation/errors/vendor-error.ts";
+import { type Fields, tryParseLatin1 } from "../../json/fields.ts";
+import type { SplitEvent } from "../../sse/split-events.ts";
 import type { AnswerEvent } from "../model/answer.ts";
 import type { AnswerReader } from "../model/format.ts";
 import type { AnswerEmitter } from "./answer-emitter.ts";
@@ -21,50 +22,54 @@ export interface EventHandler {
 }
 
 /** Reads a stream of JSON events: splits, parses and passes them to the format's handler. */
-export class EventReader implements AnswerReader {
-  private readonly stream: EventStream;
+export class EventReader extends EventStream implements AnswerReader {
   private hasEnded = false;
 
   constructor(
     private readonly emitter: AnswerEmitter,
     private readonly handler: EventHandler,
   ) {
-    this.stream = new EventStream(emitter, (text, start, end, name) => {
-      if (text.startsWith(DONE_MARKER, start)) this.readDone();
-      else this.readEvent(text.slice(start, end), name);
-    });
+    super();
   }
 
   get isDone(): boolean {
     return this.emitter.isDone;
   }
 
+  get error(): VendorError | null {
+    return this.emitter.error;
+  }
+
   step(piece: string): readonly AnswerEvent[] {
-    this.stream.push(piece);
+    this.readPiece(piece);
     return this.emitter.take();
   }
 
   end(): readonly AnswerEvent[] {
     this.hasEnded = true;
-    this.stream.end();
-    if (!this.stream.hasStopped) this.handler.readEnd?.();
+    this.readEnd();
+    if (!this.isDone && this.error === null) this.handler.readEnd?.();
     return this.emitter.take();
+  }
+
+  protected fail(error: VendorError): void {
+    this.emitter.fail(error);
+  }
+
+  protected readEvent({ text, start, end, name }: SplitEvent): void {
+    if (text.startsWith(DONE_MARKER, start)) {
+      this.readDone();
+      return;
+    }
+    const data = text.slice(start, end);
+    const event = this.handler.parse?.(data) ?? tryParseLatin1(data);
+    if (event !== null) this.handler.readEvent(event, name);
+    else if (!this.hasEnded || !this.handler.isWhole?.()) this.emitter.fail(EVENT_NOT_JSON);
   }
 
   private readDone(): void {
     if (this.handler.readDone === undefined) return;
-    this.emitter.isDone = true;
+    this.emitter.end();
     this.handler.readDone();
   }
-
-  private readEvent(data: string, name: string): void {
-    const event = this.handler.parse?.(data) ?? parseEvent(data);
-    if (event !== null) this.handler.readEvent(event, name);
-    else if (!this.hasEnded || !this.handler.isWhole?.()) this.emitter.fail(EVENT_NOT_JSON);
-  }
-}
-
-/** Parses the data of an event, bytes as Latin-1; null where it is not a JSON object. */
-export function parseEvent(data: string): Fields | null {
-  return tryParseFields(decodeUtf8(data));
 }

@@ -1,71 +1,80 @@
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { EVENT_UNREADABLE, eventTooLarge } from "../../conversation/errors/broken-answers.ts";
 import type { VendorError } from "../../conversation/errors/vendor-error.ts";
-import { EventSplitter, EventTooLargeError, type OnEvent } from "../../sse/split-events.ts";
-
-/** How far an upstream's stream has been read. No further event is read once it is done or has failed. */
-export interface StreamProgress {
-  /** Whether the vendor's end marker has arrived. */
-  isDone: boolean;
-  /** Why the stream cannot be read any further; null while it can. */
-  error: VendorError | null;
-}
+import { EventSplitter, type SplitEvent } from "../../sse/split-events.ts";
 
 /** The data of the event that ends a stream in OpenAI's formats, and in some hosts' versions of others. */
 export const DONE_MARKER = "[DONE]";
 
 /**
- * The shell around everything that reads server-sent events of an upstream. It splits the stream and calls `onEvent` for each
- * event that has data, until the stream is done or has failed. It never throws: an event that is too large, and anything that
- * `onEvent` throws, becomes the error of the stream, so that the client always gets an error event.
+ * Reads the server-sent events of an upstream until its stream is done or has failed. It never throws: an event that is too large, and
+ * anything that reading an event throws, becomes the error of the stream, so that the client always gets an error event.
  */
-export class EventStream {
-  private readonly splitter: EventSplitter;
-  private readonly onEvent: OnEvent;
+export abstract class EventStream {
+  /** Whether the vendor's end marker has arrived. */
+  abstract readonly isDone: boolean;
+  /** Why the stream cannot be read any further; null while it can. */
+  abstract readonly error: VendorError | null;
+  private readonly splitter = new EventSplitter(BOUNDS.eventBytes);
 
-  constructor(
-    private readonly progress: StreamProgress,
-    onEvent: OnEvent,
-  ) {
-    this.splitter = new EventSplitter(BOUNDS.eventBytes);
-    this.onEvent = (text, start, end, name) => {
-      // An event without data is to be ignored (WHATWG); some vendors send one to keep the connection alive.
-      if (start !== end && !this.hasStopped) onEvent(text, start, end, name);
-    };
-  }
+  /** Reads an event that has data. */
+  protected abstract readEvent(event: SplitEvent): void;
 
-  /** Whether the stream is done or has failed. */
-  get hasStopped(): boolean {
-    return this.progress.isDone || this.progress.error !== null;
-  }
-
-  /** Whether the next piece begins with an event that is to be read. */
-  get isBetweenEvents(): boolean {
-    return !this.hasStopped && this.splitter.isBetweenEvents;
-  }
+  /** Ends the stream with an error. Only the first error counts. */
+  protected abstract fail(error: VendorError): void;
 
   /** Reads the next piece of the stream, bytes as Latin-1, cut anywhere. */
-  push(piece: string): void {
-    if (this.hasStopped) return;
-    try {
-      this.splitter.push(piece, this.onEvent);
-    } catch (error) {
-      this.fail(error);
-    }
+  protected readPiece(piece: string): void {
+    if (!this.isDone && this.error === null) this.readEvents(this.splitter.push(piece));
   }
 
   /** Reads the end of the stream: a last event that lacks only its blank line still counts. */
-  end(): void {
-    if (this.hasStopped) return;
-    try {
-      this.splitter.end(this.onEvent);
-    } catch (error) {
-      this.fail(error);
-    }
+  protected readEnd(): void {
+    if (!this.isDone && this.error === null) this.readEvents(this.splitter.end());
   }
 
-  private fail(error: unknown): void {
-    this.progress.error ??=
-      error instanceof EventTooLargeError ? eventTooLarge(BOUNDS.eventBytes) : EVENT_UNREADABLE;
+  private readEvents(events: readonly SplitEvent[]): void {
+    try {
+      for (const event of events) {
+        // An event without data is to be ignored (WHATWG); some vendors send one to keep the connection alive.
+        if (event.start !== event.end) this.readEvent(event);
+        if (this.isDone || this.error !== null) return;
+      }
+    } catch {
+      this.fail(EVENT_UNREADABLE);
+    }
+    if (this.splitter.isTooLarge) this.fail(eventTooLarge(BOUNDS.eventBytes));
+  }
+}
+
+/**
+ * A stream between an upstream and a client that both speak the same format. It is changed in place, because a new state for each event
+ * would cost more than the event.
+ */
+export abstract class ForwardedStream extends EventStream {
+  sawToken = false;
+  isDone = false;
+  error: VendorError | null = null;
+  producedBytes = 0;
+  /** What the client gets for the piece that is being read, bytes as Latin-1. */
+  protected readonly out: string[] = [];
+
+  step(piece: string): string {
+    this.readPiece(piece);
+    return this.takeOutput();
+  }
+
+  end(): string {
+    this.readEnd();
+    return this.takeOutput();
+  }
+
+  protected fail(error: VendorError): void {
+    this.error ??= error;
+  }
+
+  private takeOutput(): string {
+    // Joined at once: a string that grew by hundreds of additions takes five times as long to become bytes.
+    return this.out.length > 1 ? this.out.splice(0).join("") : (this.out.pop() ?? "");
   }
 }

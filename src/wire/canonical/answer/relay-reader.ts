@@ -79,8 +79,8 @@ export class RelayReader {
 
   private readEvents(relay: AnswerRelay, bytes: Uint8Array): void {
     let at = 0;
-    while (at < bytes.length) {
-      const next = relay.copyEvent?.(bytes, at, output) ?? at;
+    while (at < bytes.length && !relay.isDone && relay.error === null) {
+      const next = this.relayHasPartial ? at : (relay.copyEvent?.(bytes, at, output) ?? at);
       at = next > at ? next : this.readOther(relay, bytes, at);
     }
   }

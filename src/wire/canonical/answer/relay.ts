@@ -8,8 +8,6 @@ import type { AnswerFilter } from "./filter-answer.ts";
 
 /** The properties of a generation that a relay needs. */
 export interface RelayIdentity extends AnswerIdentity {
-  /** What answers, the same object for all its answers: by it a relay keeps what they have in common. Absent: nothing is kept. */
-  readonly deployment?: object;
   /** The client's tool-call ids by the mapped ids; null where none was mapped. */
   readonly originalIds: ReadonlyMap<string, string> | null;
   /** Returns a new id for a tool call that came without one. */
@@ -56,7 +54,7 @@ export interface AnswerRelay {
   end(): string;
   /**
    * Appends to `out` what to send for the event that begins at `from` in a piece, if it only continues a text and can be copied. Has the
-   * effect of `step` with that event. Returns where the next event begins; `from` if the event is incomplete, or for `step` to read.
+   * effect of `step` with that event. Called between events, until the stream is done or has failed. Returns where the next event begins; `from` if the event is incomplete, or for `step` to read.
    */
   copyEvent?(piece: Uint8Array, from: number, out: ByteOutput): number;
   /** Whether any content for a person or agent has arrived. Until then another provider may still answer. */

@@ -62,13 +62,13 @@ export class TranslatedRelay implements AnswerRelay {
 
   step(piece: string): string {
     if (this.error !== null || this.hasEnded || this.reader.isDone) return "";
-    return this.takeAll(() => this.reader.step(piece));
+    return this.pass(() => this.reader.step(piece));
   }
 
   end(): string {
     if (this.error !== null || this.hasEnded) return "";
     this.hasEnded = true;
-    return this.takeAll(() => this.reader.end());
+    return this.pass(() => this.reader.end());
   }
 
   get sawToken(): boolean {
@@ -107,7 +107,7 @@ export class TranslatedRelay implements AnswerRelay {
   stopShort(): string {
     this.hasEnded = true;
     const open = [...this.normaliser.finishes].filter(([, finish]) => finish === null);
-    return open.map(([choice]) => this.take({ kind: "finish", choice, finish: CUT_SHORT })).join("");
+    return this.pass(() => open.map(([choice]) => ({ kind: "finish", choice, finish: CUT_SHORT })));
   }
 
   listWarnings(): readonly Warning[] {
@@ -122,10 +122,14 @@ export class TranslatedRelay implements AnswerRelay {
     return this.heldBack + this.writer.fail(error);
   }
 
-  private takeAll(read: () => readonly AnswerEvent[]): string {
+  /** Returns what to send for the events that `read` returns. */
+  private pass(read: () => readonly AnswerEvent[]): string {
     const out: string[] = [];
     try {
-      for (const event of read()) out.push(this.take(event));
+      const events = this.correct(read());
+      for (const event of events) this.observeTurn(event);
+      // Each is sent even if a later one cannot be encoded.
+      for (const event of this.applyFilter(events)) out.push(this.writer.step(event));
     } catch {
       // Whatever a vendor sends, the client must get an error event and not wait forever.
       this.error ??= EVENT_UNREADABLE;
@@ -133,40 +137,44 @@ export class TranslatedRelay implements AnswerRelay {
     return out.join("");
   }
 
-  private take(event: AnswerEvent): string {
-    if (this.error !== null) return "";
-    if (event.kind === "error") {
-      this.error = event.error;
-      return "";
-    }
-    if (event.kind === "usage") this.latestUsage = event.usage;
-    let out = "";
-    for (const normal of this.normaliser.step(event)) {
-      this.counter.add(normal);
-      this.observeTurn(normal);
-      out += this.filter === null ? this.writer.step(normal) : this.writeFiltered(this.filter.step(normal));
-    }
-    if (this.counter.bytes + this.counter.hiddenBytes > this.maxBufferedBytes) {
+  /** Returns the corrected events, up to an error or the one with which the answer becomes too large. */
+  private correct(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
+    const { counter } = this;
+    const corrected: AnswerEvent[] = [];
+    for (const event of events) {
+      if (event.kind === "error") {
+        this.error = event.error;
+        break;
+      }
+      if (event.kind === "usage") this.latestUsage = event.usage;
+      for (const normal of this.normaliser.step(event)) {
+        if ("at" in normal) counter.add(normal);
+        corrected.push(normal);
+      }
+      if (counter.bytes + counter.hiddenBytes <= this.maxBufferedBytes) continue;
       this.error = answerTooLarge(this.maxBufferedBytes);
+      break;
     }
-    return out;
+    return corrected;
   }
 
-  private writeFiltered(events: readonly AnswerEvent[]): string {
-    return events.map((event) => this.writer.step(event)).join("");
+  private applyFilter(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
+    const { filter } = this;
+    return filter === null ? events : events.flatMap((event) => filter.step(event));
   }
 
   private async encodeReleased(release: () => Promise<readonly AnswerEvent[]>): Promise<string> {
     const before = this.heldBack;
     this.heldBack = "";
-    return before + this.writeFiltered(await release());
+    const released = await release();
+    return before + released.map((event) => this.writer.step(event)).join("");
   }
 
   /** Reads what the reader held back. A stream that broke off may still have arrived completely. */
   private readHeldBack(): void {
     if (this.hasEnded || this.reader.isDone || this.error !== null) return;
     this.hasEnded = true;
-    this.heldBack = this.takeAll(() => this.reader.end().filter((event) => event.kind !== "error"));
+    this.heldBack = this.pass(() => this.reader.end().filter((event) => event.kind !== "error"));
   }
 }
 

@@ -1,8 +1,9 @@
-import { type Fields, omit } from "../../json/fields.ts";
-import { OWN_MESSAGE_FIELDS } from "../own-fields.ts";
-import { type DeltaText, encodeReasoning, hasOtherContent, readDeltaText } from "../reasoning.ts";
+import type { Fields } from "../../json/fields.ts";
+import { isEmpty } from "../../json/fields.ts";
+import type { ChunkDelta } from "../read-chunk.ts";
+import { type DeltaText, encodeReasoning, hasOtherContent } from "../reasoning.ts";
 import type { ToolCallTracker } from "../tool-call-tracker.ts";
-import { listCalls, nameOf, type ToolCallOut, textOf } from "../tool-calls.ts";
+import { nameOf, type ToolCallOut, textOf } from "../tool-calls.ts";
 
 /** The client's version of a vendor's delta. */
 interface RelayedDelta {
@@ -14,38 +15,26 @@ interface RelayedDelta {
   readonly bytes: number;
 }
 
-/** A refusal is passed on unchanged unless it is empty. */
-const OWN_DELTA_FIELDS: ReadonlySet<string> = new Set([...OWN_MESSAGE_FIELDS, "refusal"]);
-
 /** Corrects a vendor's delta. `isFirst`: it is the first of its choice, which names the role. */
-export function relayDelta(tools: ToolCallTracker, delta: Fields, isFirst: boolean): RelayedDelta {
-  const text = readDeltaText(delta);
-  const pieces = listCalls(delta);
-  const calls = pieces.length === 0 ? [] : tools.step(pieces);
-  const rest = otherFields(delta);
-  if (typeof delta["refusal"] === "string" && delta["refusal"] !== "") rest["refusal"] = delta["refusal"];
-  const hasText = (text.content ?? "") !== "" || text.reasoning !== null || calls.length > 0;
-  const hasContent = hasText || hasOtherContent(rest);
-  const isEmpty = !hasContent && !isFirst && !text.details?.length && Object.keys(rest).length === 0;
+export function relayDelta(tools: ToolCallTracker, delta: ChunkDelta, isFirst: boolean): RelayedDelta {
+  const { content, reasoning, details, refusal } = delta;
+  const calls = delta.calls.length === 0 ? [] : tools.step(delta.calls);
+  const others = refusal === "" ? delta.others : { ...delta.others, refusal };
+  const hasText = (content ?? "") !== "" || reasoning !== null || calls.length > 0;
+  const hasContent = hasText || hasOtherContent(others);
+  const isNothing = !hasContent && !isFirst && !details?.length && isEmpty(others);
   return {
-    delta: isEmpty
+    delta: isNothing
       ? null
       : {
           ...(isFirst ? { role: "assistant" } : {}),
-          ...encodeText(text, isFirst),
+          ...encodeText(delta, isFirst),
           ...encodeCalls(calls),
-          ...rest,
+          ...others,
         },
     hasContent,
-    bytes: countBytes(text, calls),
+    bytes: countBytes(delta, calls),
   };
-}
-
-/** Returns the fields of a delta that the gateway does not write itself, without nulls. */
-export function otherFields(delta: Fields): Record<string, unknown> {
-  const rest = omit(delta, OWN_DELTA_FIELDS);
-  for (const key in rest) if (rest[key] === null || rest[key] === undefined) delete rest[key];
-  return rest;
 }
 
 /** Encodes text and reasoning of a delta. An empty text is sent only with the first delta of a choice. */

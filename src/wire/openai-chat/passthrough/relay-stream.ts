@@ -1,22 +1,22 @@
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import type { ByteOutput } from "../../../base/text/byte-output.ts";
-import { parseEvent } from "../../canonical/answer/event-reader.ts";
-import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/answer/event-stream.ts";
+import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
 import { correctOpenaiTier } from "../../canonical/model/service-tiers.ts";
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/errors/broken-answers.ts";
-import { findEventError, type VendorError } from "../../conversation/errors/vendor-error.ts";
+import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import type { ServedModes, TokenUsage } from "../../conversation/usage.ts";
-import { asFields, asList, type Fields, isEmpty, omit, setField } from "../../json/fields.ts";
+import type { ChunkTemplate } from "../../fast/chunk-template.ts";
+import { type Fields, isEmpty, omit, setField, tryParseLatin1 } from "../../json/fields.ts";
+import type { SplitEvent } from "../../sse/split-events.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
-import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
+import { OWN_ANSWER_FIELDS } from "../own-fields.ts";
+import { type ChunkChoice, type ChunkDelta, readChunk } from "../read-chunk.ts";
 import { ChunkEncoder, encodeStreamError } from "../stream-events.ts";
 import { ToolCallTracker } from "../tool-call-tracker.ts";
-import { encodeUsage, findUsage, followModes } from "../usage.ts";
-import type { ChunkTemplate } from "./chunk-template.ts";
-import { createPattern, type ParsedChunk } from "./create-pattern.ts";
-import { keepPattern, recallPatterns } from "./known-patterns.ts";
+import { encodeUsage } from "../usage.ts";
+import { createTemplate, type ReadEvent } from "./create-template.ts";
 import { relayDelta } from "./relay-delta.ts";
 
 interface Choice {
@@ -32,22 +32,12 @@ const MAX_TEMPLATES = 6;
 
 /**
  * Relays a stream between an upstream and a client that both speak this format. Events that match an earlier one are copied by a
- * template; all others are parsed, corrected and encoded. It is changed in place, because a new state for each event would cost
- * more than the event.
+ * template; all others are parsed, corrected and encoded.
  */
-export class ChatRelay implements AnswerRelay, StreamProgress {
-  sawToken = false;
-  isDone = false;
-  error: VendorError | null = null;
+export class ChatRelay extends ForwardedStream implements AnswerRelay {
   usage: TokenUsage | null = null;
   private modes: ServedModes | undefined;
-  producedBytes = 0;
-  /** What the client gets for the piece that is being read, bytes as Latin-1. */
-  private readonly out: string[] = [];
-  private readonly stream: EventStream;
   private readonly templates: ChunkTemplate[] = [];
-  /** Templates by earlier streams of the deployment, for events of a kind that this stream has not had. Null before its first event. */
-  private expected: ChunkTemplate[] | null = null;
   private readonly choices = new Map<number, Choice>();
   /** Fields of events for which nothing was sent. They are sent with the next event. Null for none. */
   private carried: Record<string, unknown> | null = null;
@@ -61,41 +51,16 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     private readonly identity: RelayIdentity,
     wantsUsageChunk: boolean,
   ) {
+    super();
     this.encoder = new ChunkEncoder(identity, wantsUsageChunk);
-    this.stream = new EventStream(this, (text, start, end, name) => this.readEvent(text, start, end, name));
-  }
-
-  step(piece: string): string {
-    this.stream.push(piece);
-    return this.takeOutput();
-  }
-
-  end(): string {
-    this.stream.end();
-    return this.takeOutput();
   }
 
   /** Copies an event that matches a template. */
   copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
-    if (this.carried !== null || !this.stream.isBetweenEvents) return from;
+    if (this.carried !== null) return from;
     for (const template of this.templates) {
       const copied = template.copyEvent(piece, from, out);
       if (copied === null) continue;
-      this.producedBytes += copied.textBytes;
-      return copied.next;
-    }
-    return this.copyExpected(piece, from, out);
-  }
-
-  /** Copies an event that is the first of its kind in this stream and like those of earlier streams. */
-  private copyExpected(piece: Uint8Array, from: number, out: ByteOutput): number {
-    for (const template of this.expected ?? []) {
-      if (!this.choices.has(template.place.choice)) continue;
-      const copied = template.copyEvent(piece, from, out);
-      if (copied === null) continue;
-      this.expected = this.expected?.filter((other) => other !== template) ?? null;
-      this.addTemplate(template);
-      this.sawToken = true;
       this.producedBytes += copied.textBytes;
       return copied.next;
     }
@@ -150,12 +115,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     return encodeStreamError(error);
   }
 
-  private takeOutput(): string {
-    // Joined at once: a string that grew by hundreds of additions takes five times as long to become bytes.
-    return this.out.length > 1 ? this.out.splice(0).join("") : (this.out.pop() ?? "");
-  }
-
-  private readEvent(text: string, start: number, end: number, name: string): void {
+  protected readEvent({ text, start, end, name }: SplitEvent): void {
     if (text.startsWith(DONE_MARKER, start)) {
       this.isDone = true;
       // Usage and an end marker make an answer complete even if the vendor gives no finish reason.
@@ -163,43 +123,33 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
       return;
     }
     const data = text.slice(start, end);
-    const chunk = parseEvent(data);
-    this.error = chunk === null ? EVENT_NOT_JSON : findEventError(chunk, name);
-    if (chunk === null || this.error !== null) return;
-    this.modes = followModes(this.modes, chunk);
-    this.usage = findUsage(chunk, this.modes) ?? this.usage;
-    const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
-    const fields = omit(chunk, OWN_ANSWER_FIELDS);
+    const raw = tryParseLatin1(data);
+    this.error = raw === null ? EVENT_NOT_JSON : findEventError(raw, name);
+    if (raw === null || this.error !== null) return;
+    const chunk = readChunk(raw, this.modes);
+    this.modes = chunk.modes;
+    this.usage = chunk.usage ?? this.usage;
+    const fields = omit(raw, OWN_ANSWER_FIELDS);
     correctOpenaiTier(fields);
-    this.readChunk({ prefix, data, chunk, fields });
-  }
-
-  private readChunk(parsed: ParsedChunk): void {
-    const choices = asList(parsed.chunk["choices"]);
-    if (choices.length === 0) {
-      this.carry(parsed.fields);
+    const sentBefore = this.out.length;
+    for (const choice of chunk.choices) this.relayChoice(choice, fields);
+    if (chunk.choices.length === 0) {
+      this.carry(fields);
       return;
     }
-    const sentBefore = this.out.length;
-    for (const raw of choices) {
-      const choice = asFields(raw);
-      if (choice !== null) this.relayChoice(choice, parsed.fields);
-    }
-    if (choices.length === 1 && this.out.length > sentBefore) this.learnPattern(parsed);
-    const { deployment } = this.identity;
-    this.expected ??= recallPatterns(deployment).map((known) => known.fit(this.encoder.start, parsed.chunk));
+    const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
+    if (chunk.choices.length === 1 && this.out.length > sentBefore)
+      this.learnTemplate({ prefix, data, chunk, fields });
   }
 
-  private relayChoice(raw: Fields, fields: Fields): void {
-    const index = indexOf(raw);
+  private relayChoice(given: ChunkChoice, fields: Fields): void {
+    const { index, finish, others: choiceFields } = given;
     const isFirst = !this.choices.has(index);
     const choice = this.openChoice(index);
     if (choice === null) return;
-    const delta = this.readDelta(choice, raw, isFirst);
-    const choiceFields = omit(raw, OWN_CHOICE_FIELDS);
-    const reason = raw["finish_reason"];
-    if (typeof reason === "string") {
-      this.holdFinish(choice, reason);
+    const delta = this.readDelta(choice, given.delta, isFirst);
+    if (finish !== null) {
+      this.holdFinish(choice, finish);
       addFields(choice.finishFields, choiceFields);
       addFields(this.finishFields, fields);
     }
@@ -207,7 +157,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
       const entry = { index, delta, ...choiceFields, finish_reason: null };
       this.out.push(this.encoder.encodeEvent({ ...this.carried, ...fields }, [entry]));
       this.carried = null;
-    } else if (typeof reason !== "string") {
+    } else if (finish === null) {
       const { obfuscation: _, ...carried } = fields;
       this.carry(carried);
       addFields(choice.finishFields, choiceFields);
@@ -234,9 +184,8 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     return choice;
   }
 
-  private readDelta({ tools }: Choice, raw: Fields, isFirst: boolean): Fields | null {
+  private readDelta({ tools }: Choice, given: ChunkDelta, isFirst: boolean): Fields | null {
     const begunBefore = tools.begun;
-    const given = asFields(raw["delta"]) ?? asFields(raw["message"]) ?? {};
     const { delta, hasContent, bytes } = relayDelta(tools, given, isFirst);
     // The vendor's index may belong to another call now, so the templates no longer hold.
     if (tools.begun !== begunBefore) this.templates.length = 0;
@@ -255,25 +204,14 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
     for (const choice of this.choices.values()) choice.finish ??= reason;
   }
 
-  /** Makes a pattern from an event for which something was sent, if possible. */
-  private learnPattern(parsed: ParsedChunk): void {
-    const choice = asFields(asList(parsed.chunk["choices"])[0]) ?? {};
-    const tools = this.choices.get(indexOf(choice))?.tools;
-    const pattern = tools === undefined ? null : createPattern(parsed, tools);
-    if (pattern === null) return;
-    this.addTemplate(pattern.fit(this.encoder.start, parsed.chunk));
-    keepPattern(this.identity.deployment, pattern);
-  }
-
-  private addTemplate(template: ChunkTemplate): void {
+  /** Makes a template from an event for which something was sent, if possible. */
+  private learnTemplate(event: ReadEvent): void {
+    const tools = this.choices.get(event.chunk.choices[0]?.index ?? 0)?.tools;
+    const template = tools === undefined ? null : createTemplate(event, tools, this.encoder);
+    if (template === null) return;
     this.templates.unshift(template);
     if (this.templates.length > MAX_TEMPLATES) this.templates.pop();
   }
-}
-
-/** A vendor that leaves the index out has one choice. */
-function indexOf(choice: Fields): number {
-  return typeof choice["index"] === "number" ? choice["index"] : 0;
 }
 
 /** The choice's finish reason as the client sees it. */

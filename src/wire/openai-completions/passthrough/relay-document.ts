@@ -15,7 +15,8 @@ export class CompletionDocumentRelay extends CompletionRelay {
   }
 
   override end(): string {
-    if (this.error === null) this.readEvent(this.pieces.splice(0).join(""), "");
+    const text = this.pieces.splice(0).join("");
+    if (this.error === null) this.readEvent({ text, start: 0, end: text.length, name: "" });
     return super.end();
   }
 }

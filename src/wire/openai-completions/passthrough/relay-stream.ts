@@ -1,16 +1,16 @@
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
-import { parseEvent } from "../../canonical/answer/event-reader.ts";
-import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/answer/event-stream.ts";
+import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/errors/broken-answers.ts";
-import { findEventError, type VendorError } from "../../conversation/errors/vendor-error.ts";
+import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
-import { asObjects, assignFields, asText, type Fields, omit } from "../../json/fields.ts";
+import { asObjects, assignFields, asText, type Fields, omit, tryParseLatin1 } from "../../json/fields.ts";
 import { isFailedFinish } from "../../openai-chat/finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../../openai-chat/own-fields.ts";
 import { encodeStreamError } from "../../openai-chat/stream-events.ts";
 import { findUsage } from "../../openai-chat/usage.ts";
+import type { SplitEvent } from "../../sse/split-events.ts";
 import { CompletionChunkEncoder } from "../encode-chunks.ts";
 import { encodeFinish, OWN_CHOICE_FIELDS, readFinish } from "./relay-response.ts";
 
@@ -25,15 +25,9 @@ interface Choice {
  * Relays a stream of text completions between an upstream and a client that both speak this format. Finish reasons are held until
  * the end, where the cost is known. A completion without text is valid.
  */
-export class CompletionRelay implements AnswerRelay, StreamProgress {
-  sawToken = false;
-  isDone = false;
-  error: VendorError | null = null;
+export class CompletionRelay extends ForwardedStream implements AnswerRelay {
   usage: TokenUsage | null = null;
   readonly searches = 0;
-  producedBytes = 0;
-  private out: string[] = [];
-  private readonly stream: EventStream;
   private readonly encoder: CompletionChunkEncoder;
   private readonly choices = new Map<number, Choice>();
   /** Fields of events for which nothing was sent. They are sent with the last event. */
@@ -41,20 +35,8 @@ export class CompletionRelay implements AnswerRelay, StreamProgress {
 
   /** `wantsUsageChunk`: the client asked for `stream_options.include_usage`. */
   constructor(identity: RelayIdentity, wantsUsageChunk: boolean) {
+    super();
     this.encoder = new CompletionChunkEncoder(identity, wantsUsageChunk);
-    this.stream = new EventStream(this, (text, start, end, name) =>
-      this.readEvent(text.slice(start, end), name),
-    );
-  }
-
-  step(piece: string): string {
-    this.stream.push(piece);
-    return this.takeOutput();
-  }
-
-  end(): string {
-    this.stream.end();
-    return this.takeOutput();
   }
 
   get isFinished(): boolean {
@@ -92,15 +74,14 @@ export class CompletionRelay implements AnswerRelay, StreamProgress {
     return encodeStreamError(error);
   }
 
-  /** Reads one event, bytes as Latin-1. `name` is "" where the vendor gave none. */
-  protected readEvent(data: string, name: string): void {
-    if (data.startsWith(DONE_MARKER)) {
+  protected readEvent({ text, start, end, name }: SplitEvent): void {
+    if (text.startsWith(DONE_MARKER, start)) {
       this.isDone = true;
       // Usage and an end marker make an answer complete even if the vendor gives no finish reason.
       if (this.usage !== null) this.finishAll("stop");
       return;
     }
-    const chunk = parseEvent(data);
+    const chunk = tryParseLatin1(text.slice(start, end));
     this.error = chunk === null ? EVENT_NOT_JSON : findEventError(chunk, name);
     if (chunk === null || this.error !== null) return;
     this.usage = findUsage(chunk) ?? this.usage;
@@ -150,10 +131,6 @@ export class CompletionRelay implements AnswerRelay, StreamProgress {
 
   private finishAll(reason: string): void {
     for (const choice of this.choices.values()) choice.finish ??= readFinish(reason);
-  }
-
-  private takeOutput(): string {
-    return this.out.splice(0).join("");
   }
 }
 

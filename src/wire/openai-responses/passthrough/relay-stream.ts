@@ -1,21 +1,21 @@
 import type { ByteOutput } from "../../../base/text/byte-output.ts";
-import { EventStream, type StreamProgress } from "../../canonical/answer/event-stream.ts";
+import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
 import { EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
-import { brokenAnswer, readVendorError, type VendorError } from "../../conversation/errors/vendor-error.ts";
+import { brokenAnswer, readVendorError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
+import { DeltaPattern } from "../../fast/delta-pattern.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { decodeUtf8, encodeLatin1, memberOf, numberOf, stringOf } from "../../json/scan.ts";
 import type { Splice } from "../../json/splice.ts";
-import { eventText, findEventEnd } from "../../sse/event-bytes.ts";
+import type { SplitEvent } from "../../sse/split-events.ts";
 import { encodeFailure } from "../errors.ts";
 import { OutputPlaces } from "../output-places.ts";
 import { encodeEvent } from "../stream-events.ts";
 import { isSearch, readUsage } from "../usage.ts";
-import { createPattern, type DeltaPattern, matchDelta, missingLogprobs } from "./delta-pattern.ts";
-import { EMPTY_PARTS, OpenItems, TEXT_EVENTS } from "./open-items.ts";
+import { EMPTY_PARTS, OpenItems, type OpenTextItem, TEXT_EVENTS } from "./open-items.ts";
 import {
   encodePriced,
   isCall,
@@ -25,28 +25,17 @@ import {
   readFinish,
   rewriteResponse,
 } from "./rewrite-response.ts";
-import { outputIndexOf, readFacts, type ScannedEvent, scanEvent } from "./scanned-event.ts";
-
-/** The end of an event that matches a pattern. */
-const END = "}\n\n";
+import { missingLogprobs, outputIndexOf, readFacts, type ScannedEvent, scanEvent } from "./scanned-event.ts";
 
 /**
  * Relays a stream between an upstream and a client that both speak this format. The bytes of events are passed on unchanged, except
- * for those with a `response`, which get the gateway's id and model, and the last one, which waits for its price. It is changed in
- * place, because a new state for each event would cost more than the event.
+ * for those with a `response`, which get the gateway's id and model, and the last one, which waits for its price.
  */
-export class ResponsesRelay implements AnswerRelay, StreamProgress {
-  sawToken = false;
-  isDone = false;
-  error: VendorError | null = null;
+export class ResponsesRelay extends ForwardedStream implements AnswerRelay {
   usage: TokenUsage | null = null;
   searches = 0;
-  producedBytes = 0;
-  private readonly stream: EventStream;
-  /** What the client gets for the piece that is being read, bytes as Latin-1. */
-  private readonly out: string[] = [];
-  /** The pattern of the events that append to the current text. */
-  private pattern: DeltaPattern | null = null;
+  /** The text that arrives, and the pattern of the events that append to it. */
+  private current: { readonly text: OpenTextItem; readonly pattern: DeltaPattern } | null = null;
   private readonly callIds: ResponseCallIds;
   /** The sequence number of the next event, in case the gateway has to send one. */
   private sequence = 0;
@@ -61,38 +50,20 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
   private sawCall = false;
 
   constructor(private readonly identity: RelayIdentity) {
+    super();
     this.callIds = new ResponseCallIds(identity);
-    this.stream = new EventStream(this, (text, start, end, name) =>
-      this.readEvent(text.slice(start, end), name),
-    );
-  }
-
-  step(piece: string): string {
-    this.stream.push(piece);
-    return this.out.splice(0).join("");
-  }
-
-  end(): string {
-    this.stream.end();
-    return this.out.splice(0).join("");
   }
 
   /** Copies an event that matches the pattern. */
   copyEvent(piece: Uint8Array, from: number, out: ByteOutput): number {
-    const { pattern } = this;
-    if (pattern === null || !this.stream.isBetweenEvents) return from;
-    // The blank line can not be earlier in an event that begins as the pattern does.
-    const end = findEventEnd(piece, from + pattern.begin.length - 1);
-    if (end < 0) return from;
-    const text = eventText(piece, from, end);
-    const known = matchDelta(pattern, text);
-    if (known === null) return from;
-    this.sequence = known.sequence + 1;
-    if (known.escaped.length > 0) this.sawToken = true;
-    this.producedBytes += known.escaped.length;
-    pattern.text.append(known.escaped);
-    out.appendLatin1(pattern.added === "" ? text : text.slice(0, -END.length) + pattern.added + END);
-    return end;
+    const copied = this.current?.pattern.copyEvent(piece, from, out) ?? null;
+    if (copied === null) return from;
+    const { sequence, escaped, next } = copied;
+    this.sequence = sequence + 1;
+    if (escaped.length > 0) this.sawToken = true;
+    this.producedBytes += escaped.length;
+    this.current?.text.append(escaped);
+    return next;
   }
 
   /** Nothing follows the finish in this format. */
@@ -148,8 +119,9 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     return encodeEvent({ type: "response.failed", sequence_number: this.countEvent(null), response });
   }
 
-  private readEvent(data: string, name: string): void {
-    if (data === "[DONE]") return;
+  protected readEvent({ text, start, end, name }: SplitEvent): void {
+    const data = text.slice(start, end);
+    if (data === DONE_MARKER) return;
     const scanned = scanEvent(data, name);
     if (scanned === null) {
       this.error = EVENT_NOT_JSON;
@@ -173,7 +145,11 @@ export class ResponsesRelay implements AnswerRelay, StreamProgress {
     const delta = memberOf(event.root, "delta");
     if (delta?.kind === "string") text.append(event.data.slice(delta.start + 1, delta.end - 1));
     const isNumbered = listRenumberings(event).length === 0;
-    this.pattern = event.name === event.type && isNumbered ? createPattern(event, text) : null;
+    const pattern =
+      event.name === event.type && isNumbered
+        ? DeltaPattern.create(event, missingLogprobs(event.type, event.root) ?? "")
+        : null;
+    this.current = pattern === null ? null : { text, pattern };
   }
 
   /** Relays an event with a `response`, rewritten for the client. */

@@ -60,3 +60,14 @@ export function outputIndexOf({ data, root, place }: ScannedEvent): number {
 export function partIndexOf({ data, root, place }: ScannedEvent, list: string): number {
   return place?.part ?? numberOf(data, memberOf(root, `${list}_index`)) ?? 0;
 }
+
+/** Events that have `logprobs`, which OpenAI's libraries validate. Other hosts leave it out. */
+const WITH_LOGPROBS: ReadonlySet<string> = new Set([
+  "response.output_text.delta",
+  "response.output_text.done",
+]);
+
+/** Returns the member that an event of a text lacks, with a comma before it; null if it lacks none. */
+export function missingLogprobs(type: string, event: JsonNode): string | null {
+  return WITH_LOGPROBS.has(type) && memberOf(event, "logprobs") === undefined ? ',"logprobs":[]' : null;
+}

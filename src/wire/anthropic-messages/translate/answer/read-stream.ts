@@ -47,8 +47,9 @@ class MessageHandler implements EventHandler {
 
   readEvent(event: Fields, name: string): void {
     const error = findEventError(event, name);
+    const { type } = event;
     if (error !== null) this.emitter.fail(error);
-    else this.readTyped(asText(event["type"]) ?? name, event);
+    else this.readTyped(typeof type === "string" ? type : name, event);
   }
 
   readDone(): void {
@@ -79,7 +80,7 @@ class MessageHandler implements EventHandler {
         this.readMessageDelta(event);
         break;
       case "message_stop":
-        this.emitter.isDone = true;
+        this.emitter.end();
         this.finish();
     }
   }

@@ -1,9 +1,7 @@
 import { type AnswerEmitter, PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
 import type { Citation, Part } from "../../../canonical/model/parts.ts";
-import { asFields, asObjects, asText, type Fields, omit, setField } from "../../../json/fields.ts";
-import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "../../own-fields.ts";
-import { readDeltaText } from "../../reasoning.ts";
-import { listCalls } from "../../tool-calls.ts";
+import { asFields, asObjects, type Fields, omit, setField } from "../../../json/fields.ts";
+import type { ChunkChoice, ChunkDelta } from "../../read-chunk.ts";
 import { decodeCitation } from "../parts/citations.ts";
 import { decodePart, keepNative } from "../parts/decode-part.ts";
 import { decodeExtraContent, readExtraContent } from "../parts/signatures.ts";
@@ -12,15 +10,9 @@ import { OpenText, startText } from "./open-text.ts";
 import { CallReader } from "./read-calls.ts";
 import { ReasoningReader } from "./read-reasoning.ts";
 
-const OTHER_CHOICE_FIELDS: ReadonlySet<string> = new Set([...OWN_CHOICE_FIELDS, "logprobs"]);
-const OTHER_DELTA_FIELDS: ReadonlySet<string> = new Set([
-  ...OWN_MESSAGE_FIELDS,
-  "refusal",
-  "annotations",
-  "audio",
-  "images",
-]);
-const SIGNED_DELTA_FIELDS = new Set(OTHER_DELTA_FIELDS).add("extra_content");
+/** Fields of a delta that become parts. */
+const PART_FIELDS: ReadonlySet<string> = new Set(["annotations", "audio", "images"]);
+const SIGNED_PART_FIELDS = new Set(PART_FIELDS).add("extra_content");
 
 /** Reads the deltas of one choice and emits its parts. */
 export class ChoiceReader {
@@ -50,20 +42,17 @@ export class ChoiceReader {
   }
 
   /** Reads a choice of a chunk. */
-  step(choice: Fields): void {
-    const delta = asFields(choice["delta"]) ?? asFields(choice["message"]) ?? {};
-    const logprobs = choice["logprobs"] ?? null;
+  step({ delta, finish, others: { logprobs = null, ...others } }: ChunkChoice): void {
     if (logprobs !== null) this.emitter.emit({ kind: "logprobs", choice: this.index, value: logprobs });
-    const text = readDeltaText(delta);
-    this.reasoning.readDelta(text);
-    this.readTexts(text.content, delta);
-    this.calls.readPieces(listCalls(delta));
-    this.readWhole(delta);
-    keep(this.choiceFields, omit(choice, OTHER_CHOICE_FIELDS));
-    const isSigned = readExtraContent(delta["extra_content"]) !== null;
-    keep(this.messageFields, omit(delta, isSigned ? SIGNED_DELTA_FIELDS : OTHER_DELTA_FIELDS));
+    this.reasoning.readDelta(delta);
+    this.readTexts(delta);
+    this.calls.readPieces(delta.calls);
+    this.readWhole(delta.others);
+    keep(this.choiceFields, others);
+    const isSigned = readExtraContent(delta.others["extra_content"]) !== null;
+    keep(this.messageFields, omit(delta.others, isSigned ? SIGNED_PART_FIELDS : PART_FIELDS));
     // A second finish is dropped, because clients ran tools twice on it.
-    this.finish ??= asText(choice["finish_reason"]);
+    this.finish ??= finish;
   }
 
   /**
@@ -81,14 +70,13 @@ export class ChoiceReader {
     this.emitter.emit({ kind: "finish", choice: this.index, finish, ...extras });
   }
 
-  private readTexts(content: string | null, delta: Fields): void {
+  private readTexts({ content, refusal, others }: ChunkDelta): void {
     if (content) this.appendText("text", content, startText);
-    const { signature } = decodeExtraContent(delta["extra_content"]);
+    const { signature } = decodeExtraContent(others["extra_content"]);
     if (signature !== undefined) {
       this.parts.append(this.openText.open("text", startText), { kind: "part-signature", ...signature });
     }
-    const refusal = asText(delta["refusal"]);
-    if (refusal) this.appendText("refusal", refusal, () => ({ kind: "refusal", text: "" }));
+    if (refusal !== "") this.appendText("refusal", refusal, () => ({ kind: "refusal", text: "" }));
   }
 
   private appendText(key: string, text: string, begin: () => Part): void {

@@ -6,10 +6,10 @@ import type { AnswerReader } from "../../../canonical/model/format.ts";
 import { failedFinish, TOO_MANY_CHOICES } from "../../../conversation/errors/broken-answers.ts";
 import { findEventError } from "../../../conversation/errors/vendor-error.ts";
 import type { ServedModes } from "../../../conversation/usage.ts";
-import { asObjects, assignFields, asText, type Fields, omit, setField } from "../../../json/fields.ts";
+import { assignFields, asText, type Fields, omit, setField } from "../../../json/fields.ts";
 import { isFailedFinish } from "../../finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../../own-fields.ts";
-import { findUsage, followModes } from "../../usage.ts";
+import { type ChunkChoice, readChunk } from "../../read-chunk.ts";
 import { decodeListed } from "../parts/citations.ts";
 import { ChoiceReader } from "./read-choice.ts";
 
@@ -47,20 +47,20 @@ class ChunkHandler implements EventHandler {
 
   constructor(private readonly emitter: AnswerEmitter) {}
 
-  readEvent(chunk: Fields, name: string): void {
-    const error = findEventError(chunk, name);
+  readEvent(raw: Fields, name: string): void {
+    const error = findEventError(raw, name);
     if (error !== null) {
       this.emitter.fail(error);
       return;
     }
-    this.readAnswerFields(chunk);
-    this.modes = followModes(this.modes, chunk);
-    const usage = findUsage(chunk, this.modes);
+    this.readAnswerFields(raw);
+    const { choices, usage, modes } = readChunk(raw, this.modes);
+    this.modes = modes;
     if (usage !== null) {
       this.hasUsage = true;
       this.emitter.emit({ kind: "usage", usage });
     }
-    for (const choice of asObjects(chunk["choices"])) this.readChoice(choice);
+    for (const choice of choices) this.readChoice(choice);
   }
 
   readDone(): void {
@@ -76,22 +76,21 @@ class ChunkHandler implements EventHandler {
     return this.choices.size > 0 && this.choices.values().every((choice) => choice.hasFinish);
   }
 
-  private readChoice(choice: Fields): void {
+  private readChoice(choice: ChunkChoice): void {
     if (this.emitter.error !== null) return;
-    const reader = this.choiceOf(choice);
+    const reader = this.choiceAt(choice.index);
     if (reader === null) {
       this.emitter.fail(TOO_MANY_CHOICES);
       return;
     }
-    const reason = asText(choice["finish_reason"]);
-    const hasFailed = reason !== null && isFailedFinish(reason);
-    reader.step(hasFailed ? { ...choice, finish_reason: null } : choice);
-    if (hasFailed) this.emitter.fail(failedFinish(reason));
+    const { finish } = choice;
+    const hasFailed = finish !== null && isFailedFinish(finish);
+    reader.step(hasFailed ? { ...choice, finish: null } : choice);
+    if (hasFailed) this.emitter.fail(failedFinish(finish));
   }
 
   /** Returns the reader of the choice, a new one where it begins; null above the bound. */
-  private choiceOf(choice: Fields): ChoiceReader | null {
-    const index = typeof choice["index"] === "number" ? choice["index"] : 0;
+  private choiceAt(index: number): ChoiceReader | null {
     const known = this.choices.get(index);
     if (known !== undefined) return known;
     if (this.choices.size >= BOUNDS.choices) return null;

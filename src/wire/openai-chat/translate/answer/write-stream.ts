@@ -7,7 +7,7 @@ import type {
   StreamError,
 } from "../../../canonical/model/format.ts";
 import { nameOpenaiTier } from "../../../canonical/model/service-tiers.ts";
-import { assignFields, isEmpty } from "../../../json/fields.ts";
+import { assignFields, type Fields, isEmpty } from "../../../json/fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../../stream-events.ts";
 import { encodeUsage } from "../../usage.ts";
 import { keptFields } from "../parts/extras.ts";
@@ -22,8 +22,8 @@ export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerW
 class ChunkWriter implements AnswerWriter {
   private readonly encoder: ChunkEncoder;
   private readonly choices = new Map<number, ChoiceWriter>();
-  /** Fields of the answer as a whole that are sent with the next chunk. */
-  private carried: Record<string, unknown> = {};
+  /** Fields of the answer as a whole that are sent with the next chunk. Null for none. */
+  private carried: Record<string, unknown> | null = null;
 
   constructor(
     identity: AnswerIdentity,
@@ -35,11 +35,11 @@ class ChunkWriter implements AnswerWriter {
   step(event: AnswerEvent): string {
     switch (event.kind) {
       case "extras":
-        assignFields(this.carried, keptFields(event));
+        this.carry(keptFields(event));
         return "";
       case "service-tier": {
         const tier = nameOpenaiTier(event.tier);
-        if (tier !== undefined) this.carried["service_tier"] = tier;
+        if (tier !== undefined) this.carry({ service_tier: tier });
         return "";
       }
       case "usage":
@@ -55,7 +55,7 @@ class ChunkWriter implements AnswerWriter {
     const finishes = choices.map((choice) => choice.encodeFinish());
     return this.encoder.encodeEnding({
       finishes,
-      fields: this.carried,
+      fields: this.carried ?? {},
       usage: encodeUsage(report),
       metadata,
     });
@@ -66,13 +66,17 @@ class ChunkWriter implements AnswerWriter {
   }
 
   private stepChoice(choice: ChoiceWriter, event: ChoiceEvent): string {
-    const plain = isEmpty(this.carried) ? choice.encodePlainText(event) : null;
+    const plain = this.carried === null ? choice.encodePlainText(event) : null;
     if (plain !== null) return plain;
     const entry = choice.step(event);
     if (entry === null) return "";
     const { carried } = this;
-    this.carried = {};
-    return this.encoder.encodeEvent(carried, [entry]);
+    this.carried = null;
+    return this.encoder.encodeEvent(carried ?? {}, [entry]);
+  }
+
+  private carry(fields: Fields): void {
+    if (!isEmpty(fields)) this.carried = assignFields(this.carried ?? {}, fields);
   }
 
   private choiceAt(index: number): ChoiceWriter {

@@ -139,7 +139,7 @@ class ResponseHandler implements EventHandler {
     const ended = { status: type.replace("response.", ""), ...response };
     const hasCalls = this.items.values().some((item) => item.isCall);
     this.emitter.emit({ kind: "finish", choice: 0, finish: decodeFinish(ended, hasCalls) });
-    this.emitter.isDone = true;
+    this.emitter.end();
   }
 
   private failResponse(type: string, response: Fields): void {

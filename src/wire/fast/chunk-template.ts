@@ -1,20 +1,32 @@
+// Replaces `ChatRelay.readEvent` for events that continue a text, and gives the client the same.
 import { isUtf8 } from "node:buffer";
-import type { ByteOutput } from "../../../base/text/byte-output.ts";
-import { readLatin1 } from "../../../base/text/decode-bytes.ts";
+import type { ByteOutput } from "../../base/text/byte-output.ts";
+import { readLatin1 } from "../../base/text/decode-bytes.ts";
+import { fields, items, type JsonNode, JsonSyntaxError, LEAF, memberOf, scanJson } from "../json/scan.ts";
 
 /** The field of the delta that contains the text. */
 export type TextField = "content" | "reasoning_content" | "reasoning" | "arguments";
 
-/** Where the text of an event is. */
-export interface TextPlace {
-  readonly field: TextField;
-  /** The index of the choice. */
-  readonly choice: number;
+/** An event of the vendor that is an example of those to copy. */
+interface ExampleEvent {
+  /** What precedes the data in its line. */
+  readonly prefix: string;
+  /** Bytes as Latin-1. */
+  readonly data: string;
 }
 
-/** The parts of an event that are the same in all streams of a deployment. */
-export interface EventParts {
-  readonly place: TextPlace;
+/** Stands for the padding in an encoded event. */
+export const PADDING_PLACEHOLDER = "\u0002";
+
+const TEXT_MARK = "\\u0001";
+const PADDING_MARK = "\\u0002";
+
+/** The parts of the events around their text. */
+interface TemplateParts {
+  /** The vendor's event up to the opening quote of its text, from the start of its line. */
+  readonly head: Buffer;
+  /** The client's event up to the text. */
+  readonly beforeText: Buffer;
   /** The vendor's event after the text, up to its blank line or to the opening quote of the padding. */
   readonly tail: Buffer;
   /** The client's event after the text, up to the same text again or to its padding. */
@@ -38,22 +50,38 @@ interface CopiedEvent {
  * comparison and sent with the text copied into the client's form, without parsing or encoding (docs/adr/0002-splice-not-print.md).
  */
 export class ChunkTemplate {
-  constructor(
-    /** The vendor's event up to the opening quote of its text, from the start of its line. */
-    private readonly head: Buffer,
-    /** The client's event up to the text. */
-    private readonly beforeText: Buffer,
-    private readonly parts: EventParts,
-  ) {}
+  private constructor(private readonly parts: TemplateParts) {}
 
-  get place(): TextPlace {
-    return this.parts.place;
+  /**
+   * Makes a template from an event whose only text is in `field` of the first choice. `encoded` is the client's event, with placeholders for
+   * the text and the padding. Returns null if the event is not that simple.
+   */
+  static create({ prefix, data }: ExampleEvent, field: TextField, encoded: string): ChunkTemplate | null {
+    const chunk = tryScan(data);
+    const text = findText(chunk, field);
+    if (text?.kind !== "string") return null;
+    const head = toBytes(prefix + data.slice(0, text.start + 1));
+    const [beforeText = "", ...after] = encoded.split(TEXT_MARK);
+    const around = { head, beforeText: toBytes(beforeText) };
+    const padding = memberOf(chunk, "obfuscation");
+    if (padding === undefined) {
+      const tail = toBytes(data.slice(text.end - 1));
+      return new ChunkTemplate({ ...around, tail, afterText: after.map(toBytes), padding: null });
+    }
+    const [last = "", rest, ...more] = after.pop()?.split(PADDING_MARK) ?? [];
+    if (padding.kind !== "string" || padding.start < text.end || rest === undefined || more.length > 0)
+      return null;
+    return new ChunkTemplate({
+      ...around,
+      tail: toBytes(data.slice(text.end - 1, padding.start + 1)),
+      afterText: [...after, last].map(toBytes),
+      padding: { end: toBytes(data.slice(padding.end - 1)), rest: toBytes(rest) },
+    });
   }
 
   /** Copies the event that begins at `from` if it matches. Returns null if it does not match or is incomplete. */
   copyEvent(source: Uint8Array, from: number, out: ByteOutput): CopiedEvent | null {
-    const { head, beforeText } = this;
-    const { tail, afterText, padding } = this.parts;
+    const { head, beforeText, tail, afterText, padding } = this.parts;
     if (!isAt(source, from, head)) return null;
     const textStart = from + head.length;
     const textEnd = findBodyEnd(source, textStart);
@@ -128,4 +156,28 @@ const ESCAPED = /^(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
 function isStringBody(bytes: Uint8Array): boolean {
   return ESCAPED.test(readLatin1(bytes)) && isUtf8(bytes);
+}
+
+const CALLS = items(fields({ function: fields({ arguments: LEAF }) }));
+const DELTA = fields({ content: LEAF, reasoning_content: LEAF, reasoning: LEAF, tool_calls: CALLS });
+const CHUNK = fields({ obfuscation: LEAF, choices: items(fields({ delta: DELTA })) });
+
+/** Scans an event that was parsed. Undefined if it has a member twice, which only a parser accepts. */
+function tryScan(data: string): JsonNode | undefined {
+  try {
+    return scanJson(data, CHUNK);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function findText(chunk: JsonNode | undefined, field: TextField): JsonNode | undefined {
+  const delta = memberOf(memberOf(chunk, "choices")?.items?.[0], "delta");
+  if (field !== "arguments") return memberOf(delta, field);
+  return memberOf(memberOf(memberOf(delta, "tool_calls")?.items?.[0], "function"), "arguments");
+}
+
+function toBytes(latin1: string): Buffer {
+  return Buffer.from(latin1, "latin1");
 }
