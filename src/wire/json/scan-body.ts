@@ -26,9 +26,7 @@ export function scanBody<T>(
   const text = bytes.toString("latin1");
   try {
     const isValidated = bytes.length <= VALIDATED_BYTES;
-    const scan = isValidated
-      ? scanValidating(text, shape)
-      : scanCounting(text, shape, BOUNDS.jsonValues, bytes);
+    const scan = isValidated ? scanValidating(text, shape) : scanCounting(text, shape, BOUNDS.jsonValues);
     return read(text, scan, bytes);
   } catch (error) {
     return rejectUnreadable(error);
