@@ -173,25 +173,23 @@ function watchEndpoint(
 /** How often the circuit is checked after the first-token time. Milliseconds. */
 const WATCH_MS = 5_000;
 
-/** Sends the request, whose headers are those of its line, unless it adds some of its own. */
+/** Sends the request, whose headers are those of its line and its own. */
 async function openExchange(context: AttemptContext): Promise<Exchange> {
   const { deps, call, candidate, encoded } = context;
   const { key, provider } = candidate;
   const { body, format, headers: added } = encoded;
   const line = candidate.served.lineFor(key, call.request, format);
-  const headers = added === undefined ? line.headers : line.headersWith(added);
+  const headers = line.headersWith(added);
   const authorizing = key.address.authorize({ url: line.url, body, headers, secret: key.secret });
   // Only some keys need an access token, which is fetched first.
   const credentials =
     authorizing instanceof Promise
       ? await call.stopwatch.wait(untilCancelled(authorizing, context.cancellation))
       : authorizing;
-  const areShared = headers === line.headers;
   return provider.transport.open({
     url: line.url,
     method: "POST",
-    headers: areShared ? line.authorizedBy(credentials) : { ...headers, ...credentials },
-    areShared,
+    headers: { ...headers, ...credentials },
     body,
     connectTimeoutMs: deps.settings.timers.connectMs,
   });
