@@ -168,8 +168,6 @@ export interface CountedScan {
   readonly values: number;
   /** The number of nodes that were created. */
   readonly nodes: number;
-  /** Objects or arrays were skipped; in these only strings and brackets were recognized. */
-  readonly skipsContainers: boolean;
   /** The marks of the values that were found. */
   readonly marks: number;
 }
@@ -203,7 +201,6 @@ class Scanner implements CountedScan {
   /** The number of values so far: each comma and each opening bracket adds one. */
   values = 1;
   nodes = 0;
-  skipsContainers = false;
   marks = 0;
   private at = 0;
   private depth = 0;
@@ -316,7 +313,6 @@ class Scanner implements CountedScan {
 
   /** Skips an object or array and returns the position after it. */
   private endOfNested(start: number): number {
-    this.skipsContainers = true;
     const { text, names } = this;
     const { length } = text;
     const outer = this.depth;
