@@ -121,10 +121,10 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
     return isWritten ? writeAsMessages(this.scanned, cacheMarking) : null;
   }
 
-  /** Decodes the request with placeholders for its long texts. The scan has corrected arguments that are not objects. */
+  /** Decodes the request with placeholders for its long texts. */
   decodeShort(): Decoded | null {
     const texts = listTexts(this.scanned);
-    return decodeShortened(this.scanned, { codec: openaiChat, texts, hasObjectArguments: true });
+    return decodeShortened(this.scanned, { codec: openaiChat, texts });
   }
 }
 

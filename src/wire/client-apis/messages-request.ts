@@ -155,7 +155,7 @@ class MessagesParts implements ClientRequestParts {
   /** Decodes the request with placeholders for its long texts. The scan rejects inputs that are not objects. */
   decodeShort(): Decoded | null {
     const texts = listTexts(this.scanned);
-    return decodeShortened(this.scanned, { codec: anthropicMessages, texts, hasObjectArguments: true });
+    return decodeShortened(this.scanned, { codec: anthropicMessages, texts });
   }
 
   /** A thinking budget must be below the answer's limit. */

@@ -133,7 +133,7 @@ class ResponsesParts implements ClientRequestParts {
   /** Decodes the request with placeholders for its long texts. The scan does not check arguments. */
   decodeShort(): Decoded | null {
     const texts = listTexts(this.scanned);
-    return decodeShortened(this.scanned, { codec: openaiResponses, texts, hasObjectArguments: false });
+    return decodeShortened(this.scanned, { codec: openaiResponses, texts });
   }
 
   mayForward({ provider }: UpstreamTarget): boolean {
