@@ -34,6 +34,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
   wire: [
     ["json", "sse"],
+    ["fast"],
     ["conversation"],
     ["json-schema"],
     ["canonical"],

@@ -40,6 +40,7 @@ import {
 import type { LeftOut } from "../json/splice.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import { parseCountRequest } from "./count-request.ts";
+import { decodeShortened } from "./fast/decode-shortened.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
@@ -47,7 +48,6 @@ import {
   type OwnAnswers,
   type RequestSource,
 } from "./hub/client-request.ts";
-import { decodeShortened } from "./hub/decode-shortened.ts";
 import type { Decoded } from "./hub/hub-request.ts";
 import type { UpstreamTarget } from "./request/inference-request.ts";
 import { readTags } from "./request/request-tags.ts";

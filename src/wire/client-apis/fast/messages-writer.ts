@@ -1,14 +1,16 @@
-import { ByteOutput } from "../../base/text/byte-output.ts";
-import type { Interleaved } from "../../base/text/composed-bytes.ts";
-import { encodeCache } from "../anthropic-messages/translate/parts/cache-mark.ts";
-import { type CacheMark, readCacheMark } from "../canonical/model/parts.ts";
+// Replaces `decodeRequest` of openai-chat and `encodeRequest` of anthropic-messages for messages and tools, and prints the same.
+import { ByteOutput } from "../../../base/text/byte-output.ts";
+import type { Interleaved } from "../../../base/text/composed-bytes.ts";
+import { encodeCache } from "../../anthropic-messages/translate/parts/cache-mark.ts";
+import { type CacheMark, readCacheMark } from "../../canonical/model/parts.ts";
 import {
   type CacheMarking,
   type MarkableMessage,
   type MarkedBlock,
   placeTurnMarks,
-} from "../conversation/cache-marking.ts";
-import { mayBeDeep } from "../json/parse-json.ts";
+} from "../../conversation/cache-marking.ts";
+import { appendUnescaped } from "../../fast/unescape.ts";
+import { mayBeDeep } from "../../json/parse-json.ts";
 import {
   BACKSLASH,
   isFilled,
@@ -21,10 +23,9 @@ import {
   OPEN_BRACE,
   tryParseNode,
   tryStringOf,
-} from "../json/scan.ts";
-import { appendUnescaped } from "../json/unescape.ts";
-import { type ChatRole, readRole } from "../openai-chat/passthrough/role.ts";
-import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
+} from "../../json/scan.ts";
+import { type ChatRole, readRole } from "../../openai-chat/passthrough/role.ts";
+import type { ScannedChatRequest } from "../../openai-chat/passthrough/scan-request.ts";
 import { CommonIds, isCommonName } from "./common-ids.ts";
 
 /** Members of a body, each behind a comma, between which parts of the client's body stand. */

@@ -1,5 +1,6 @@
+// Replaces `stringOf` of wire/json/scan.ts, and appends the same in UTF-8.
 import type { ByteOutput } from "../../base/text/byte-output.ts";
-import { BACKSLASH, type JsonNode, stringViewOf } from "./scan.ts";
+import { BACKSLASH, type JsonNode, stringViewOf } from "../json/scan.ts";
 
 /** A JSON string in a body: its bytes, the same as Latin-1, and the string. */
 interface JsonString {

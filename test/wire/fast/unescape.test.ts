@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ByteOutput } from "../../../src/base/text/byte-output.ts";
+import { appendUnescaped } from "../../../src/wire/fast/unescape.ts";
 import { JsonSyntaxError, LEAF, scanJson } from "../../../src/wire/json/scan.ts";
-import { appendUnescaped } from "../../../src/wire/json/unescape.ts";
 
 /** Returns what the value of a JSON string is appended as. */
 function readBack(json: string): string {
