@@ -9,7 +9,6 @@ import {
   type MarkedBlock,
   placeTurnMarks,
 } from "../../conversation/cache-marking.ts";
-import { appendUnescaped } from "../../fast/unescape.ts";
 import { mayBeDeep } from "../../json/parse-json.ts";
 import {
   BACKSLASH,
@@ -21,6 +20,7 @@ import {
   memberOf,
   NO_NODES,
   OPEN_BRACE,
+  stringViewOf,
   tryParseNode,
   tryStringOf,
 } from "../../json/scan.ts";
@@ -313,9 +313,8 @@ export class MessagesWriter {
 
   /** Prints what a string contains; false if it is malformed. */
   private unescape(node: JsonNode): boolean {
-    const { bytes, text } = this.scanned;
     try {
-      appendUnescaped(output, { bytes, text, node });
+      output.append(Buffer.from(stringViewOf(this.scanned.text, node) ?? ""));
       return true;
     } catch (error) {
       if (error instanceof JsonSyntaxError) return false;
