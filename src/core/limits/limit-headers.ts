@@ -1,8 +1,13 @@
 import type { LimitVerdict, RateLimitStatus } from "./rate-limiter.ts";
 
-/** Returns the status of a caller's limits as `x-ratelimit-…` headers (docs/api/limits.md, "Headers"). Names are in lower case. */
-export function limitHeaders({ requests, tokens }: RateLimitStatus): Record<string, string> {
-  const headers: Record<string, string> = {};
+/**
+ * Adds the status of a caller's limits as `x-ratelimit-…` headers (docs/api/limits.md, "Headers") to these headers, and returns them. Names
+ * are in lower case.
+ */
+export function limitHeaders(
+  { requests, tokens }: RateLimitStatus,
+  headers: Record<string, string> = {},
+): Record<string, string> {
   if (requests !== null) {
     headers["x-ratelimit-limit-requests"] = String(requests.limit);
     headers["x-ratelimit-remaining-requests"] = String(requests.remaining);

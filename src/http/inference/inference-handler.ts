@@ -197,7 +197,7 @@ function listHeaders(
   if (model !== null) headers["x-gateway-model"] = toHeaderText(model);
   if (provider !== null) headers["x-gateway-provider"] = toHeaderText(provider);
   for (const name in further) headers[name] = toHeaderText(further[name] as string);
-  if (limit !== null) Object.assign(headers, limitHeaders(limit));
+  if (limit !== null) limitHeaders(limit, headers);
   if (notice !== null) headers["x-gateway-warning"] = toHeaderText(notice);
   return headers;
 }
