@@ -17,8 +17,6 @@ interface Generator {
   readonly render: () => Promise<Files>;
   /** A folder that has no other files: those that are not rendered any more are removed. */
   readonly folder?: string;
-  /** Whether it runs only when it is named, because it installs a compiler. */
-  readonly onlyByName?: true;
 }
 
 /** Returns how a file is written whose text does not depend on itself. */
@@ -103,11 +101,6 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
       return document("docs/pricing.md", placeUnits);
     },
   },
-  assembly: {
-    what: "src/wire/json/closing-quotes-wasm.ts, with the compiler of assembly/; only by this name",
-    render: async () => (await import("./assembly.ts")).compileAssembly(),
-    onlyByName: true,
-  },
 };
 
 /** Returns the paths of files that are missing, have another text, or stand in the folder without belonging to it. */
@@ -154,6 +147,5 @@ if (named.some((name) => !Object.hasOwn(GENERATORS, name))) {
   for (const [name, { what }] of Object.entries(GENERATORS)) console.log(`  ${name.padEnd(width)}  ${what}`);
   process.exitCode = 2;
 } else {
-  const all = Object.keys(GENERATORS).filter((name) => GENERATORS[name]?.onlyByName !== true);
-  process.exitCode = await run(named.length > 0 ? named : all, args.includes("--check"));
+  process.exitCode = await run(named.length > 0 ? named : Object.keys(GENERATORS), args.includes("--check"));
 }

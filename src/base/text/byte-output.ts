@@ -56,15 +56,6 @@ export class ByteOutput {
     return this.length;
   }
 
-  /**
-   * Appends bytes that the caller writes into the memory, at most `most`: `write` is given the memory and the offset at which they begin,
-   * and returns the offset after them.
-   */
-  appendWritten<T>(most: number, write: (memory: Buffer, at: number, from: T) => number, from: T): void {
-    this.reserve(most);
-    this.length = write(this.bytes, this.length, from);
-  }
-
   /** Returns a copy of what was appended, with `room` bytes of any content behind it, and begins anew. */
   take(room = 0): Buffer {
     const taken = Buffer.allocUnsafe(this.length + room);

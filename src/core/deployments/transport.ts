@@ -21,8 +21,6 @@ export interface UpstreamRequest {
   readonly method: "POST" | "GET";
   /** Names are in lower case. `TRANSPORT_HEADERS` are ignored. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether many requests have this very object as headers, so that what is made of it can be remembered. */
-  readonly areShared?: boolean;
   readonly body: Bytes | null;
   /** Deadline of the connection including TLS. Milliseconds. */
   readonly connectTimeoutMs: number;

@@ -38,7 +38,7 @@ export interface UpstreamAddress {
   /** Returns headers of every request in a format, such as `anthropic-version`. Headers that the operator configures take precedence. */
   headersFor(format: ProviderFormat): Readonly<Record<string, string>>;
   /**
-   * Returns the headers that authenticate a request, the same object where they do not depend on the request. A promise only if an access token must be fetched; it rejects with an
+   * Returns the headers that authenticate a request. A promise only if an access token must be fetched; it rejects with an
    * `AuthorizeError`.
    */
   authorize(

@@ -7,21 +7,11 @@ type HeaderValues = Readonly<Record<string, string>>;
 
 /** What requests to a model endpoint with one key, for one action in one format, have in common. */
 export class UpstreamLine {
-  readonly url: URL;
-  /** The headers of requests that add none of their own, without credentials. */
-  readonly headers: HeaderValues;
-  private credentials: HeaderValues | null = null;
-  private authorized: HeaderValues;
-
   constructor(
     private readonly key: ProviderKey,
     private readonly call: UpstreamCall,
-    url: URL,
-  ) {
-    this.url = url;
-    this.headers = this.headersWith(undefined);
-    this.authorized = this.headers;
-  }
+    readonly url: URL,
+  ) {}
 
   /** Returns whether these are the calls of an action in a format. */
   isFor({ format, action, stream }: Pick<UpstreamCall, "format" | "action" | "stream">): boolean {
@@ -29,7 +19,7 @@ export class UpstreamLine {
     return call.format === format && call.action === action && call.stream === stream;
   }
 
-  /** Returns the headers of a request that adds some of its own, without credentials. What the operator has configured takes precedence. */
+  /** Returns the headers of a request that adds these, without credentials. What the operator has configured takes precedence. */
   headersWith(added: HeaderValues | undefined): HeaderValues {
     const { key, call } = this;
     return {
@@ -39,14 +29,5 @@ export class UpstreamLine {
       ...key.address.headersFor(call.format),
       ...key.headers,
     };
-  }
-
-  /** Returns `headers` with credentials: the same object as long as the credentials are the same object. */
-  authorizedBy(credentials: HeaderValues): HeaderValues {
-    if (this.credentials !== credentials) {
-      this.credentials = credentials;
-      this.authorized = { ...this.headers, ...credentials };
-    }
-    return this.authorized;
   }
 }

@@ -5,12 +5,7 @@ import type { InferencePrincipal } from "../../core/accounts/records/principal.t
 import { IDEMPOTENCY_HEADER } from "../../core/extensions/answers/repeatable-answers.ts";
 import type { GenerationResult } from "../../core/generation/call/call.ts";
 import { generate } from "../../core/generation/generate.ts";
-import {
-  collectHeaders,
-  type HeaderSink,
-  limitHeaders,
-  putLimitHeaders,
-} from "../../core/limits/limit-headers.ts";
+import { limitHeaders } from "../../core/limits/limit-headers.ts";
 import { formatPlan } from "../../core/routing/plan/plan-entries.ts";
 import type { ApiOperation, ClientApiDeclaration, SentTarget } from "../../wire/client-apis/client-api.ts";
 import type { ClientApi, InferenceRequest } from "../../wire/client-apis/request/inference-request.ts";
@@ -23,7 +18,6 @@ import { BodyMemory } from "./body-memory.ts";
 import { InferenceCall } from "./inference-call.ts";
 import { outliveClient } from "./outlive-client.ts";
 import { parseWithPreset, type RequestParser } from "./parse-with-preset.ts";
-import { ResponseHeaders } from "./response-headers.ts";
 
 /** Returns the handler of an operation of a client API: admits and parses the request, generates, and renders the response. */
 export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOperation) {
@@ -170,56 +164,42 @@ function render(result: GenerationResult, context: RequestContext, notice: strin
     case "gone":
       return new Response(null, { status: 499 });
     case "json": {
-      const headers = wholeHeaders.begin();
-      putHeaders(headers, result, context.requestId, notice);
-      headers.put(CONTENT_TYPE, toHeaderText(answer.mediaType ?? "application/json"));
-      return new Response(bodyOf(answer.body, unread), { headers: headers.end() });
+      const headers = listHeaders(result, context, notice);
+      headers["content-type"] = toHeaderText(answer.mediaType ?? "application/json");
+      return new Response(bodyOf(answer.body, unread), { headers });
     }
     case "stream": {
       const { stream, mediaType } = answer;
-      const headers = streamHeaders.begin();
-      putHeaders(headers, result, context.requestId, notice);
-      headers.put(CONTENT_TYPE, toHeaderText(mediaType ?? "text/event-stream; charset=utf-8"));
+      const headers = listHeaders(result, context, notice);
+      headers["content-type"] = toHeaderText(mediaType ?? "text/event-stream; charset=utf-8");
       if (mediaType === undefined) {
-        headers.put("cache-control", "no-cache");
-        headers.put("x-accel-buffering", "no");
+        headers["cache-control"] = "no-cache";
+        headers["x-accel-buffering"] = "no";
       }
       const body = stream instanceof ReadableStream ? stream : bodyOf(stream, unread);
-      return new Response(body, { headers: headers.end() });
+      return new Response(body, { headers });
     }
   }
 }
 
+/** Returns the headers that every inference response has. Texts may be of the configuration, a caller or a provider. */
 function listHeaders(
-  result: GenerationResult,
-  context: RequestContext,
+  { plan, model, provider, limit, generationId, attempts, headers: further }: GenerationResult,
+  { requestId }: RequestContext,
   notice: string | null,
 ): Record<string, string> {
-  return collectHeaders((headers) => putHeaders(headers, result, context.requestId, notice));
-}
-
-const CONTENT_TYPE = "content-type";
-
-/** The headers of whole answers and of streams, which differ in their names. */
-const [wholeHeaders, streamHeaders] = [new ResponseHeaders(), new ResponseHeaders()];
-
-/** Puts the headers that every inference response has. Texts may be of the configuration, a caller or a provider. */
-function putHeaders(
-  headers: HeaderSink,
-  result: GenerationResult,
-  requestId: string,
-  notice: string | null,
-): void {
-  const { plan, model, provider, limit } = result;
-  headers.put("x-request-id", requestId);
-  headers.put("x-gateway-generation-id", result.generationId);
-  headers.put("x-gateway-attempts", result.attempts);
-  if (plan.length > 0) headers.put("x-gateway-route", toHeaderText(formatPlan(plan)));
-  if (model !== null) headers.put("x-gateway-model", toHeaderText(model));
-  if (provider !== null) headers.put("x-gateway-provider", toHeaderText(provider));
-  for (const name in result.headers) headers.put(name, toHeaderText(result.headers[name] as string));
-  if (limit !== null) putLimitHeaders(limit, headers);
-  if (notice !== null) headers.put("x-gateway-warning", toHeaderText(notice));
+  const headers: Record<string, string> = {
+    "x-request-id": requestId,
+    "x-gateway-generation-id": generationId,
+    "x-gateway-attempts": String(attempts),
+  };
+  if (plan.length > 0) headers["x-gateway-route"] = toHeaderText(formatPlan(plan));
+  if (model !== null) headers["x-gateway-model"] = toHeaderText(model);
+  if (provider !== null) headers["x-gateway-provider"] = toHeaderText(provider);
+  for (const name in further) headers[name] = toHeaderText(further[name] as string);
+  if (limit !== null) limitHeaders(limit, headers);
+  if (notice !== null) headers["x-gateway-warning"] = toHeaderText(notice);
+  return headers;
 }
 
 /** Adds the rate limit headers to an error, which every inference response has once its principal is known. */

@@ -10,18 +10,9 @@ export type Authorizer = UpstreamAddress["authorize"];
 
 const NOTHING = {};
 
-/** Creates an authorizer that sends the key in a header. A key always has the same object of headers. */
+/** Creates an authorizer that sends the key in a header. */
 export function createHeaderAuthorizer(kind: Exclude<AuthKind, "aws" | "google">): Authorizer {
-  // Bounded, because an address is used with the keys that it was created for.
-  const known = new Map<string | null, Readonly<Record<string, string>>>();
-  return ({ secret }) => {
-    let headers = known.get(secret);
-    if (headers === undefined) {
-      headers = kind === "bearer" ? bearer(secret) : header(kind, secret);
-      known.set(secret, headers);
-    }
-    return headers;
-  };
+  return ({ secret }) => (kind === "bearer" ? bearer(secret) : header(kind, secret));
 }
 
 /** Creates an authorizer for AWS: a Bedrock API key is sent as it is, a pair of id and secret signs each request. */

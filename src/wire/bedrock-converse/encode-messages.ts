@@ -187,7 +187,6 @@ function encodeCall(part: ToolCallPart): Fields {
  * its mistake.
  */
 function readInput(call: ToolCallPart): unknown {
-  if (call.embedded !== undefined) return call.embedded;
   if (call.arguments.trim() === "") return {};
   const value = parseArguments(call);
   if (value === null) return {};

@@ -16,10 +16,11 @@ import { type ScannedChatRequest, scanChatRequest } from "../openai-chat/passthr
 import { readSentChat } from "../openai-chat/passthrough/sent-turns.ts";
 import { TRAITS } from "../openai-chat/traits.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
-import { writeAsMessages } from "./chat-as-messages.ts";
 import { ChatForwarding } from "./chat-forwarding.ts";
 import { toChatBody } from "./chat-from-responses.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
+import { writeAsMessages } from "./fast/chat-as-messages.ts";
+import { decodeShortened } from "./fast/decode-shortened.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
@@ -27,7 +28,6 @@ import {
   type OwnAnswers,
   type RequestSource,
 } from "./hub/client-request.ts";
-import { decodeShortened } from "./hub/decode-shortened.ts";
 import type { Decoded } from "./hub/hub-request.ts";
 import type { UpstreamTarget } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./request/session-hints.ts";
@@ -121,10 +121,10 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
     return isWritten ? writeAsMessages(this.scanned, cacheMarking) : null;
   }
 
-  /** Decodes the request with placeholders for its long texts. The scan has corrected arguments that are not objects. */
+  /** Decodes the request with placeholders for its long texts. */
   decodeShort(): Decoded | null {
     const texts = listTexts(this.scanned);
-    return decodeShortened(this.scanned, { codec: openaiChat, texts, hasObjectArguments: true });
+    return decodeShortened(this.scanned, { codec: openaiChat, texts });
   }
 }
 

@@ -40,6 +40,7 @@ import {
 import type { LeftOut } from "../json/splice.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import { parseCountRequest } from "./count-request.ts";
+import { decodeShortened } from "./fast/decode-shortened.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
@@ -47,7 +48,6 @@ import {
   type OwnAnswers,
   type RequestSource,
 } from "./hub/client-request.ts";
-import { decodeShortened } from "./hub/decode-shortened.ts";
 import type { Decoded } from "./hub/hub-request.ts";
 import type { UpstreamTarget } from "./request/inference-request.ts";
 import { readTags } from "./request/request-tags.ts";
@@ -155,7 +155,7 @@ class MessagesParts implements ClientRequestParts {
   /** Decodes the request with placeholders for its long texts. The scan rejects inputs that are not objects. */
   decodeShort(): Decoded | null {
     const texts = listTexts(this.scanned);
-    return decodeShortened(this.scanned, { codec: anthropicMessages, texts, hasObjectArguments: true });
+    return decodeShortened(this.scanned, { codec: anthropicMessages, texts });
   }
 
   /** A thinking budget must be below the answer's limit. */

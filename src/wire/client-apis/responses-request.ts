@@ -28,6 +28,7 @@ import { hasTrigger } from "../openai-responses/reject-trigger.ts";
 import { TRAITS } from "../openai-responses/traits.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
+import { decodeShortened } from "./fast/decode-shortened.ts";
 import {
   type ClientRequest,
   type ClientRequestParts,
@@ -35,7 +36,6 @@ import {
   type OwnAnswers,
   type RequestSource,
 } from "./hub/client-request.ts";
-import { decodeShortened } from "./hub/decode-shortened.ts";
 import type { Decoded } from "./hub/hub-request.ts";
 import type { UpstreamTarget } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
@@ -133,7 +133,7 @@ class ResponsesParts implements ClientRequestParts {
   /** Decodes the request with placeholders for its long texts. The scan does not check arguments. */
   decodeShort(): Decoded | null {
     const texts = listTexts(this.scanned);
-    return decodeShortened(this.scanned, { codec: openaiResponses, texts, hasObjectArguments: false });
+    return decodeShortened(this.scanned, { codec: openaiResponses, texts });
   }
 
   mayForward({ provider }: UpstreamTarget): boolean {

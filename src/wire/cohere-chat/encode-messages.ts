@@ -117,13 +117,9 @@ function isOwn(part: ReasoningPart): boolean {
 }
 
 function encodeCall(part: ToolCallPart): Fields {
-  const text = part.tool === "custom" ? JSON.stringify({ input: part.arguments }) : readArguments(part);
+  const text =
+    part.tool === "custom" ? JSON.stringify({ input: part.arguments }) : objectArguments(part.arguments);
   return { id: part.id, type: "function", function: { name: part.name, arguments: text } };
-}
-
-/** Returns the JSON of an object. Arguments that formats may embed are known to be one. */
-function readArguments(call: ToolCallPart): string {
-  return call.embedded === undefined ? objectArguments(call.arguments) : call.arguments;
 }
 
 /** The text of a result that holds only images, which follow it. */

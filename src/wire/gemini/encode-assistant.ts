@@ -68,7 +68,6 @@ function encodeCall(part: ToolCallPart, field: string, encoding: GeminiEncoding)
  * one.
  */
 function readArguments(part: ToolCallPart): unknown {
-  if (part.embedded !== undefined) return part.embedded;
   if (part.tool === "custom") return { input: part.arguments };
   if (part.arguments.trim() === "" || part.arguments.trim() === "null") return {};
   return asFields(parseArguments(part)) ?? { arguments: part.arguments };

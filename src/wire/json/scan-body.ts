@@ -2,9 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { fail } from "../../base/failures/errors.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { findBrokenUtf8 } from "./find-broken-utf8.ts";
+import { parseBodyText } from "./parse-json.ts";
 import { rejectExcess } from "./reject-excess.ts";
 import { type CountedScan, JsonBoundError, JsonSyntaxError, type Shape, scanCounting } from "./scan.ts";
-import { scanValidating } from "./scan-validating.ts";
 
 /**
  * Bodies up to this size are validated completely, because people may have written them. In larger ones the upstream reports errors
@@ -25,11 +25,8 @@ export function scanBody<T>(
   requireUtf8(bytes);
   const text = bytes.toString("latin1");
   try {
-    const isValidated = bytes.length <= VALIDATED_BYTES;
-    const scan = isValidated
-      ? scanValidating(text, shape)
-      : scanCounting(text, shape, BOUNDS.jsonValues, bytes);
-    return read(text, scan, bytes);
+    if (bytes.length <= VALIDATED_BYTES) parseBodyText(text, text);
+    return read(text, scanCounting(text, shape, BOUNDS.jsonValues), bytes);
   } catch (error) {
     return rejectUnreadable(error);
   }

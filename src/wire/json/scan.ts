@@ -1,5 +1,4 @@
 import { BOUNDS } from "../../base/numbers/bounds.ts";
-import { ClosingQuotes } from "./closing-quotes.ts";
 import { ownText } from "./own-text.ts";
 import { UniqueNames } from "./unique-names.ts";
 
@@ -160,8 +159,7 @@ function continuesNumber(code: number): boolean {
  * JsonBoundError if it is nested too deep.
  */
 export function scanJson(text: string, shape: Shape): JsonNode {
-  return new Scanner(text, shape, { maxValues: Number.POSITIVE_INFINITY, closingQuotes: null, names: null })
-    .root;
+  return new Scanner(text, shape, { maxValues: Number.POSITIVE_INFINITY, names: null }).root;
 }
 
 /** The result of a scan, and an upper bound of the number of values in the whole text. */
@@ -170,26 +168,21 @@ export interface CountedScan {
   readonly values: number;
   /** The number of nodes that were created. */
   readonly nodes: number;
-  /** Objects or arrays were skipped; in these only strings and brackets were recognized. */
-  readonly skipsContainers: boolean;
   /** The marks of the values that were found. */
   readonly marks: number;
 }
 
 /**
- * Scans a request as `scanJson`, and counts values. `bytes` are those of the text; with them, long texts with many strings take less time.
- * No object of the text may have a member twice, at any depth.
+ * Scans a request as `scanJson`, and counts values. No object of the text may have a member twice, at any depth.
  * @throws as `scanJson`; JsonBoundError if there are more than `maxValues`.
  */
 export function scanCounting(
   text: string,
   shape: Shape,
   maxValues: number = Number.POSITIVE_INFINITY,
-  bytes: Uint8Array | null = null,
 ): CountedScan {
-  const closingQuotes = bytes === null ? null : ClosingQuotes.open(bytes);
   const names = new UniqueNames(text, decodeName);
-  return new Scanner(text, shape, { maxValues, closingQuotes, names });
+  return new Scanner(text, shape, { maxValues, names });
 }
 
 function decodeName(text: string, start: number, end: number): string {
@@ -198,8 +191,6 @@ function decodeName(text: string, start: number, end: number): string {
 
 interface ScanRules {
   readonly maxValues: number;
-  /** Null: they are searched for. */
-  readonly closingQuotes: ClosingQuotes | null;
   /** Null: only members of the shape may not be there twice. */
   readonly names: UniqueNames | null;
 }
@@ -210,22 +201,19 @@ class Scanner implements CountedScan {
   /** The number of values so far: each comma and each opening bracket adds one. */
   values = 1;
   nodes = 0;
-  skipsContainers = false;
   marks = 0;
   private at = 0;
   private depth = 0;
 
   private readonly maxValues: number;
-  private readonly closingQuotes: ClosingQuotes | null;
   private readonly names: UniqueNames | null;
 
   constructor(
     private readonly text: string,
     shape: Shape,
-    { maxValues, closingQuotes, names }: ScanRules,
+    { maxValues, names }: ScanRules,
   ) {
     this.maxValues = maxValues;
-    this.closingQuotes = closingQuotes;
     this.names = names;
     this.root = this.value(shape, "", -1);
     this.next();
@@ -270,7 +258,7 @@ class Scanner implements CountedScan {
     const { text } = this;
     if (this.next() !== QUOTE) this.fail("expected a name in double quotes");
     const start = this.at;
-    const end = this.endOfString(start);
+    const end = endOfString(text, start);
     const named = findName(text, start, end, fields);
     this.at = end;
     if (this.next() !== COLON) this.fail('expected ":"');
@@ -306,7 +294,7 @@ class Scanner implements CountedScan {
   /** Skips a value, which begins with the character `code`, and returns its kind. */
   private skip(code: number): JsonKind {
     const { text, at } = this;
-    if (code === QUOTE) return this.pass("string", this.endOfString(at));
+    if (code === QUOTE) return this.pass("string", endOfString(text, at));
     if (code === OPEN_BRACE) return this.pass("object", this.endOfNested(at));
     if (code === OPEN_BRACKET) return this.pass("array", this.endOfNested(at));
     // Each comparison is a call, so that only the one that may succeed is made.
@@ -325,7 +313,6 @@ class Scanner implements CountedScan {
 
   /** Skips an object or array and returns the position after it. */
   private endOfNested(start: number): number {
-    this.skipsContainers = true;
     const { text, names } = this;
     const { length } = text;
     const outer = this.depth;
@@ -335,7 +322,7 @@ class Scanner implements CountedScan {
     while (at < length) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) {
-        const end = this.endOfString(at);
+        const end = endOfString(text, at);
         if (names !== null && isBeforeColon(text, end)) this.addName(at, end);
         at = end;
         continue;
@@ -355,15 +342,6 @@ class Scanner implements CountedScan {
       } else if (code === BACKSLASH) throw new JsonSyntaxError("a backslash outside of a string", at - 1);
     }
     throw new JsonSyntaxError("the text ends too early", length);
-  }
-
-  /** Returns the position after a string. Each string of the text is passed here once, in their order. */
-  private endOfString(start: number): number {
-    const { closingQuotes } = this;
-    if (closingQuotes === null) return endOfString(this.text, start);
-    const quote = closingQuotes.take();
-    if (quote < 0) failUnclosed(start);
-    return quote + 1;
   }
 
   private open(): void {
@@ -475,12 +453,8 @@ function standsAt(text: string, start: number, codes: Uint8Array): boolean {
 /** Returns the position after a string's closing quote; `start` is its opening quote. */
 export function endOfString(text: string, start: number): number {
   const quote = closingQuote(text, start + 1);
-  if (quote < 0) failUnclosed(start);
+  if (quote < 0) throw new JsonSyntaxError("a string without its closing quote", start);
   return quote + 1;
-}
-
-function failUnclosed(start: number): never {
-  throw new JsonSyntaxError("a string without its closing quote", start);
 }
 
 /** The number of backslashes that are skipped at once; even, so that it changes nothing. */

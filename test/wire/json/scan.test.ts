@@ -178,6 +178,12 @@ describe("the JSON scan", () => {
     }
   });
 
+  test("rejects a backslash outside of a string in a skipped value", () => {
+    expect(() => scanCounting('{"skipped":{\\"a":1},"a":{"b":2}}', DEEP)).toThrow(
+      "a backslash outside of a string at byte 12",
+    );
+  });
+
   test("finds the end of any string, even if it contains many escaped quotes", () => {
     const escaped = fc.array(
       fc.constantFrom('\\"', "\\\\", "\\n", "a", "word", "a longer word", "word ".repeat(12)),

@@ -24,7 +24,6 @@ import { estimateTokens } from "../../../wire/conversation/usage.ts";
 import { parseJson } from "../../../wire/json/parse-json.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../../deployments/transport.ts";
 import { AuthorizeError } from "../../deployments/upstream-address.ts";
-import type { UpstreamLine } from "../../deployments/upstream-line.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";
 import type { GenerationCall, GenerationDeps } from "../call/call.ts";
 import type { Cancellation } from "../call/cancellation.ts";
@@ -125,13 +124,13 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   /** Whether an answer that is not streamed has begun. */
   let hasBegun = false;
   try {
-    const { line, headers, authorizing } = authorize(context);
+    const { url, headers, authorizing } = authorize(context);
     // Only some keys need an access token, which is fetched first.
     const credentials =
       authorizing instanceof Promise
         ? await stopwatch.wait(untilCancelled(authorizing, cancellation))
         : authorizing;
-    exchange = openExchange(context, { line, headers, credentials });
+    exchange = openExchange(context, { url, headers, credentials });
     cancellation.guard(exchange);
     waitingFrom = stopwatch.beginWait();
     const response = await exchange.response;
@@ -180,35 +179,33 @@ function watchEndpoint(
 /** How often the circuit is checked after the first-token time. Milliseconds. */
 const WATCH_MS = 5_000;
 
-/** A request, and what proves at the vendor who sends it. */
+/** A request to an upstream, and what proves there who sends it. */
 interface AuthorizedRequest {
-  readonly line: UpstreamLine;
-  /** Those of the line, unless the request adds some of its own. */
+  readonly url: URL;
   readonly headers: Headers;
   readonly credentials: Headers;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
+/** Returns the URL and headers of a request, those of its line and its own, and a key's credentials for it. */
 function authorize({ call, candidate, encoded }: AttemptContext) {
   const { key, served } = candidate;
   const { body, format, headers: added } = encoded;
   const line = served.lineFor(key, call.request, format);
-  const headers = added === undefined ? line.headers : line.headersWith(added);
-  const authorizing = key.address.authorize({ url: line.url, body, headers, secret: key.secret });
-  return { line, headers, authorizing };
+  const { url } = line;
+  const headers = line.headersWith(added);
+  return { url, headers, authorizing: key.address.authorize({ url, body, headers, secret: key.secret }) };
 }
 
 function openExchange(
   { deps, candidate, encoded }: AttemptContext,
-  { line, headers, credentials }: AuthorizedRequest,
+  { url, headers, credentials }: AuthorizedRequest,
 ): Exchange {
-  const areShared = headers === line.headers;
   return candidate.provider.transport.open({
-    url: line.url,
+    url,
     method: "POST",
-    headers: areShared ? line.authorizedBy(credentials) : { ...headers, ...credentials },
-    areShared,
+    headers: { ...headers, ...credentials },
     body: encoded.body,
     connectTimeoutMs: deps.settings.timers.connectMs,
   });

@@ -152,8 +152,6 @@ export interface ToolCallPart extends PartBase {
   /** `function`: arguments are JSON text, as the model wrote it. `custom`: free text. */
   readonly tool: "function" | "custom";
   readonly arguments: string;
-  /** Stands for the arguments, as an object, in a body that is printed with placeholders; absent: they must be parsed. */
-  readonly embedded?: string;
   /** The namespace of the tool, in formats that group tools. */
   readonly namespace?: string;
   readonly signature?: Signature;

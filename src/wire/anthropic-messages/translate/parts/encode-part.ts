@@ -61,7 +61,6 @@ export function encodeToolUse(part: ToolCallPart): Fields {
 }
 
 function encodeInput(part: ToolCallPart): unknown {
-  if (part.embedded !== undefined) return part.embedded;
   if (part.tool === "custom") return wrapText(part.arguments);
   return isOwn(part) ? readOwnToolInput(part.arguments) : readToolInput(part);
 }

@@ -178,9 +178,8 @@ function encodeCallPart(part: Part, field: string, warn: Warn): Fields | null {
   return part.kind === "native" ? encodeNative(part, field, warn) : null;
 }
 
-/** Returns a call whose arguments every host can parse. Arguments that formats may embed are known to be an object. */
+/** Returns a call whose arguments every host can parse. */
 function completeCall(call: ToolCallPart): ToolCallPart {
-  if (call.embedded !== undefined) return call;
   const args = call.tool === "function" ? objectArguments(call.arguments) : call.arguments;
   return args === call.arguments ? call : { ...call, arguments: args };
 }

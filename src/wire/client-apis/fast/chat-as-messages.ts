@@ -1,13 +1,14 @@
-import { ComposedBytes, enclose } from "../../base/text/composed-bytes.ts";
-import { hasManyMarks } from "../canonical/fit/limit-cache-marks.ts";
-import type { ConversationRequest, FunctionTool } from "../canonical/model/request.ts";
-import type { CacheMarking } from "../conversation/cache-marking.ts";
-import { parseFields } from "../json/check-fields.ts";
-import { type Fields, isEmpty, type MutableFields, setField } from "../json/fields.ts";
-import { applySplices, removeMembers } from "../json/splice.ts";
-import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
-import { decodeRequest } from "../openai-chat/translate/request/decode-request.ts";
-import type { Decoded } from "./hub/hub-request.ts";
+// Replaces decoding and encoding a whole chat request for Anthropic (hub/hub-request.ts), and prints the same.
+import { ComposedBytes, enclose } from "../../../base/text/composed-bytes.ts";
+import { hasManyMarks } from "../../canonical/fit/limit-cache-marks.ts";
+import type { ConversationRequest, FunctionTool } from "../../canonical/model/request.ts";
+import type { CacheMarking } from "../../conversation/cache-marking.ts";
+import { parseFields } from "../../json/check-fields.ts";
+import { type Fields, isEmpty, type MutableFields, setField } from "../../json/fields.ts";
+import { applySplices, removeMembers } from "../../json/splice.ts";
+import type { ScannedChatRequest } from "../../openai-chat/passthrough/scan-request.ts";
+import { decodeRequest } from "../../openai-chat/translate/request/decode-request.ts";
+import type { Decoded } from "../hub/hub-request.ts";
 import { MessagesWriter, type WrittenRequest } from "./messages-writer.ts";
 
 /**

@@ -26,14 +26,6 @@ function translate(body: object, format: FormatName): string {
 }
 
 describe("the arguments of calls in a conversation with long texts", () => {
-  test.each(["anthropic-messages", "gemini", "bedrock-converse"] as const)(
-    "reach %s in the client's spelling",
-    (format) => {
-      const args = '{"b": 1.0, "2": [1e2, "é \\u00e9 \\" \\\\"], "1": {"deep": null}}';
-      expect(translate(ask([args, "{}"], "x"), format)).toContain(`:${args}`);
-    },
-  );
-
   test.each(FORMATS)("mean the same to %s as without placeholders", (format) => {
     const json = fc.oneof(
       fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue()).map((value) => JSON.stringify(value)),
@@ -59,7 +51,7 @@ describe("the arguments of calls in a conversation with long texts", () => {
     const user = { role: "user", content: LONG_TEXT };
     const messages = [user, { role: "assistant", tool_calls: calls }, ...results];
     const sent = translate({ model: "acme/model", messages }, "anthropic-messages");
-    expect(sent.match(/"input":\{"at": \d+\}/g)?.length).toBe(calls.length);
+    expect(sent.match(/"input":\{"at": ?\d+\}/g)?.length).toBe(calls.length);
   });
 
   test("are rejected if they are nested too deep", () => {

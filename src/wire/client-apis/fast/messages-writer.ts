@@ -1,14 +1,15 @@
-import { ByteOutput } from "../../base/text/byte-output.ts";
-import type { Interleaved } from "../../base/text/composed-bytes.ts";
-import { encodeCache } from "../anthropic-messages/translate/parts/cache-mark.ts";
-import { type CacheMark, readCacheMark } from "../canonical/model/parts.ts";
+// Replaces `decodeRequest` of openai-chat and `encodeRequest` of anthropic-messages for messages and tools, and prints the same.
+import { ByteOutput } from "../../../base/text/byte-output.ts";
+import type { Interleaved } from "../../../base/text/composed-bytes.ts";
+import { encodeCache } from "../../anthropic-messages/translate/parts/cache-mark.ts";
+import { type CacheMark, readCacheMark } from "../../canonical/model/parts.ts";
 import {
   type CacheMarking,
   type MarkableMessage,
   type MarkedBlock,
   placeTurnMarks,
-} from "../conversation/cache-marking.ts";
-import { mayBeDeep } from "../json/parse-json.ts";
+} from "../../conversation/cache-marking.ts";
+import { mayBeDeep } from "../../json/parse-json.ts";
 import {
   BACKSLASH,
   isFilled,
@@ -19,12 +20,12 @@ import {
   memberOf,
   NO_NODES,
   OPEN_BRACE,
+  stringViewOf,
   tryParseNode,
   tryStringOf,
-} from "../json/scan.ts";
-import { appendUnescaped } from "../json/unescape.ts";
-import { type ChatRole, readRole } from "../openai-chat/passthrough/role.ts";
-import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
+} from "../../json/scan.ts";
+import { type ChatRole, readRole } from "../../openai-chat/passthrough/role.ts";
+import type { ScannedChatRequest } from "../../openai-chat/passthrough/scan-request.ts";
 import { CommonIds, isCommonName } from "./common-ids.ts";
 
 /** Members of a body, each behind a comma, between which parts of the client's body stand. */
@@ -312,9 +313,8 @@ export class MessagesWriter {
 
   /** Prints what a string contains; false if it is malformed. */
   private unescape(node: JsonNode): boolean {
-    const { bytes, text } = this.scanned;
     try {
-      appendUnescaped(output, { bytes, text, node });
+      output.append(Buffer.from(stringViewOf(this.scanned.text, node) ?? ""));
       return true;
     } catch (error) {
       if (error instanceof JsonSyntaxError) return false;

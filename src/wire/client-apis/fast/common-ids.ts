@@ -1,4 +1,5 @@
-import type { JsonNode } from "../json/scan.ts";
+// Replaces the check and the replacement of ids that a format does not take, for ids that every format takes.
+import type { JsonNode } from "../../json/scan.ts";
 
 /** The characters that call ids and names of tools may have in every format. */
 const COMMON = new Uint8Array(256);

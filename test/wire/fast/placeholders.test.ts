@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { replaceLongStrings } from "../../../src/wire/json/placeholders.ts";
+import { replaceLongStrings } from "../../../src/wire/fast/placeholders.ts";
 import { fields, items, LEAF, memberOf, scanJson } from "../../../src/wire/json/scan.ts";
 
 const SHAPE = fields({ texts: items(LEAF) });

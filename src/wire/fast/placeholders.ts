@@ -1,6 +1,7 @@
+// Replaces `JSON.stringify` of a conversation with long texts, and prints the same.
 import { type ByteRange, ComposedBytes } from "../../base/text/composed-bytes.ts";
-import type { Fields } from "./fields.ts";
-import { BACKSLASH, isEscaped, isSameText, type JsonNode, QUOTE } from "./scan.ts";
+import type { Fields } from "../json/fields.ts";
+import { BACKSLASH, isEscaped, isSameText, type JsonNode } from "../json/scan.ts";
 
 /**
  * A JSON text whose long strings are replaced by short placeholders. Code that works on it may only test whether a string is blank
@@ -10,8 +11,6 @@ import { BACKSLASH, isEscaped, isSameText, type JsonNode, QUOTE } from "./scan.t
 interface ShortenedJson {
   /** The JSON with placeholders, bytes as Latin-1. */
   readonly text: string;
-  /** Returns a string that stands for this JSON: `print` prints the JSON in place of the string and its quotes. */
-  embed(json: string): string;
   /**
    * Prints what was made of it, with the original strings in place of the placeholders; it shares their bytes. Returns null if a
    * placeholder was printed into JSON within a JSON string, where the original would need a second escaping.
@@ -42,15 +41,10 @@ export function replaceLongStrings(
   if (long.length === 0) return null;
   const short = shorten(text, long);
   if (countMarks(short) !== 2 * long.length) return null;
-  const embedded: string[] = [];
   return {
-    embed(json) {
-      embedded.push(json);
-      return `\u0001${long.length + embedded.length - 1}\u0001`;
-    },
     text: short,
     print(body) {
-      const pieces = restore(JSON.stringify(body), long, embedded);
+      const pieces = restore(JSON.stringify(body), long);
       return pieces === null ? null : ComposedBytes.of(bytes, pieces);
     },
   };
@@ -93,33 +87,19 @@ const SPACE = 32;
 const DELETE = 127;
 
 /**
- * Replaces the placeholders in printed JSON by what they stand for: those of the strings have the first numbers, those of the embedded
- * JSON the next. Returns null where a mark is not that of a placeholder, or stands in JSON within a string.
+ * Replaces the placeholders in printed JSON by the strings they stand for. Returns null where a mark is not that of a placeholder, or
+ * stands in JSON within a string.
  */
-function restore(
-  printed: string,
-  strings: readonly JsonNode[],
-  embedded: readonly string[],
-): readonly (ByteRange | string)[] | null {
+function restore(printed: string, strings: readonly JsonNode[]): readonly (ByteRange | string)[] | null {
   const pieces: (ByteRange | string)[] = [];
   let from = 0;
   for (let mark = printed.indexOf(MARK); mark >= 0; mark = printed.indexOf(MARK, from)) {
     const second = printed.indexOf(MARK, mark + MARK.length);
     const number = readNumber(printed, mark + MARK.length, second);
-    const end = second + MARK.length;
     const node = strings[number];
-    const json = embedded[number - strings.length];
-    if (node !== undefined && !isEscaped(printed, mark)) {
-      pieces.push(printed.slice(from, mark), { start: node.start + 1, end: node.end - 1 });
-      from = end;
-    } else if (
-      json !== undefined &&
-      printed.charCodeAt(mark - 1) === QUOTE &&
-      printed.charCodeAt(end) === QUOTE
-    ) {
-      pieces.push(printed.slice(from, mark - 1), json);
-      from = end + 1;
-    } else return null;
+    if (node === undefined || isEscaped(printed, mark)) return null;
+    pieces.push(printed.slice(from, mark), { start: node.start + 1, end: node.end - 1 });
+    from = second + MARK.length;
   }
   pieces.push(printed.slice(from));
   return pieces;
