@@ -6,7 +6,7 @@ import { ROLES } from "../../../core/accounts/records/records.ts";
 import type { ConsoleSession } from "../../../core/console/console-session.ts";
 import { presentSession } from "../../../core/console/present-session.ts";
 import { listedAccountOf } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
 import { roleOf } from "../../middleware/authorize.ts";
@@ -44,12 +44,10 @@ export const listSessions = defineEndpoint({
   summary:
     "List console sessions, newest first: all sessions for the operator, the account's for owners and admins, otherwise your own",
   access: ANY_ROLE,
-  params: NOTHING,
   query: z.strictObject({
     ...PAGE_QUERY,
     account_id: IdInput.optional().describe("Only the sessions of this account."),
   }),
-  body: NOTHING,
   response: pageView(ConsoleSessionView),
   async handle({ principal, query, deps, sessionId }) {
     const accountId = listedAccountOf(principal, query.account_id);
@@ -82,8 +80,6 @@ export const deleteAdminSession = defineEndpoint({
   summary: "End a console session. Its browser is signed out at its next request",
   access: ANY_ROLE,
   params: z.object({ id: IdInput }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.object({ id: z.string(), ended: z.literal(true) }) }),
   async handle({ principal, params: { id }, deps, audit }) {
     const session = await findOwnSession(deps, principal, id);

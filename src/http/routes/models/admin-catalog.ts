@@ -5,7 +5,7 @@ import type { HeldChange } from "../../../core/catalog/refresh/merge-refresh.ts"
 import { presentHeldChange } from "../../../core/catalog/refresh/present-held-change.ts";
 import { presentStatus } from "../../../core/catalog/refresh/present-status.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING, type StoreInput } from "../../api/endpoint.ts";
+import { defineEndpoint, type StoreInput } from "../../api/endpoint.ts";
 
 const TAG = "Catalog";
 const PATH = "/api/admin/catalog";
@@ -88,9 +88,6 @@ export const getCatalog = defineEndpoint({
   tag: TAG,
   summary: "Retrieve the state of the catalog and of its refreshes",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: StatusView }),
   async handle({ deps }) {
     const { models } = deps.generation.serving().catalog;
@@ -105,8 +102,6 @@ export const postCatalogRefresh = defineEndpoint({
   tag: TAG,
   summary: "Refresh the catalog from its source now, or preview the refresh with `dry_run`",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
   body: z.strictObject({
     dry_run: z
       .boolean()
@@ -139,11 +134,9 @@ export const listCatalogChanges = defineEndpoint({
   tag: TAG,
   summary: "List the price changes that await approval, or those that were rejected (status=rejected)",
   access: OPERATOR,
-  params: NOTHING,
   query: z.strictObject({
     status: z.enum(["waiting", "rejected"]).default("waiting").describe("Which price changes to list."),
   }),
-  body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
   async handle({ query, deps }) {
     const held = await deps.resources.catalogManager.listHeld();
@@ -159,8 +152,6 @@ export const approveCatalogChange = defineEndpoint({
   summary: 'Approve a price change, or all with the id "all"',
   access: OPERATOR,
   params: OfChange,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
   handle: (input) => decide(input, "approve"),
 });
@@ -174,8 +165,6 @@ export const rejectCatalogChange = defineEndpoint({
     'Reject a price change, or all with the id "all". The prices in force remain until the source has different ones',
   access: OPERATOR,
   params: OfChange,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
   handle: (input) => decide(input, "reject"),
 });

@@ -3,7 +3,7 @@ import { toDollars } from "../../../base/numbers/money.ts";
 import { formatTime } from "../../../base/time/time.ts";
 import type { AccountRecord } from "../../../core/accounts/records/records.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 
 const KINDS = ["organization", "user"] as const;
@@ -30,12 +30,10 @@ export const listBalances = defineEndpoint({
   tag: "Ledger",
   summary: "List the balances of all organizations, or of all users, newest account first",
   access: OPERATOR,
-  params: NOTHING,
   query: z.strictObject({
     kind: z.enum(KINDS).default("organization").describe("Which accounts are listed."),
     ...PAGE_QUERY,
   }),
-  body: NOTHING,
   response: pageView(AccountBalance),
   async handle({ query, deps }) {
     const { ledger, recorder } = deps.generation;

@@ -8,7 +8,7 @@ import { presentEntry } from "../../../core/ledger/records/present-entry.ts";
 import { presentGrantLeft, presentSums } from "../../../core/ledger/records/present-sums.ts";
 import { TRANSFER_KINDS } from "../../../core/ledger/records/records.ts";
 import { ACCOUNT_READERS, OPERATOR, requireOwnAccount } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { requireAccount } from "../../api/fields.ts";
 import { LedgerEntryView } from "../../api/ledger-entry-view.ts";
 import { PAGE_QUERY, pageView } from "../../api/pages.ts";
@@ -21,8 +21,6 @@ export const getBalance = defineEndpoint({
   summary: "Retrieve an account's balance, its holds and its expiring grants",
   access: ACCOUNT_READERS,
   params: z.object({ id: z.string() }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.object({
       account_id: z.string(),
@@ -107,7 +105,6 @@ export const listLedger = defineEndpoint({
       .optional()
       .describe("The `next` of the previous page."),
   }),
-  body: NOTHING,
   response: pageView(LedgerEntryView),
   async handle({ params, query, principal, deps }) {
     const { id } = await requireAccount(deps, requireOwnAccount(principal, params.id));
@@ -150,9 +147,6 @@ export const listHolds = defineEndpoint({
   summary: "List the current holds: for requests in progress, and of expired grants",
   needs: "gateway",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.array(
       z.object({
@@ -183,9 +177,6 @@ export const getLedgerCheck = defineEndpoint({
   summary:
     "Check the ledger. Lists differences between transfers and balances and between records and transfers, quarantined records, and damaged journal lines; empty if there are none",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.array(
       z.object({

@@ -3,7 +3,7 @@ import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { presentEntry } from "../../../core/audit/present-entry.ts";
 import { presentVerdict, verifyAudit } from "../../../core/audit/verify-audit.ts";
 import { ACCOUNT_MANAGERS, listedAccountOf, OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 
 const AuditEntryView = z
@@ -42,13 +42,11 @@ export const listAudit = defineEndpoint({
   tag: "Audit",
   summary: "List the entries of the audit log, newest first",
   access: ACCOUNT_MANAGERS,
-  params: NOTHING,
   query: z.strictObject({
     ...PAGE_QUERY,
     after: z.coerce.number().int().min(1).optional().describe("The `next` of the previous page."),
     account_id: IdInput.optional().describe("Only entries about this account."),
   }),
-  body: NOTHING,
   response: pageView(AuditEntryView),
   handle({ principal, query, deps }) {
     const accountId = listedAccountOf(principal, query.account_id);
@@ -69,9 +67,6 @@ export const getAuditVerdict = defineEndpoint({
   tag: "Audit",
   summary: "Verify the hash chain of the audit log",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.object({
       holds: z.boolean().describe("Whether all entries are unchanged."),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { presentGateway } from "../../../core/gateways/present-gateway.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 
 const GatewayView = z
   .object({
@@ -30,9 +30,6 @@ export const listGateways = defineEndpoint({
   tag: "Gateways",
   summary: "List the gateways that share the database",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.array(GatewayView) }),
   async handle({ deps }) {
     return { data: (await deps.resources.gateways.list()).map(presentGateway) };

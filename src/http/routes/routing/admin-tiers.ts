@@ -8,7 +8,7 @@ import type { TierRecord } from "../../../core/catalog/tiers/tier-records.ts";
 import { tierSchema } from "../../../core/catalog/tiers/tier-schema.ts";
 import { listNamedModels } from "../../../core/catalog/tiers/tiers.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
 import { viewServed } from "./tier-views.ts";
 
@@ -54,9 +54,6 @@ export const listTiers = defineEndpoint({
   tag: TAG,
   summary: "List the tiers in force, where each is defined, and the served models that it resolves to",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.array(TierView) }),
   async handle({ deps }) {
     return { data: (await deps.resources.tierManager.list()).map((tier) => present(deps, tier)) };
@@ -73,8 +70,6 @@ export const getTier = defineEndpoint({
   params: z.object({
     id: OfTier.shape.id.meta({ examples: ["free"] }),
   }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: TierView }),
   handle: async ({ params, deps }) => ({ data: await find(deps, params.id) }),
 });
@@ -87,7 +82,6 @@ export const putTier = defineEndpoint({
   summary: "Create or replace a tier. All gateways use it within a second",
   access: OPERATOR,
   params: OfTier,
-  query: NOTHING,
   body: TierInput.meta({
     id: "TierInput",
     description: "A tier without its id, which is in the path.",
@@ -120,8 +114,6 @@ export const deleteTier = defineEndpoint({
   summary: "Delete a stored tier. If it replaced a tier of the catalog, that tier is in force again",
   access: OPERATOR,
   params: OfTier,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
   async handle({ params, deps, audit }) {
     const id = fullId(params.id);

@@ -3,7 +3,7 @@ import { fail } from "../../../base/failures/errors.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { presentPromptLogEntry } from "../../../core/extensions/prompt-log/present-entry.ts";
 import { ACCOUNT_MANAGERS, managedAccountOf } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 
 /** `GET /api/admin/generations/{id}/bodies`: the stored bodies of a generation (docs/prompt-log.md). */
 export const getPromptLogEntry = defineEndpoint({
@@ -14,8 +14,6 @@ export const getPromptLogEntry = defineEndpoint({
   access: ACCOUNT_MANAGERS,
   audited: true,
   params: z.object({ id: IdInput.describe("Id of the generation.") }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.object({
       id: z.string().describe("Id of the generation."),
