@@ -5,7 +5,7 @@ import { parseDollars } from "../../base/numbers/money.ts";
 import { HEADER_VALUE_RULE, isHeaderValue } from "../../base/text/header-text.ts";
 import { DAY_MS } from "../../base/time/time.ts";
 import { ROLES } from "../../core/accounts/records/records.ts";
-import { IMAGE_SIZE, SOLE_OUTPUTS } from "../../core/catalog/records/is-sound-model.ts";
+import { IMAGE_SIZE, SOLE_OUTPUTS } from "../../core/catalog/records/model-schema.ts";
 import { PlainText } from "../../core/catalog/records/plain-text-schema.ts";
 import { tiersSchema } from "../../core/catalog/tiers/tier-schema.ts";
 import { EVENT_TYPES } from "../../core/events/event.ts";

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/time/clock.ts";
-import type { AuthKind, ProviderRecord } from "../../core/catalog/records/records.ts";
+import type { AuthKind } from "../../core/catalog/records/provider-schema.ts";
+import type { ProviderRecord } from "../../core/catalog/records/records.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import type {
   UpstreamAction,

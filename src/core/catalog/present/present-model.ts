@@ -3,13 +3,8 @@ import { endpointAt } from "../prices/price-row.ts";
 import { parametersOf } from "../profile/endpoint-profile.ts";
 import { authorOf, compareText } from "../records/format-catalog.ts";
 import { isFreeId } from "../records/is-free-id.ts";
-import {
-  listImagePrices,
-  type ModelEndpoint,
-  type ModelRecord,
-  type PriceName,
-  type Prices,
-} from "../records/records.ts";
+import type { PriceName } from "../records/model-schema.ts";
+import { listImagePrices, type ModelEndpoint, type ModelRecord, type Prices } from "../records/records.ts";
 import { createdAt } from "../records/release-day.ts";
 import { describeModel } from "./describe-model.ts";
 

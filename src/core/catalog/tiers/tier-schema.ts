@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isFreeId } from "../records/is-free-id.ts";
-import { MODEL_ID, MODEL_ID_CHARS } from "../records/is-sound-model.ts";
+import { MODEL_ID, MODEL_ID_CHARS } from "../records/model-schema.ts";
 import { PlainText } from "../records/plain-text-schema.ts";
 import { TIER_PREFIX } from "./tier-name.ts";
 
