@@ -12,7 +12,7 @@ import type { familySchema, TakenParameter, TakenParameters } from "./profile-sc
 import type { chargesSchema, providerSchema, quirksSchema } from "./provider-schema.ts";
 
 /** The type of what a schema of files describes. Records are read-only, and an absent field is not there. */
-type Stored<T> = T extends readonly (infer Item)[]
+export type Stored<T> = T extends readonly (infer Item)[]
   ? readonly Stored<Item>[]
   : T extends object
     ? { readonly [Name in keyof T]: Stored<Exclude<T[Name], undefined>> }
