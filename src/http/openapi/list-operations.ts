@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { Model } from "../../core/catalog/present/model-view.ts";
+import { Provider } from "../../core/catalog/present/present-provider.ts";
 import { Generation } from "../api/generation-view.ts";
 import { ErrorBody } from "./errors.ts";
-import { LIST_QUERY, listOf, MODELS_QUERY, Model, ModelEndpoints, Provider } from "./list-schemas.ts";
+import { LIST_QUERY, listOf, MODELS_QUERY, ModelEndpoints } from "./list-schemas.ts";
 import type { Operation } from "./operation.ts";
 import { GATEWAY_BASE } from "./shared-parts.ts";
 
