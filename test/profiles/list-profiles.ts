@@ -1,7 +1,11 @@
-import { type TakenParameters } from "../../src/core/catalog/records/profile-schema.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FamilyProfile, ProviderQuirks, ProviderRecord } from "../../src/core/catalog/records/records.ts";
+import type { TakenParameters } from "../../src/core/catalog/records/profile-schema.ts";
+import type {
+  FamilyProfile,
+  ProviderQuirks,
+  ProviderRecord,
+} from "../../src/core/catalog/records/records.ts";
 
 /** The golden file with all that the shipped catalog says about what hosts and families of models take. */
 export const PROFILES_FILE = join(import.meta.dir, "profiles.txt");

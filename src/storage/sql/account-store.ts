@@ -1,4 +1,3 @@
-import { isLastOwner } from "../../core/accounts/records/owners.ts";
 import {
   type AccountRecord,
   type MemberRecord,
@@ -219,7 +218,7 @@ function* removeMember(traits: SqlTraits, { organizationId, userId, at }: Member
   return { verdict: "done", revoked };
 }
 
-function* listOwners(organizationId: string): Work<Parameters<typeof isLastOwner>[0]> {
+function* listOwners(organizationId: string): Work<readonly Owner[]> {
   const owners = yield* sql<{ userId: string; isOpen: boolean | number }>`
     SELECT user_id AS "userId", accounts.id IS NOT NULL AND closed_at IS NULL AS "isOpen"
     FROM members LEFT JOIN accounts ON accounts.id = user_id
@@ -234,4 +233,17 @@ function* ownsAlone(userId: string): Work<boolean> {
     WHERE user_id = ${userId} AND role = 'owner' AND closed_at IS NULL`;
   for (const { id } of owned) if (isLastOwner(yield* listOwners(id), userId)) return true;
   return false;
+}
+
+/** An owner of an organization. */
+interface Owner {
+  readonly userId: string;
+  /** The user's account exists and is not closed. */
+  readonly isOpen: boolean;
+}
+
+/** Returns whether an organization would have no owner with an open account without this one. */
+function isLastOwner(owners: readonly Owner[], userId: string): boolean {
+  const isOwner = owners.some((owner) => owner.userId === userId);
+  return isOwner && !owners.some((owner) => owner.userId !== userId && owner.isOpen);
 }

@@ -9,7 +9,6 @@ import {
 } from "../../core/accounts/stores/budget-store.ts";
 import { daysOfBudget, LATE_METERS } from "../../core/ledger/limits/budget-limits.ts";
 import { BUDGETS } from "./budget-rows.ts";
-import { listEarlierSums } from "./earlier-sums.ts";
 import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
 import { requireKnown } from "./statements/require-known.ts";
 import { Revision } from "./statements/revision.ts";
@@ -185,4 +184,28 @@ function* mergeDays(day: number): Work<void> {
     WHERE budget_id IN (SELECT id FROM budgets WHERE period = 'total') GROUP BY budget_id, value
     ON CONFLICT (budget_id, value, day) DO UPDATE SET spent = known.spent + excluded.spent`;
   yield* sql`DELETE FROM budget_marks WHERE since > 0 AND since < ${day}`;
+}
+
+/** The sums by which a new budget finds what was spent before: a table, and a condition after that of the account. */
+interface EarlierSums {
+  readonly table: "usage_sums" | "usage_days" | "usage_tags";
+  /** What the sums are called in the budget: an expression. */
+  readonly value: string;
+  readonly condition: Sql;
+}
+
+/** Returns the sums that tell a budget's subject; none for end users. Earlier versions have saved the sums of days. */
+function listEarlierSums(budget: BudgetRecord): readonly EarlierSums[] {
+  const { subject, accountId, subjectId } = budget;
+  if (subject === "end_user") return [];
+  // Not the sums of all tags and of further tags, whose names no tag has.
+  if (subject === "tag")
+    return [
+      subjectId === null
+        ? { table: "usage_tags", value: "tag", condition: sql`tag NOT IN ('', '(other)')` }
+        : { table: "usage_tags", value: "''", condition: sql`tag = ${subjectId}::text` },
+    ];
+  const column = { account: "account_id", key: "key_id", member: "user_id" }[subject];
+  const condition = sql`${raw(column)} = ${subjectId ?? accountId}::text`;
+  return (["usage_sums", "usage_days"] as const).map((table) => ({ table, value: "''", condition }));
 }

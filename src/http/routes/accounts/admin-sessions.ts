@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
-import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
-import { ROLES } from "../../../core/accounts/records/records.ts";
+import { ADMIN_KEY_ID, type ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
+import { DEFAULT_ACCOUNT_ID, ROLES, type Role } from "../../../core/accounts/records/records.ts";
+import type { AccountStore } from "../../../core/accounts/stores/account-store.ts";
+import type { KeyStore } from "../../../core/accounts/stores/key-store.ts";
 import type { ConsoleSession } from "../../../core/console/console-session.ts";
-import { presentSession } from "../../../core/console/present-session.ts";
 import { listedAccountOf } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
@@ -111,4 +112,38 @@ async function findOwnSession(
 
 function rejectUnknownSession(): never {
   return fail("not_found", "There is no session with that id. GET /api/admin/sessions lists the sessions.");
+}
+
+/** What the names in a view of a session are read from. */
+interface SessionNames {
+  readonly accounts: Pick<AccountStore, "findAccount" | "findMember">;
+  readonly keys: Pick<KeyStore, "findKey">;
+}
+
+/** Returns the view of a session that the API and the commands show. */
+async function presentSession(session: ConsoleSession, names: SessionNames) {
+  const { id, keyId, accountId, userId, userAgent } = session;
+  const account = await names.accounts.findAccount(accountId);
+  const user = userId === null ? null : await names.accounts.findAccount(userId);
+  const key = keyId === ADMIN_KEY_ID ? null : await names.keys.findKey(keyId);
+  return {
+    id,
+    key: { id: keyId, name: keyId === ADMIN_KEY_ID ? "configured admin key" : (key?.name ?? keyId) },
+    account: { id: accountId, name: account?.name ?? accountId },
+    user: userId === null ? null : { id: userId, name: user?.name ?? userId },
+    role: await findRole(session, names),
+    user_agent: userAgent,
+    created_at: new Date(session.createdAt).toISOString(),
+    last_used_at: new Date(session.lastUsedAt).toISOString(),
+    expires_at: new Date(session.expiresAt).toISOString(),
+  };
+}
+
+async function findRole(
+  { accountId, userId }: ConsoleSession,
+  { accounts }: SessionNames,
+): Promise<Role | "operator" | null> {
+  if (accountId === DEFAULT_ACCOUNT_ID) return "operator";
+  if (userId === null || userId === accountId) return "owner";
+  return (await accounts.findMember(accountId, userId))?.role ?? null;
 }

@@ -3,7 +3,7 @@ import { fail } from "../../../base/failures/errors.ts";
 import { toDollars } from "../../../base/numbers/money.ts";
 import { DAY_MS } from "../../../base/time/time.ts";
 import { checkLedger, presentDifference } from "../../../core/ledger/credits/check-ledger.ts";
-import { findPlace, type TransferList } from "../../../core/ledger/records/find-place.ts";
+import type { LedgerStore, StoredTransfer } from "../../../core/ledger/records/ledger-store.ts";
 import { presentEntry } from "../../../core/ledger/records/present-entry.ts";
 import { presentGrantLeft, presentSums } from "../../../core/ledger/records/present-sums.ts";
 import { TRANSFER_KINDS } from "../../../core/ledger/records/records.ts";
@@ -209,3 +209,37 @@ export const getLedgerCheck = defineEndpoint({
     };
   },
 });
+
+/** An account's transfers, by which times are found. */
+interface TransferList {
+  readonly store: Pick<LedgerStore, "listTransfers">;
+  readonly accountId: string;
+}
+
+/**
+ * Returns the sequence number at which an account's transfers of a time begin: those before it are earlier than `timeMs`. It is found
+ * in about 25 reads of one row however many transfers there are, because transfers are written in the order of their times. A
+ * charge that was written late, such as after an outage of the database, counts to the time at which it was written.
+ */
+async function findPlace(list: TransferList, timeMs: number): Promise<number> {
+  const newest = await findNewest(list, Number.MAX_SAFE_INTEGER);
+  if (newest === null || newest.createdAt < timeMs) return Number.MAX_SAFE_INTEGER;
+  // Transfers before `low` are earlier than the time, those from `high` on are not.
+  let low = 1;
+  let high = newest.place;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const found = await findNewest(list, middle + 1);
+    if (found === null || found.place < low || found.createdAt < timeMs) low = middle + 1;
+    else high = found.place;
+  }
+  return low;
+}
+
+async function findNewest(
+  { store, accountId }: TransferList,
+  beforePlace: number,
+): Promise<StoredTransfer | null> {
+  const [newest] = await store.listTransfers(accountId, beforePlace, 1);
+  return newest ?? null;
+}

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
-import { presentEntry } from "../../../core/audit/present-entry.ts";
+import type { AuditEntry } from "../../../core/audit/records.ts";
 import { presentVerdict, verifyAudit } from "../../../core/audit/verify-audit.ts";
 import { ACCOUNT_MANAGERS, listedAccountOf, OPERATOR } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
@@ -91,3 +91,20 @@ export const getAuditVerdict = defineEndpoint({
     return { data: presentVerdict(await verifyAudit(deps.resources.audit)) };
   },
 });
+
+/** Returns an entry as the management API and the command show it. */
+function presentEntry(entry: AuditEntry): Record<string, unknown> {
+  return {
+    place: entry.place,
+    at: new Date(entry.at).toISOString(),
+    key_id: entry.keyId,
+    user_id: entry.userId,
+    action: entry.action,
+    account_id: entry.accountId,
+    target: entry.target,
+    request_id: entry.requestId,
+    changes: entry.changes,
+    previous_hash: entry.previousHash,
+    hash: entry.hash,
+  };
+}

@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { presentGateway } from "../../../core/gateways/present-gateway.ts";
+import { toDollars } from "../../../base/numbers/money.ts";
+import { formatTime } from "../../../base/time/time.ts";
+import type { RegisteredGateway } from "../../../core/gateways/gateway-registry.ts";
 import { OPERATOR } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 
@@ -35,3 +37,18 @@ export const listGateways = defineEndpoint({
     return { data: (await deps.resources.gateways.list()).map(presentGateway) };
   },
 });
+
+/** Returns a gateway as the API and the commands show it. */
+function presentGateway(gateway: RegisteredGateway) {
+  return {
+    id: gateway.id,
+    state: gateway.isLive ? ("live" as const) : ("gone" as const),
+    host: gateway.host,
+    version: gateway.version,
+    data_dir: gateway.dataDir,
+    epoch: gateway.epoch,
+    leased: toDollars(gateway.leased),
+    started_at: formatTime(gateway.startedAt),
+    seen_at: formatTime(gateway.seenAt),
+  };
+}

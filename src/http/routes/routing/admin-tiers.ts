@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
-import { presentListedTier } from "../../../core/catalog/tiers/present-listed-tier.ts";
 import { presentTier } from "../../../core/catalog/tiers/present-tier.ts";
 import { type ListedTier, TIER_SOURCES } from "../../../core/catalog/tiers/tier-manager.ts";
 import { TIER_PREFIX } from "../../../core/catalog/tiers/tier-name.ts";
@@ -154,4 +153,10 @@ function present({ generation, clock }: StoreDeps, listed: ListedTier) {
     resolves_to: presentTier(tier, served, clock.now())?.resolves_to ?? [],
     unknown_models: listNamedModels(tier.rule).filter((id) => serving.catalog.find(id) === undefined),
   };
+}
+
+/** Returns a tier and where it is defined, as the management API and the commands show them. */
+function presentListedTier({ tier, source, file, line, updatedAt, replaces }: ListedTier) {
+  const updated_at = updatedAt === null ? null : new Date(updatedAt).toISOString();
+  return { ...tier, source, file, line, updated_at, replaces };
 }
