@@ -76,17 +76,16 @@ export const listBudgets = defineEndpoint({
     const accountId = listedAccountOf(principal, query.account_id);
     const after = query.after ?? "";
     await deps.generation.recorder.drain();
-    const page = await makePage({
+    return makePage({
       limit: query.limit,
       load: async (limit) => {
         if (accountId === null) return deps.resources.budgets.listAllBudgets(after, limit);
         const own = await deps.resources.budgets.listBudgets(accountId);
         return own.filter(({ id }) => id > after).slice(0, limit);
       },
-      present: (budget) => budget,
+      present: (budgets) => presentAll(deps, budgets),
       cursorOf: ({ id }) => id,
     });
-    return { data: await presentAll(deps, page.data as readonly BudgetRecord[]), next: page.next };
   },
 });
 

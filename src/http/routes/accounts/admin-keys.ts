@@ -104,7 +104,7 @@ export const listKeys = defineEndpoint({
           ...(query.name === undefined ? {} : { name: query.name }),
           ...(query.after === undefined ? {} : { afterId: query.after }),
         }),
-      present: presentKey,
+      present: (keys) => keys.map(presentKey),
       cursorOf: ({ id }) => id,
     });
   },

@@ -4,7 +4,6 @@ import { findAccount } from "../../../core/accounts/manage/manage-accounts.ts";
 import { putMember, removeMember } from "../../../core/accounts/manage/manage-members.ts";
 import { MEMBER_SETTINGS, MemberView, presentMember } from "../../../core/accounts/records/member-fields.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
-import type { MemberRecord } from "../../../core/accounts/records/records.ts";
 import type { AccountStore } from "../../../core/accounts/stores/account-store.ts";
 import { ACCOUNT_MANAGERS, ACCOUNT_READERS, requireOwnAccount, requireRank } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
@@ -28,19 +27,18 @@ export const listMembers = defineEndpoint({
   async handle({ principal, params, query, deps }) {
     const { accounts } = deps.resources.keyStores;
     const { id } = await findAccount(accounts, "organization", requireOwnAccount(principal, params.id));
-    const page = await makePage({
+    return makePage({
       limit: query.limit,
       load: (limit) => accounts.listMembers(id, query.after ?? null, limit),
-      present: (member) => member,
+      async present(members) {
+        const names = await accounts.findAccountNames(members.map(({ userId }) => userId));
+        return members.map((member) => ({
+          ...presentMember(member),
+          user_name: names.get(member.userId) ?? null,
+        }));
+      },
       cursorOf: ({ userId }) => userId,
     });
-    const members = page.data as readonly MemberRecord[];
-    const names = await accounts.findAccountNames(members.map(({ userId }) => userId));
-    const data = members.map((member) => ({
-      ...presentMember(member),
-      user_name: names.get(member.userId) ?? null,
-    }));
-    return { data, next: page.next };
   },
 });
 

@@ -65,7 +65,7 @@ export const listAllProviderKeys = defineEndpoint({
     return makePage({
       limit: query.limit,
       load: (limit) => store.listSealedByOthers(null, query.after ?? null, limit),
-      present: (key) => presentProviderKey(deps.resources.providerKeyStores, key),
+      present: (keys) => keys.map((key) => presentProviderKey(deps.resources.providerKeyStores, key)),
       cursorOf: ({ id }) => id,
     });
   },

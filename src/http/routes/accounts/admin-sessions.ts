@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
+import { formatTime } from "../../../base/time/time.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { ADMIN_KEY_ID, type ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
 import { DEFAULT_ACCOUNT_ID, ROLES, type Role } from "../../../core/accounts/records/records.ts";
@@ -52,7 +53,7 @@ export const listSessions = defineEndpoint({
   response: pageView(ConsoleSessionView),
   async handle({ principal, query, deps, sessionId }) {
     const accountId = listedAccountOf(principal, query.account_id);
-    const page = await makePage({
+    return makePage({
       limit: query.limit,
       load: (limit) =>
         deps.resources.consoleSessions.listSessions({
@@ -62,14 +63,15 @@ export const listSessions = defineEndpoint({
           limit,
           now: deps.clock.now(),
         }),
-      present: (session) => session,
+      present: (sessions) =>
+        Promise.all(
+          sessions.map(async (session) => ({
+            ...(await presentSession(session, deps.resources.keyStores)),
+            is_current: session.id === sessionId,
+          })),
+        ),
       cursorOf: ({ id }) => id,
     });
-    const views = (page.data as readonly ConsoleSession[]).map(async (session) => ({
-      ...(await presentSession(session, deps.resources.keyStores)),
-      is_current: session.id === sessionId,
-    }));
-    return { data: await Promise.all(views), next: page.next };
   },
 });
 
@@ -133,9 +135,9 @@ async function presentSession(session: ConsoleSession, names: SessionNames) {
     user: userId === null ? null : { id: userId, name: user?.name ?? userId },
     role: await findRole(session, names),
     user_agent: userAgent,
-    created_at: new Date(session.createdAt).toISOString(),
-    last_used_at: new Date(session.lastUsedAt).toISOString(),
-    expires_at: new Date(session.expiresAt).toISOString(),
+    created_at: formatTime(session.createdAt),
+    last_used_at: formatTime(session.lastUsedAt),
+    expires_at: formatTime(session.expiresAt),
   };
 }
 

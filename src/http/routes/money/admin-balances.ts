@@ -5,6 +5,7 @@ import type { AccountRecord } from "../../../core/accounts/records/records.ts";
 import { OPERATOR } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 
 const KINDS = ["organization", "user"] as const;
 
@@ -38,25 +39,28 @@ export const listBalances = defineEndpoint({
   async handle({ query, deps }) {
     const { ledger, recorder } = deps.generation;
     await recorder.drain();
-    const page = await makePage({
+    return makePage({
       limit: query.limit,
       load: (limit) =>
         deps.resources.keyStores.accounts.listAccounts({ kind: query.kind, afterId: query.after, limit }),
-      present: (account) => account,
+      present: (accounts) => Promise.all(accounts.map((account) => presentBalance(account, ledger))),
       cursorOf: ({ id }) => id,
     });
-    const lines = (page.data as AccountRecord[]).map(async ({ id, name, kind, overdraft, closedAt }) => {
-      const { balance, held } = await ledger.balanceOf(id);
-      return {
-        account: { id, name, kind },
-        balance: toDollars(balance),
-        balance_nanodollars: balance,
-        held: toDollars(held),
-        held_nanodollars: held,
-        overdraft: overdraft === null ? null : toDollars(overdraft),
-        closed_at: closedAt === null ? null : formatTime(closedAt),
-      };
-    });
-    return { data: await Promise.all(lines), next: page.next };
   },
 });
+
+async function presentBalance(
+  { id, name, kind, overdraft, closedAt }: AccountRecord,
+  ledger: StoreDeps["generation"]["ledger"],
+) {
+  const { balance, held } = await ledger.balanceOf(id);
+  return {
+    account: { id, name, kind },
+    balance: toDollars(balance),
+    balance_nanodollars: balance,
+    held: toDollars(held),
+    held_nanodollars: held,
+    overdraft: overdraft === null ? null : toDollars(overdraft),
+    closed_at: formatTime(closedAt),
+  };
+}

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { formatTime } from "../../../base/time/time.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import type { AuditEntry } from "../../../core/audit/records.ts";
 import { presentVerdict, verifyAudit } from "../../../core/audit/verify-audit.ts";
@@ -54,7 +55,7 @@ export const listAudit = defineEndpoint({
       limit: query.limit,
       load: (limit) =>
         deps.resources.audit.listAudit(accountId, query.after ?? Number.MAX_SAFE_INTEGER, limit),
-      present: presentEntry,
+      present: (entries) => entries.map(presentEntry),
       cursorOf: ({ place }) => String(place),
     });
   },
@@ -96,7 +97,7 @@ export const getAuditVerdict = defineEndpoint({
 function presentEntry(entry: AuditEntry): Record<string, unknown> {
   return {
     place: entry.place,
-    at: new Date(entry.at).toISOString(),
+    at: formatTime(entry.at),
     key_id: entry.keyId,
     user_id: entry.userId,
     action: entry.action,
