@@ -2,10 +2,12 @@ import { compileCheck } from "./compile-check.ts";
 import { modelSchema } from "./model-schema.ts";
 import type { ModelEndpoint, ModelRecord } from "./records.ts";
 
-const isModel = compileCheck(modelSchema);
+/** Compiled when it is first needed: a start with the shipped catalog needs none. */
+let isModel: ((value: unknown) => boolean) | null = null;
 
 /** Whether a value from a catalog file is a valid model. If it is not, the schema names the problem. */
 export function isSoundModel(value: unknown): value is Partial<ModelRecord> {
+  isModel ??= compileCheck(modelSchema);
   return isModel(value);
 }
 
