@@ -82,7 +82,7 @@ const NAMES_OF_FORMATS: readonly (readonly [path: string, reason: string])[] = [
     "src/providers/address/schemes.ts",
     "the URLs of hosts, which serve several formats at paths of their own",
   ],
-  ["src/core/catalog/records/records.ts", "an address scheme has the name of a format"],
+  ["src/core/catalog/records/provider-schema.ts", "an address scheme has the name of a format"],
   ["src/console/text/text.ts", "the texts of the web console"],
   ["scripts/generate/billable-units.ts", "requests that show what vendors charge for"],
   ["scripts/generate/example-config.ts", "values of the example configuration"],

@@ -1,4 +1,4 @@
-import type { PriceName } from "../../src/core/catalog/records/records.ts";
+import type { PriceName } from "../../src/core/catalog/records/model-schema.ts";
 import type { ProviderFormat } from "../../src/wire/conversation/traits/format-name.ts";
 import { replaceBlock } from "./replace-block.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SESSION_MAX_MS } from "../../src/core/console/console-session.ts";
 import { signInRuleOf } from "../../src/http/api/endpoint.ts";
 import { listRuledEndpoints } from "../../src/http/api/sign-in-rules.ts";
-import { readReturnPath } from "../../src/http/console/return-path.ts";
+import { readReturnPath } from "../../src/http/console/oidc-sign-in.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin, createAccountTools } from "../support/management.ts";

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { z } from "zod";
+import { Model } from "../../src/core/catalog/present/model-view.ts";
 import { RouteExplanation } from "../../src/http/api/route-explanation.ts";
 import { writeCurlExample } from "../../src/http/docs-page/curl-example.ts";
-import { describeApi } from "../../src/http/openapi/describe-api.ts";
+import { describeApi, OPERATIONS } from "../../src/http/openapi/describe-api.ts";
 import { ErrorBody, MessagesErrorBody, ResponsesErrorBody } from "../../src/http/openapi/errors.ts";
 import { ChatChunk } from "../../src/http/openapi/inference-schemas.ts";
-import { Model, ModelEndpoints } from "../../src/http/openapi/list-schemas.ts";
+import { ModelEndpoints } from "../../src/http/openapi/list-schemas.ts";
 import type { Operation } from "../../src/http/openapi/operation.ts";
-import { OPERATIONS } from "../../src/http/openapi/operations.ts";
 import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";

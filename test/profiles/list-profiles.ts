@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TakenParameters } from "../../src/core/catalog/records/profile-schema.ts";
 import type {
   FamilyProfile,
   ProviderQuirks,
   ProviderRecord,
-  TakenParameters,
 } from "../../src/core/catalog/records/records.ts";
 
 /** The golden file with all that the shipped catalog says about what hosts and families of models take. */

@@ -3,8 +3,9 @@ import { LOG_LEVELS } from "../../base/failures/log.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { parseDollars } from "../../base/numbers/money.ts";
 import { HEADER_VALUE_RULE, isHeaderValue } from "../../base/text/header-text.ts";
+import { DAY_MS } from "../../base/time/time.ts";
 import { ROLES } from "../../core/accounts/records/records.ts";
-import { IMAGE_SIZE, SOLE_OUTPUTS } from "../../core/catalog/records/is-sound-model.ts";
+import { IMAGE_SIZE, SOLE_OUTPUTS } from "../../core/catalog/records/model-schema.ts";
 import { PlainText } from "../../core/catalog/records/plain-text-schema.ts";
 import { tiersSchema } from "../../core/catalog/tiers/tier-schema.ts";
 import { EVENT_TYPES } from "../../core/events/event.ts";
@@ -31,8 +32,17 @@ export const NEEDS_RESTART = "needsRestart";
 /** Marks a setting, or all of a section. */
 const RESTART = { [NEEDS_RESTART]: true };
 
-const milliseconds = (defaultMs: number, about: string) =>
-  z.int().min(1).max(86_400_000).default(defaultMs).describe(`${about} Milliseconds.`);
+/** A whole number from `least` to `most`. */
+const integer = (least: number, most: number, byDefault: number) =>
+  z.int().min(least).max(most).default(byDefault);
+
+const milliseconds = (byDefault: number, about: string) =>
+  integer(1, DAY_MS, byDefault).describe(`${about} Milliseconds.`);
+
+/** A group of settings with defaults, which need not be written. */
+function section<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape).prefault({} as never);
+}
 
 const price = z
   .string()
@@ -132,36 +142,38 @@ const hostedModel = z.strictObject({
     ),
 });
 
-/** Returns what is wrong with the URL of a database; null if nothing is. */
-function findDatabaseUrlProblem(text: string): string | null {
-  try {
-    parseDatabaseUrl(text);
-    return null;
-  } catch (error) {
-    if (error instanceof DatabaseUrlError) return error.message;
-    throw error;
-  }
-}
-
-/** Returns what is wrong with the address of a Redis server; null if nothing is. */
-function findRedisUrlProblem(text: string): string | null {
-  try {
-    parseRedisAddress(text);
-    return null;
-  } catch (error) {
-    if (error instanceof RedisAddressError) return error.message;
-    throw error;
-  }
+/** A text that `parse` accepts. Its errors of the class `Fault` say what is wrong. */
+function parsedBy(
+  parse: (text: string) => unknown,
+  Fault: typeof DatabaseUrlError | typeof RedisAddressError,
+) {
+  return z.string().superRefine((text, context) => {
+    try {
+      parse(text);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      context.addIssue({ code: "custom", message: error.message });
+    }
+  });
 }
 
 const secret = z.string().min(1, "must not be empty").describe("secret");
 
-/** The least characters of a management key. */
-const ADMIN_KEY_CHARS = 16;
+/** The least characters of a management key, and of the token for metrics. */
+const ACCESS_KEY_CHARS = 16;
 /** The most webhooks that events are sent to. */
 const MAX_WEBHOOKS = 20;
 /** The most minutes of requests among which the share of failed ones is computed. */
 const MAX_RATE_MINUTES = 60;
+
+const accessKey = z
+  .string()
+  .trim()
+  .min(
+    ACCESS_KEY_CHARS,
+    `must have at least ${ACCESS_KEY_CHARS} characters; \`openssl rand -hex 24\` generates one`,
+  )
+  .regex(/^\S*$/, "must not contain spaces");
 
 const webhook = z
   .strictObject({
@@ -189,30 +201,21 @@ const webhook = z
 
 const alerts = z
   .strictObject({
-    key_expiring_days: z
-      .int()
-      .min(1)
-      .max(90)
-      .default(7)
-      .describe("Days before the expiry of an API key at which key.expiring is sent."),
+    key_expiring_days: integer(1, 90, 7).describe(
+      "Days before the expiry of an API key at which key.expiring is sent.",
+    ),
     error_share: z
       .number()
       .min(0.01)
       .max(1)
       .default(0.1)
       .describe("Share of failed requests at which errors.rate is sent, from 0.01 to 1."),
-    error_window_minutes: z
-      .int()
-      .min(1)
-      .max(MAX_RATE_MINUTES)
-      .default(5)
-      .describe("Minutes over which the share of failed requests is computed."),
-    error_min_requests: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(50)
-      .describe("Minimum number of requests in that time for errors.rate to be sent."),
+    error_window_minutes: integer(1, MAX_RATE_MINUTES, 5).describe(
+      "Minutes over which the share of failed requests is computed.",
+    ),
+    error_min_requests: integer(1, 1_000_000, 50).describe(
+      "Minimum number of requests in that time for errors.rate to be sent.",
+    ),
   })
   .describe("When events are sent to webhooks; see docs/webhooks.md.");
 
@@ -374,88 +377,67 @@ function isSafeIssuer(issuer: string): boolean {
 }
 
 const MAX_PROCESSES = 64;
-/** The least characters of the metrics token. */
-const METRICS_TOKEN_CHARS = 16;
 
 const slug = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug of lower-case letters, digits and dashes");
 
 export const configSchema = z.strictObject({
-  server: z
-    .strictObject({
-      host: z
-        .string()
-        .min(1)
-        .default("127.0.0.1")
-        .describe("Address to listen on. GATEWAY_HOST.")
-        .meta(RESTART),
-      port: z
-        .int()
-        .min(0)
-        .max(65_535)
-        .default(8080)
-        .describe("Port to listen on. GATEWAY_PORT.")
-        .meta(RESTART),
-      extra_prefixes: z
-        .array(z.string().regex(/^(\/[\w.-]+)+$/, "must be a path such as /api/other"))
+  server: section({
+    host: z
+      .string()
+      .min(1)
+      .default("127.0.0.1")
+      .describe("Address to listen on. GATEWAY_HOST.")
+      .meta(RESTART),
+    port: integer(0, 65_535, 8080).describe("Port to listen on. GATEWAY_PORT.").meta(RESTART),
+    extra_prefixes: z
+      .array(z.string().regex(/^(\/[\w.-]+)+$/, "must be a path such as /api/other"))
+      .default([])
+      .describe("More path prefixes for /api/gateway, for clients that were written for another gateway.")
+      .meta(RESTART),
+    model_prefix_aliases: z
+      .record(idPrefix, idPrefix)
+      .default({})
+      .describe("Prefixes of model ids to replace: the key is replaced by the value."),
+    header_aliases: z
+      .record(headerName, headerName)
+      .default({})
+      .describe(
+        "Request headers to accept under another name: the header in the key is read as the header in the value, unless the request has that header too.",
+      ),
+    trusted_proxies: z
+      .array(z.string())
+      .default([])
+      .describe("Addresses and CIDR ranges of proxies whose x-forwarded-for is trusted."),
+    cors: section({
+      origins: z
+        .array(z.string().refine(isOrigin, "must be an origin such as https://app.example.com, or *"))
+        .max(1_000)
         .default([])
-        .describe("More path prefixes for /api/gateway, for clients that were written for another gateway.")
-        .meta(RESTART),
-      model_prefix_aliases: z
-        .record(idPrefix, idPrefix)
-        .default({})
-        .describe("Prefixes of model ids to replace: the key is replaced by the value."),
-      header_aliases: z
-        .record(headerName, headerName)
-        .default({})
         .describe(
-          "Request headers to accept under another name: the header in the key is read as the header in the value, unless the request has that header too.",
+          "Origins of web pages whose scripts may call models and public lists, or * for all. They send a key in a header. Cookies are never accepted.",
         ),
-      trusted_proxies: z
-        .array(z.string())
-        .default([])
-        .describe("Addresses and CIDR ranges of proxies whose x-forwarded-for is trusted."),
-      cors: z
-        .strictObject({
-          origins: z
-            .array(z.string().refine(isOrigin, "must be an origin such as https://app.example.com, or *"))
-            .max(1_000)
-            .default([])
-            .describe(
-              "Origins of web pages whose scripts may call models and public lists, or * for all. They send a key in a header. Cookies are never accepted.",
-            ),
-        })
-        .prefault({}),
-      send_buffer_bytes: z
-        .int()
-        .min(0)
-        .max(67_108_864)
-        .default(131_072)
-        .describe(
-          "Socket send buffer for each client, in bytes, on Linux. A connection carries about this much in each round trip. 0: the system chooses, usually 4 MB.",
-        )
-        .meta(RESTART),
-      processes: z
-        .union([z.int().min(1).max(MAX_PROCESSES), z.literal("auto")], {
-          error: `must be a number from 1 to ${MAX_PROCESSES}, or auto`,
-        })
-        .default(1)
-        .describe(
-          "Number of processes that share the port, each with its own folder in data_dir. More than one process requires database.url. auto: one for each processor core, or one without database.url. GATEWAY_PROCESSES.",
-        )
-        .meta(RESTART),
-      drain_ms: milliseconds(30_000, "How long running requests may continue after SIGTERM."),
-      drain_notice_ms: z
-        .int()
-        .min(0)
-        .max(86_400_000)
-        .default(5_000)
-        .describe(
-          "Longest time after SIGTERM for which requests are still accepted, so that clients and load balancers can leave: each response closes its connection, and /readyz is 503. It ends early if no request arrives for half a second. Milliseconds.",
-        ),
-    })
-    .prefault({}),
+    }),
+    send_buffer_bytes: integer(0, 67_108_864, 131_072)
+      .describe(
+        "Socket send buffer for each client, in bytes, on Linux. A connection carries about this much in each round trip. 0: the system chooses, usually 4 MB.",
+      )
+      .meta(RESTART),
+    processes: z
+      .union([z.int().min(1).max(MAX_PROCESSES), z.literal("auto")], {
+        error: `must be a number from 1 to ${MAX_PROCESSES}, or auto`,
+      })
+      .default(1)
+      .describe(
+        "Number of processes that share the port, each with its own folder in data_dir. More than one process requires database.url. auto: one for each processor core, or one without database.url. GATEWAY_PROCESSES.",
+      )
+      .meta(RESTART),
+    drain_ms: milliseconds(30_000, "How long running requests may continue after SIGTERM."),
+    drain_notice_ms: integer(0, DAY_MS, 5_000).describe(
+      "Longest time after SIGTERM for which requests are still accepted, so that clients and load balancers can leave: each response closes its connection, and /readyz is 503. It ends early if no request arrives for half a second. Milliseconds.",
+    ),
+  }),
   data_dir: z
     .string()
     .min(1)
@@ -464,203 +446,117 @@ export const configSchema = z.strictObject({
       "Directory of keys, records and balances. In a file, a relative path is relative to that file. GATEWAY_DATA_DIR.",
     )
     .meta(RESTART),
-  storage: z
-    .strictObject({
-      retention_days: z
-        .int()
-        .min(2)
-        .max(36_500)
-        .optional()
-        .describe(
-          "Days for which generations and their charges are kept, in addition to the current day. Sums by day, balances and other transfers are kept forever. A deleted generation cannot be retrieved or refunded. If absent, generations are kept forever.",
-        ),
-      hourly_usage_days: z
-        .int()
-        .min(1)
-        .max(366)
-        .default(14)
-        .describe(
-          "Days for which usage is kept by hour, in addition to the current day. Older usage is kept by day, forever.",
-        ),
-      max_staleness_ms: milliseconds(
-        3_600_000,
-        "While the database is unavailable, keys, accounts and policies that were used before remain valid for this long. After that, requests with a key are answered with 503.",
-      ).meta(RESTART),
-    })
-    .prefault({}),
-  database: z
-    .strictObject({
-      url: z
-        .string()
-        .superRefine((text, context) => {
-          const problem = findDatabaseUrlProblem(text);
-          if (problem !== null) context.addIssue({ code: "custom", message: problem });
-        })
-        .optional()
-        .describe(
-          "PostgreSQL 15 or newer, for several gateways: postgres://user:password@host:port/database, or postgres://user@/database?host=/folder for a unix socket. Parameters are sslmode, sslrootcert and others of libpq; libpq's variables (PGHOST …) are not read. If absent, SQLite in data_dir, for one gateway. The journal stays in data_dir. DATABASE_URL.",
-        ),
-      password_file: z
-        .string()
-        .min(1, "must not be empty")
-        .optional()
-        .describe(
-          "File with the password for a database.url without one. The password may contain any characters. Read at start.",
-        ),
-      max_connections: z
-        .int()
-        .min(1)
-        .max(1_000)
-        .default(10)
-        .describe("Maximum number of connections to PostgreSQL for each gateway process."),
-      pooled: z
-        .boolean()
-        .default(false)
-        .describe(
-          "Whether connections go through PgBouncer in transaction mode. If so, prepared statements are not used.",
-        ),
-      start_wait_ms: z
-        .int()
-        .min(0)
-        .max(86_400_000)
-        .default(60_000)
-        .describe(
-          "How long a start waits for PostgreSQL if it is unavailable, before it fails. Milliseconds.",
-        ),
-    })
-    .prefault({})
-    .meta(RESTART),
-  redis: z
-    .strictObject({
-      url: z
-        .string()
-        .superRefine((text, context) => {
-          const problem = findRedisUrlProblem(text);
-          if (problem !== null) context.addIssue({ code: "custom", message: problem });
-        })
-        .optional()
-        .describe(
-          "Redis 7 or Valkey, for rate limits of several gateways on PostgreSQL: redis://user:password@host:port/database, rediss://… for TLS, redis+unix:///path/to/socket, or redis://host:port,host:port for the members of a Redis Cluster. If absent, each gateway applies its share of each limit. REDIS_URL.",
-        ),
-    })
-    .prefault({})
-    .meta(RESTART),
+  storage: section({
+    retention_days: z
+      .int()
+      .min(2)
+      .max(36_500)
+      .optional()
+      .describe(
+        "Days for which generations and their charges are kept, in addition to the current day. Sums by day, balances and other transfers are kept forever. A deleted generation cannot be retrieved or refunded. If absent, generations are kept forever.",
+      ),
+    hourly_usage_days: integer(1, 366, 14).describe(
+      "Days for which usage is kept by hour, in addition to the current day. Older usage is kept by day, forever.",
+    ),
+    max_staleness_ms: milliseconds(
+      3_600_000,
+      "While the database is unavailable, keys, accounts and policies that were used before remain valid for this long. After that, requests with a key are answered with 503.",
+    ).meta(RESTART),
+  }),
+  database: section({
+    url: parsedBy(parseDatabaseUrl, DatabaseUrlError)
+      .optional()
+      .describe(
+        "PostgreSQL 15 or newer, for several gateways: postgres://user:password@host:port/database, or postgres://user@/database?host=/folder for a unix socket. Parameters are sslmode, sslrootcert and others of libpq; libpq's variables (PGHOST …) are not read. If absent, SQLite in data_dir, for one gateway. The journal stays in data_dir. DATABASE_URL.",
+      ),
+    password_file: z
+      .string()
+      .min(1, "must not be empty")
+      .optional()
+      .describe(
+        "File with the password for a database.url without one. The password may contain any characters. Read at start.",
+      ),
+    max_connections: integer(1, 1_000, 10).describe(
+      "Maximum number of connections to PostgreSQL for each gateway process.",
+    ),
+    pooled: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Whether connections go through PgBouncer in transaction mode. If so, prepared statements are not used.",
+      ),
+    start_wait_ms: integer(0, DAY_MS, 60_000).describe(
+      "How long a start waits for PostgreSQL if it is unavailable, before it fails. Milliseconds.",
+    ),
+  }).meta(RESTART),
+  redis: section({
+    url: parsedBy(parseRedisAddress, RedisAddressError)
+      .optional()
+      .describe(
+        "Redis 7 or Valkey, for rate limits of several gateways on PostgreSQL: redis://user:password@host:port/database, rediss://… for TLS, redis+unix:///path/to/socket, or redis://host:port,host:port for the members of a Redis Cluster. If absent, each gateway applies its share of each limit. REDIS_URL.",
+      ),
+  }).meta(RESTART),
   log_level: z.enum(LOG_LEVELS).default("info").describe("Lowest level that is logged. GATEWAY_LOG_LEVEL."),
-  admin_key: z
-    .string()
-    .trim()
-    .min(
-      ADMIN_KEY_CHARS,
-      `must have at least ${ADMIN_KEY_CHARS} characters; \`openssl rand -hex 24\` generates one`,
-    )
-    .regex(/^\S*$/, "must not contain spaces")
+  admin_key: accessKey
     .optional()
     .describe("Management key, instead of a generated one. At least 16 characters. GATEWAY_ADMIN_KEY."),
-  secrets: z
-    .strictObject({
-      keys: z
-        .array(
-          z
-            .string()
-            .refine(
-              (text) => readMasterKey(text) !== null,
-              "must be 32 bytes in base64 or hex; `openssl rand -base64 32` generates them",
-            ),
-        )
-        .default([])
-        .describe(
-          "Master keys for BYOK keys: the first encrypts, all decrypt. Each is 32 bytes in base64 or hex. If absent, one is generated in secrets.key of the data directory when it is first needed. GATEWAY_SECRETS_KEY, separated by commas.",
-        ),
-    })
-    .prefault({})
-    .meta(RESTART),
+  secrets: section({
+    keys: z
+      .array(
+        z
+          .string()
+          .refine(
+            (text) => readMasterKey(text) !== null,
+            "must be 32 bytes in base64 or hex; `openssl rand -base64 32` generates them",
+          ),
+      )
+      .default([])
+      .describe(
+        "Master keys for BYOK keys: the first encrypts, all decrypt. Each is 32 bytes in base64 or hex. If absent, one is generated in secrets.key of the data directory when it is first needed. GATEWAY_SECRETS_KEY, separated by commas.",
+      ),
+  }).meta(RESTART),
   sandbox: z
     .enum(["on", "off", "auto"])
     .default("auto")
     .describe("Built-in test provider. auto: on while no other provider is configured. GATEWAY_SANDBOX."),
   limits: z
     .strictObject({
-      body_bytes: z
-        .int()
-        .min(1_024)
-        .max(1_073_741_824)
-        .default(33_554_432)
-        .describe("Largest request body in bytes, after decompression."),
-      total_body_bytes: z
-        .int()
-        .min(1_024)
-        .max(1_099_511_627_776)
-        .default(536_870_912)
-        .describe(
-          "Memory for all running requests together, in bytes: their bodies, the text decoded from them, and the bodies encoded for upstreams. Only what has arrived counts, and bodies that arrive slowly give way when memory is short. One key, or one client address without a key, may use half of it.",
-        ),
-      total_unread_bytes: z
-        .int()
-        .min(1_048_576)
-        .max(1_099_511_627_776)
-        .default(268_435_456)
-        .describe(
-          "Memory for all answers that wait for their clients to read them, in bytes: what is queued and received for each, and 128 KiB for its connection. The process takes more than is counted; see docs/operations/sizing.md. Above this limit, the client that has read nothing for the longest time is disconnected.",
-        ),
-      journal_bytes: z
-        .int()
-        .min(33_554_432)
-        .max(1_099_511_627_776)
-        .default(268_435_456)
+      body_bytes: integer(1_024, 1_073_741_824, 33_554_432).describe(
+        "Largest request body in bytes, after decompression.",
+      ),
+      total_body_bytes: integer(1_024, 1_099_511_627_776, 536_870_912).describe(
+        "Memory for all running requests together, in bytes: their bodies, the text decoded from them, and the bodies encoded for upstreams. Only what has arrived counts, and bodies that arrive slowly give way when memory is short. One key, or one client address without a key, may use half of it.",
+      ),
+      total_unread_bytes: integer(1_048_576, 1_099_511_627_776, 268_435_456).describe(
+        "Memory for all answers that wait for their clients to read them, in bytes: what is queued and received for each, and 128 KiB for its connection. The process takes more than is counted; see docs/operations/sizing.md. Above this limit, the client that has read nothing for the longest time is disconnected.",
+      ),
+      journal_bytes: integer(33_554_432, 1_099_511_627_776, 268_435_456)
         .describe(
           "Size of the journal, in bytes: the records that wait on disk while the database is unavailable, about 5 kB for each request. Above it, requests are answered with 503.",
         )
         .meta(RESTART),
-      anonymous_requests_per_hour: z
-        .int()
-        .min(0)
-        .max(1_000_000)
-        .default(200)
-        .describe(
-          "Requests to free models in any hour for each client address without a key. 0: a key is required.",
-        ),
-      free_requests_per_hour: z
-        .int()
-        .min(0)
-        .max(1_000_000)
-        .default(200)
-        .describe(
-          "Requests to models whose id ends in :free in any hour, for each account. Requests with BYOK keys do not count. 0: no limit.",
-        ),
-      turn_memory_bytes: z
-        .int()
-        .min(0)
-        .max(17_179_869_184)
-        .default(67_108_864)
+      anonymous_requests_per_hour: integer(0, 1_000_000, 200).describe(
+        "Requests to free models in any hour for each client address without a key. 0: a key is required.",
+      ),
+      free_requests_per_hour: integer(0, 1_000_000, 200).describe(
+        "Requests to models whose id ends in :free in any hour, for each account. Requests with BYOK keys do not count. 0: no limit.",
+      ),
+      turn_memory_bytes: integer(0, 17_179_869_184, 67_108_864)
         .describe(
           "Memory for reasoning that providers expect in the next turn but clients do not send back, in bytes. It is stored encrypted. 0: no reasoning is stored.",
         )
         .meta(RESTART),
-      answer_memory_bytes: z
-        .int()
-        .min(0)
-        .max(17_179_869_184)
-        .default(67_108_864)
+      answer_memory_bytes: integer(0, 17_179_869_184, 67_108_864)
         .describe(
           "Memory for answers to keys with a cache and to repeated requests with an Idempotency-Key, in bytes. They are stored encrypted. 0: no answers are stored, not even in Redis. See docs/answers.md.",
         )
         .meta(RESTART),
-      hold_tokens: z
-        .int()
-        .min(1)
-        .max(1_000_000)
-        .default(8_192)
-        .describe(
-          "Answer tokens whose cost is held at first, if the request allows more. The hold grows with a stream. An answer that is not streamed is limited to what the account covers.",
-        ),
-      hold_searches: z
-        .int()
-        .min(1)
-        .max(1_000)
-        .default(5)
-        .describe(
-          "Web searches by the provider whose cost is held, if the request allows searches without a maximum.",
-        ),
+      hold_tokens: integer(1, 1_000_000, 8_192).describe(
+        "Answer tokens whose cost is held at first, if the request allows more. The hold grows with a stream. An answer that is not streamed is limited to what the account covers.",
+      ),
+      hold_searches: integer(1, 1_000, 5).describe(
+        "Web searches by the provider whose cost is held, if the request allows searches without a maximum.",
+      ),
       per_key: rateLimit.prefault({}).describe("Rate limits of each key. An absent limit is unlimited."),
       per_account: rateLimit.prefault({}).describe("Rate limits of each account, all its keys together."),
       per_model: rateLimit.prefault({}).describe("Rate limits of each model, all callers together."),
@@ -673,165 +569,132 @@ export const configSchema = z.strictObject({
         .describe(
           "Rate limits of models that match a pattern (`*` matches any characters), instead of per_model. The first match applies.",
         ),
-      attempts: z
-        .int()
-        .min(1)
-        .max(20)
-        .default(4)
-        .describe("Maximum number of attempts at upstreams for one request."),
-      repeats: z
-        .int()
-        .min(0)
-        .max(5)
-        .default(1)
-        .describe("Rounds of retries at upstreams that failed transiently, once every upstream has failed."),
+      attempts: integer(1, 20, 4).describe("Maximum number of attempts at upstreams for one request."),
+      repeats: integer(0, 5, 1).describe(
+        "Rounds of retries at upstreams that failed transiently, once every upstream has failed.",
+      ),
     })
     .refine((limits) => limits.total_body_bytes >= limits.body_bytes, {
       path: ["total_body_bytes"],
       error: "must not be less than limits.body_bytes, or the largest body could not be read",
     })
     .prefault({}),
-  policy: z
-    .strictObject({
-      allowed_models: patterns
-        .optional()
-        .describe("Models that may be called; `*` matches any characters. If absent, all."),
-      denied_models: patterns.default([]).describe("Models that may not be called."),
-      allowed_providers: patterns.optional().describe("Slugs of providers that may be used. If absent, all."),
-      denied_providers: patterns.default([]).describe("Slugs of providers that may not be used."),
-      deny_data_collection: z
-        .boolean()
-        .default(false)
-        .describe("Use only providers that are known not to train on requests."),
-      zero_retention: z
-        .boolean()
-        .default(false)
-        .describe("Use only providers that are known not to retain requests."),
-      prompt_caching: z
-        .enum(PROMPT_CACHING)
-        .default("auto")
-        .describe(
-          "Whether the gateway sets cache marks in prompts, for vendors that need them: `auto` when that saves money, `off` never.",
-        ),
-    })
-    .prefault({})
-    .describe("Policy for all requests. Accounts and keys can only restrict it further."),
-  routing: z
-    .strictObject({
-      learn_refused_parameters: z
-        .boolean()
-        .default(true)
-        .describe(
-          "If a provider refuses a sampling parameter, cache hint or user id, send the request once more without it. Once two accounts have seen the refusal, leave the parameter out for an hour; see docs/routing.md. If false, the caller gets the provider's error.",
-        ),
-    })
-    .prefault({}),
-  billing: z
-    .strictObject({
-      buy_credits_url: z
-        .url({ protocol: /^https?$/ })
-        .optional()
-        .describe("URL where callers can buy credits. It is included in 402 errors."),
-      webhook_secret: webhookSecret
-        .optional()
-        .describe(
-          "Secret with which a payment system signs its requests to POST /api/payments/webhook. At least 32 characters. GATEWAY_WEBHOOK_SECRET.",
-        ),
-    })
-    .prefault({}),
-  console: z
-    .strictObject({
-      enabled: z.boolean().default(true).describe("Whether /console is served, and browsers can sign in."),
-      built_dir: z
-        .string()
-        .min(1)
-        .optional()
-        .describe(
-          "Folder with a build of the console (`npm run build -- console FOLDER`). If absent, the npm package and the single executable use the build that they contain; an installation from the sources builds it at the first request for /console and stores it in data_dir. GATEWAY_CONSOLE_DIR.",
-        ),
-      url: z
-        .url({ protocol: /^https?$/, error: "must be an http or https address" })
-        .refine(
-          (url) => !URL.canParse(url) || isBase(new URL(url)),
-          "must have no user, query or fragment, and a path only if a reverse proxy removes it: the console is at /console behind it",
-        )
-        .optional()
-        .describe(
-          "URL of the gateway for browsers, if it is behind a reverse proxy: https://gateway.example.com, or https://example.com/gateway if the proxy removes that path. With https, session cookies are sent over TLS only.",
-        ),
-      hosts: z
-        .array(hostName)
-        .max(100)
-        .default([])
-        .describe(
-          "Host names under which browsers may use the console, in addition to that of console.url, localhost and IP addresses.",
-        ),
-      playground_limit: z
-        .number()
-        .min(0.01)
-        .max(10_000)
-        .refine((dollars) => parseDollars(dollars) !== null, "must have at most 9 decimal places")
-        .default(1)
-        .describe("Spending limit of each key that the playground creates, in US dollars."),
-      playground_ms: milliseconds(3_600_000, "Lifetime of a key that the playground creates."),
-      oidc: oidc.optional(),
-    })
-    .prefault({}),
-  metrics: z
-    .strictObject({
-      enabled: z
-        .boolean()
-        .default(true)
-        .describe("Whether GET /metrics is served, in Prometheus' text format; see docs/metrics.md.")
-        .meta(RESTART),
-      token: z
-        .string()
-        .trim()
-        .min(
-          METRICS_TOKEN_CHARS,
-          `must have at least ${METRICS_TOKEN_CHARS} characters; \`openssl rand -hex 24\` generates one`,
-        )
-        .regex(/^\S*$/, "must not contain spaces")
-        .optional()
-        .describe(
-          "Token that can only read metrics, sent as Authorization: Bearer. The operator's management keys can read them too. At least 16 characters. GATEWAY_METRICS_TOKEN.",
-        ),
-      allow: z
-        .array(z.string())
-        .max(1_000)
-        .default([])
-        .describe(
-          "Addresses and CIDR ranges that may read metrics without a token, such as 127.0.0.1. Do not list a proxy: every request that it forwards comes from its address.",
-        ),
-      ledger_check_minutes: z
-        .int()
-        .min(0)
-        .max(10_080)
-        .default(60)
-        .describe(
-          "Minutes between ledger checks, whose result is a metric. Of several gateways, one runs the checks, in a separate thread with SQLite; they take at most a hundredth of the time. 0: no checks.",
-        )
-        .meta(RESTART),
-    })
-    .prefault({}),
-  telemetry: z
-    .strictObject({
-      gen_ai_semconv: z
-        .enum(["none", "latest"])
-        .default("none")
-        .describe(
-          "Whether spans have OpenTelemetry's gen_ai attributes, whose names are not stable yet. OTEL_EXPORTER_OTLP_ENDPOINT and the other variables of OpenTelemetry set where spans and metrics are sent; see docs/metrics.md.",
-        ),
-      propagate_to: z
-        .array(slug)
-        .max(1_000)
-        .default([])
-        .describe(
-          "Slugs of providers to which traceparent and tracestate are sent, such as your own server. Other providers do not get them, so they cannot link requests.",
-        ),
-    })
-    .prefault({})
-    .meta(RESTART),
+  policy: section({
+    allowed_models: patterns
+      .optional()
+      .describe("Models that may be called; `*` matches any characters. If absent, all."),
+    denied_models: patterns.default([]).describe("Models that may not be called."),
+    allowed_providers: patterns.optional().describe("Slugs of providers that may be used. If absent, all."),
+    denied_providers: patterns.default([]).describe("Slugs of providers that may not be used."),
+    deny_data_collection: z
+      .boolean()
+      .default(false)
+      .describe("Use only providers that are known not to train on requests."),
+    zero_retention: z
+      .boolean()
+      .default(false)
+      .describe("Use only providers that are known not to retain requests."),
+    prompt_caching: z
+      .enum(PROMPT_CACHING)
+      .default("auto")
+      .describe(
+        "Whether the gateway sets cache marks in prompts, for vendors that need them: `auto` when that saves money, `off` never.",
+      ),
+  }).describe("Policy for all requests. Accounts and keys can only restrict it further."),
+  routing: section({
+    learn_refused_parameters: z
+      .boolean()
+      .default(true)
+      .describe(
+        "If a provider refuses a sampling parameter, cache hint or user id, send the request once more without it. Once two accounts have seen the refusal, leave the parameter out for an hour; see docs/routing.md. If false, the caller gets the provider's error.",
+      ),
+  }),
+  billing: section({
+    buy_credits_url: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .describe("URL where callers can buy credits. It is included in 402 errors."),
+    webhook_secret: webhookSecret
+      .optional()
+      .describe(
+        "Secret with which a payment system signs its requests to POST /api/payments/webhook. At least 32 characters. GATEWAY_WEBHOOK_SECRET.",
+      ),
+  }),
+  console: section({
+    enabled: z.boolean().default(true).describe("Whether /console is served, and browsers can sign in."),
+    built_dir: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Folder with a build of the console (`npm run build -- console FOLDER`). If absent, the npm package and the single executable use the build that they contain; an installation from the sources builds it at the first request for /console and stores it in data_dir. GATEWAY_CONSOLE_DIR.",
+      ),
+    url: z
+      .url({ protocol: /^https?$/, error: "must be an http or https address" })
+      .refine(
+        (url) => !URL.canParse(url) || isBase(new URL(url)),
+        "must have no user, query or fragment, and a path only if a reverse proxy removes it: the console is at /console behind it",
+      )
+      .optional()
+      .describe(
+        "URL of the gateway for browsers, if it is behind a reverse proxy: https://gateway.example.com, or https://example.com/gateway if the proxy removes that path. With https, session cookies are sent over TLS only.",
+      ),
+    hosts: z
+      .array(hostName)
+      .max(100)
+      .default([])
+      .describe(
+        "Host names under which browsers may use the console, in addition to that of console.url, localhost and IP addresses.",
+      ),
+    playground_limit: z
+      .number()
+      .min(0.01)
+      .max(10_000)
+      .refine((dollars) => parseDollars(dollars) !== null, "must have at most 9 decimal places")
+      .default(1)
+      .describe("Spending limit of each key that the playground creates, in US dollars."),
+    playground_ms: milliseconds(3_600_000, "Lifetime of a key that the playground creates."),
+    oidc: oidc.optional(),
+  }),
+  metrics: section({
+    enabled: z
+      .boolean()
+      .default(true)
+      .describe("Whether GET /metrics is served, in Prometheus' text format; see docs/metrics.md.")
+      .meta(RESTART),
+    token: accessKey
+      .optional()
+      .describe(
+        "Token that can only read metrics, sent as Authorization: Bearer. The operator's management keys can read them too. At least 16 characters. GATEWAY_METRICS_TOKEN.",
+      ),
+    allow: z
+      .array(z.string())
+      .max(1_000)
+      .default([])
+      .describe(
+        "Addresses and CIDR ranges that may read metrics without a token, such as 127.0.0.1. Do not list a proxy: every request that it forwards comes from its address.",
+      ),
+    ledger_check_minutes: integer(0, 10_080, 60)
+      .describe(
+        "Minutes between ledger checks, whose result is a metric. Of several gateways, one runs the checks, in a separate thread with SQLite; they take at most a hundredth of the time. 0: no checks.",
+      )
+      .meta(RESTART),
+  }),
+  telemetry: section({
+    gen_ai_semconv: z
+      .enum(["none", "latest"])
+      .default("none")
+      .describe(
+        "Whether spans have OpenTelemetry's gen_ai attributes, whose names are not stable yet. OTEL_EXPORTER_OTLP_ENDPOINT and the other variables of OpenTelemetry set where spans and metrics are sent; see docs/metrics.md.",
+      ),
+    propagate_to: z
+      .array(slug)
+      .max(1_000)
+      .default([])
+      .describe(
+        "Slugs of providers to which traceparent and tracestate are sent, such as your own server. Other providers do not get them, so they cannot link requests.",
+      ),
+  }).meta(RESTART),
   webhooks: z
     .array(webhook)
     .max(MAX_WEBHOOKS)
@@ -839,74 +702,59 @@ export const configSchema = z.strictObject({
     .describe("Webhooks to which events for the operator are sent; see docs/webhooks.md.")
     .meta(RESTART),
   alerts: alerts.prefault({}).meta(RESTART),
-  timers: z
-    .strictObject({
-      connect_ms: milliseconds(10_000, "Longest wait for a connection to a provider."),
-      first_token_ms: milliseconds(120_000, "Longest wait for the first token of a stream."),
-      silence_ms: milliseconds(60_000, "Longest silence between two tokens."),
-      total_ms: milliseconds(900_000, "Longest duration of a whole request.").meta(RESTART),
-      failover_ms: milliseconds(180_000, "Time after which no further attempt is made."),
-      keep_alive_ms: milliseconds(10_000, "Silence after which a keep-alive comment is sent to the client."),
-      client_silence_ms: milliseconds(
-        60_000,
-        "How long a client may read nothing of its answer, or take to send 256 kB of its request, before its connection is closed.",
+  timers: section({
+    connect_ms: milliseconds(10_000, "Longest wait for a connection to a provider."),
+    first_token_ms: milliseconds(120_000, "Longest wait for the first token of a stream."),
+    silence_ms: milliseconds(60_000, "Longest silence between two tokens."),
+    total_ms: milliseconds(900_000, "Longest duration of a whole request.").meta(RESTART),
+    failover_ms: milliseconds(180_000, "Time after which no further attempt is made."),
+    keep_alive_ms: milliseconds(10_000, "Silence after which a keep-alive comment is sent to the client."),
+    client_silence_ms: milliseconds(
+      60_000,
+      "How long a client may read nothing of its answer, or take to send 256 kB of its request, before its connection is closed.",
+    ),
+  }),
+  upstream: section({
+    transport: z
+      .enum(["auto", "http1", "fetch"])
+      .default("auto")
+      .describe("HTTP client. auto: http1, or fetch if HTTP_PROXY or HTTPS_PROXY is set."),
+  }).meta(RESTART),
+  catalog: section({
+    source: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("URL or file with models and prices. Defaults to the public list."),
+    price_map: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "URL or file with a price map in litellm's format, which completes `source` and overrides its prices; see docs/catalog.md.",
       ),
-    })
-    .prefault({}),
-  upstream: z
-    .strictObject({
-      transport: z
-        .enum(["auto", "http1", "fetch"])
-        .default("auto")
-        .describe("HTTP client. auto: http1, or fetch if HTTP_PROXY or HTTPS_PROXY is set."),
-    })
-    .prefault({})
-    .meta(RESTART),
-  catalog: z
-    .strictObject({
-      source: z
-        .string()
-        .min(1)
-        .optional()
-        .describe("URL or file with models and prices. Defaults to the public list."),
-      price_map: z
-        .string()
-        .min(1)
-        .optional()
-        .describe(
-          "URL or file with a price map in litellm's format, which completes `source` and overrides its prices; see docs/catalog.md.",
-        ),
-      refresh_hours: z
-        .number()
-        .min(0)
-        .max(168)
-        .default(0)
-        .describe("Hours between refreshes while the gateway runs. 0: only on request."),
-      source_bytes: z
-        .int()
-        .min(1_024)
-        .max(1_073_741_824)
-        .default(67_108_864)
-        .describe("Maximum size of the source, in bytes."),
-      price_factor: z
-        .number()
-        .min(1)
-        .max(1_000)
-        .default(2)
-        .describe("Price changes by more than this factor, up or down, wait for `gateway catalog approve`."),
-      grace_days: z
-        .int()
-        .min(0)
-        .max(365)
-        .default(7)
-        .describe("Days for which a model is still served after the source no longer lists it."),
-      overrides: overridesSchema
-        .optional()
-        .describe(
-          "Overrides of the catalog, by model id and provider. Fields are those of catalog/models, in snake case; `prices` replaces all prices of an endpoint. `takes` may also say which request parameters are accepted. hidden: true removes a model or endpoint. Models and endpoints that are not in the catalog are added.",
-        ),
-    })
-    .prefault({}),
+    refresh_hours: z
+      .number()
+      .min(0)
+      .max(168)
+      .default(0)
+      .describe("Hours between refreshes while the gateway runs. 0: only on request."),
+    source_bytes: integer(1_024, 1_073_741_824, 67_108_864).describe("Maximum size of the source, in bytes."),
+    price_factor: z
+      .number()
+      .min(1)
+      .max(1_000)
+      .default(2)
+      .describe("Price changes by more than this factor, up or down, wait for `gateway catalog approve`."),
+    grace_days: integer(0, 365, 7).describe(
+      "Days for which a model is still served after the source no longer lists it.",
+    ),
+    overrides: overridesSchema
+      .optional()
+      .describe(
+        "Overrides of the catalog, by model id and provider. Fields are those of catalog/models, in snake case; `prices` replaces all prices of an endpoint. `takes` may also say which request parameters are accepted. hidden: true removes a model or endpoint. Models and endpoints that are not in the catalog are added.",
+      ),
+  }),
   pricing: pricingSchema,
   guardrails: guardrailsSchema,
   tiers: tiersSchema

@@ -1,18 +1,23 @@
 import { z } from "zod";
 import type { PriceRow } from "../../core/catalog/prices/price-row.ts";
-import { isSoundRule, parameterRuleShape } from "../../core/catalog/profile/profile-schema.ts";
-import { MODEL_ID, SLUG } from "../../core/catalog/records/is-sound-model.ts";
-import type { TakenParameter, TakenParameters } from "../../core/catalog/records/records.ts";
-import type { CatalogOverrides, EndpointOverride } from "../../core/catalog/served/apply-overrides.ts";
 import {
   endpointShape,
+  MODEL_ID,
   modelShape,
   priceChangeShape,
   pricesShape,
   reasoningShape,
+  SLUG,
   takesShape,
   tierShape,
-} from "../../core/catalog/served/validate-catalog.ts";
+} from "../../core/catalog/records/model-schema.ts";
+import {
+  isSoundRule,
+  parameterRuleShape,
+  type TakenParameter,
+  type TakenParameters,
+} from "../../core/catalog/records/profile-schema.ts";
+import type { CatalogOverrides, EndpointOverride } from "../../core/catalog/served/apply-overrides.ts";
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 

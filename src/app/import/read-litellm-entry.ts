@@ -1,5 +1,4 @@
 import { asFields } from "../../wire/json/fields.ts";
-import { toPrice } from "./decimal.ts";
 import type { ImportedDeployment, ImportedLimits } from "./deployment.ts";
 import type { ImportReport, SourcePath } from "./import-report.ts";
 import { BARE_MODELS, findProvider, type KnownProvider, LITELLM_PROVIDERS } from "./provider-names.ts";
@@ -204,4 +203,22 @@ function reportFields(params: Fields, provider: KnownProvider, { at, report }: E
       { text: text ?? "It has no equal." },
     );
   }
+}
+
+/** The digits after the point that prices may have. */
+const DIGITS = 18;
+
+/** Returns a price as a decimal string: `1.5e-7` becomes `0.00000015`. Undefined for what is no price. */
+function toPrice(value: unknown): string | undefined {
+  const price = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  if (typeof price !== "number" || !(price >= 0 && price < 1e12)) return undefined;
+  if (price === 0) return "0";
+  // The shortest digits that mean the same number: toFixed alone would show its binary error.
+  const [mantissa = "", exponent = "0"] = price.toExponential().split("e");
+  const [first = "", fraction = ""] = mantissa.split(".");
+  const digits = first + fraction;
+  const point = 1 + Number(exponent);
+  if (point <= 0) return `0.${"0".repeat(-point)}${digits}`.slice(0, DIGITS + 2).replace(/\.?0+$/, "");
+  if (point >= digits.length) return digits.padEnd(point, "0");
+  return `${digits.slice(0, point)}.${digits.slice(point)}`;
 }

@@ -4,15 +4,15 @@ import { dateOf } from "../../base/time/time.ts";
 import { findNextChange } from "../../core/catalog/records/expiry.ts";
 import type { CatalogWithFamilies } from "../../core/catalog/records/records.ts";
 import type { CatalogStore } from "../../core/catalog/refresh/catalog-store.ts";
+import { findUnknownNames, type KnownNames, type NameList } from "../../core/catalog/served/known-names.ts";
 import type { TierStore } from "../../core/catalog/tiers/tier-store.ts";
 import type { Serving } from "../../core/generation/call/call.ts";
 import type { NamedRouteStore } from "../../core/named-routes/named-route-store.ts";
 import { loadCatalog } from "../catalog/load-catalog.ts";
 import { type ConfigProblem, formatProblem } from "../config/config-error.ts";
 import type { Config } from "../config/config-schema.ts";
-import { ConfigError } from "../config/load-config.ts";
+import { ConfigError, problemAt } from "../config/load-config.ts";
 import { type BuiltServing, buildServing, replaceNames, type StoredNames } from "./build-serving.ts";
-import { findUnknownConfigNames } from "./check-config-names.ts";
 import type { ServingSources } from "./serve-provider.ts";
 
 /** The models and providers that are served, kept up to date with the catalog store and the calendar. */
@@ -229,3 +229,25 @@ class StoredServing implements ServingSource {
 function nextChangeOf({ catalog, servedModels }: BuiltServing): string | null {
   return findNextChange(catalog.models, servedModels.day);
 }
+
+/**
+ * Returns a problem for each unknown name in the operator's policy and in the rate limits of models. Only a start and a reload of the
+ * configuration check them: a refreshed catalog may lose a model.
+ */
+function findUnknownConfigNames(config: Config, known: KnownNames): readonly ConfigProblem[] {
+  const { policy, limits } = config;
+  const patterns = Object.keys(limits.models ?? {});
+  const lists: readonly NameList[] = [
+    { field: "policy.allowed_models", kind: "model", names: policy.allowed_models },
+    { field: "policy.denied_models", kind: "model", names: policy.denied_models },
+    { field: "policy.allowed_providers", kind: "provider", names: policy.allowed_providers },
+    { field: "policy.denied_providers", kind: "provider", names: policy.denied_providers },
+    { field: LIMITS, kind: "model", names: patterns },
+  ];
+  return [...findUnknownNames(known, lists)].map(({ field, index, problem }) => {
+    const last = field === LIMITS ? (patterns[index] as string) : index;
+    return problemAt(config, [...field.split("."), last], problem);
+  });
+}
+
+const LIMITS = "limits.models";

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { parseDollars } from "../../base/numbers/money.ts";
 import { HOUR_MS } from "../../base/time/time.ts";
 import type { KeyCache } from "../../core/accounts/memory/key-cache.ts";
@@ -8,8 +9,8 @@ import type { IdentitySignIn } from "../../core/console/sign-in-identity.ts";
 import { WindowCounter } from "../../core/console/window-counter.ts";
 import type { ConsoleDeps } from "../../http/context/console-deps.ts";
 import { findShippedConsole } from "../catalog/shipped-files.ts";
+import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/config-schema.ts";
-import { openClientSecret } from "../config/read-client-secret.ts";
 import { openConsole } from "../console/open-console.ts";
 import { OpenIdClient } from "../console/openid-client.ts";
 import { keep } from "./build-configured.ts";
@@ -70,4 +71,30 @@ function buildOidc(oidc: Config["console"]["oidc"], parts: ConsoleParts): Consol
       clock,
     }),
   };
+}
+
+/**
+ * Returns how to read the secret of the OpenID Connect client: from the configuration, or from the file that it names, which may
+ * change while the gateway runs.
+ * @throws ConfigError if the file cannot be read or is empty.
+ */
+function openClientSecret({
+  client_secret: secret,
+  client_secret_file: file,
+}: NonNullable<Config["console"]["oidc"]>): () => string {
+  if (file === undefined) return () => secret ?? "";
+  const read = () => readSecret(file);
+  read();
+  return read;
+}
+
+function readSecret(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new ConfigError(`console.oidc.client_secret_file cannot be read: ${(error as Error).message}`);
+  }
+  if (text === "") throw new ConfigError(`console.oidc.client_secret_file: ${file} is empty`);
+  return text;
 }

@@ -1,6 +1,6 @@
 import { createIdSource } from "../../base/secrets/ids.ts";
 import { LOCAL_CHANGES } from "../../core/gateways/change-source.ts";
-import { createSoleRegistry } from "../../core/gateways/sole-gateway.ts";
+import { type GatewayRegistry, SOLE_GATEWAY } from "../../core/gateways/gateway-registry.ts";
 import type { UsageStore } from "../../core/usage/reports/usage-store.ts";
 import { createFileCatalogStore } from "../../storage/files/catalog-store.ts";
 import { guardStore, guardStores } from "../../storage/guard-store.ts";
@@ -66,5 +66,18 @@ export function soleGateway(
     isShared: false,
     actAs() {},
     usageOf: () => usage,
+  };
+}
+
+/** The registry of a store that only one gateway uses at a time: it stores nothing, because the data directory's lock says it all. */
+function createSoleRegistry(): GatewayRegistry {
+  return {
+    register: async ({ id }) => ({ id, epoch: 1 }),
+    renew: async () => SOLE_GATEWAY,
+    putRedisId: async () => {},
+    end: async () => {},
+    list: async () => [],
+    takeOver: async () => null,
+    releaseLeases: async () => null,
   };
 }

@@ -1,13 +1,15 @@
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
-import { basename, extname } from "node:path";
+import { basename, dirname, extname, resolve } from "node:path";
 import type { Command } from "commander";
 import { stringify } from "yaml";
 import { loadShippedCatalog } from "../../app/catalog/load-catalog.ts";
+import { ConfigError } from "../../app/config/config-error.ts";
+import { readConfigFile } from "../../app/config/load-config.ts";
+import { parseYaml, type YamlSource } from "../../app/config/yaml-source.ts";
 import { importLitellm } from "../../app/import/import-litellm.ts";
 import { importPortkey } from "../../app/import/import-portkey.ts";
 import type { ConfigImportOutcome, ReportEntry } from "../../app/import/import-report.ts";
 import type { ImportedConfig } from "../../app/import/imported-config.ts";
-import { readImportFile, readWithIncludes } from "../../app/import/read-import-files.ts";
 import { addExamples, addJsonOption, type JsonOption } from "../endpoint/read-options.ts";
 import { print } from "../render/print.ts";
 
@@ -82,4 +84,28 @@ function printReport({ entries, variables }: ImportedConfig, output: string): st
 
 function printEntry({ file, line, source, target, text }: ReportEntry): string {
   return `  ${file}:${line}: ${source}${target === null ? "" : ` -> ${target}`}: ${text}`;
+}
+
+const MAX_INCLUDES = 50;
+
+/**
+ * Reads a file of another gateway's configuration, YAML or JSON.
+ * @throws ConfigError
+ */
+function readImportFile(file: string): YamlSource {
+  return parseYaml(readConfigFile({}, file).source, file);
+}
+
+/**
+ * Reads a LiteLLM configuration and the files that its `include` names.
+ * @throws ConfigError
+ */
+function readWithIncludes(file: string): readonly YamlSource[] {
+  const first = readImportFile(file);
+  const { include } = first.value;
+  const names = (Array.isArray(include) ? (include as unknown[]) : []).filter(
+    (name) => typeof name === "string",
+  );
+  if (names.length > MAX_INCLUDES) throw new ConfigError(`${file} includes more than ${MAX_INCLUDES} files`);
+  return [first, ...names.map((name) => readImportFile(resolve(dirname(file), name)))];
 }

@@ -1,19 +1,12 @@
 import { GatewayError } from "../../base/failures/errors.ts";
-import { linksOf, type PublicModel, presentModel } from "../catalog/present/present-model.ts";
+import type { PublicModel } from "../catalog/present/model-view.ts";
+import { linksOf, presentModel } from "../catalog/present/present-model.ts";
 import { presentTier, type TierView } from "../catalog/tiers/present-tier.ts";
 import type { Tiers } from "../catalog/tiers/tiers.ts";
 import type { NamedRoutes } from "./named-routes.ts";
 import { isPlainName, type NameSources, type ResolvedName, resolveName } from "./resolve-names.ts";
 import type { ListedRoute } from "./route-manager.ts";
 import type { NamedRoute, PresetDefinition } from "./route-records.ts";
-
-/** A named route in the response of `GET /models`. */
-export interface PublicNamedRoute extends PublicModel {
-  /** The id of the model or tier that an alias leads to. */
-  readonly alias_of?: string;
-  /** The models and tiers of a group, the heaviest first. */
-  readonly resolves_to?: readonly { readonly when: string; readonly models: readonly string[] }[];
-}
 
 /** What named routes are presented with. */
 export interface RouteView {
@@ -30,7 +23,7 @@ export interface RouteView {
  * Presents a named route to clients with the prices and capabilities of the first model or tier that it leads to, and the smallest
  * context window of all. Returns null if none is available, or if a model is used in place of the route.
  */
-export function presentNamedRoute(route: NamedRoute, view: RouteView): PublicNamedRoute | null {
+export function presentNamedRoute(route: NamedRoute, view: RouteView): PublicModel | null {
   if (isPlainName(route.name, view.sources) || route.definition.kind === "preset") return null;
   const found = resolveOrNone(route.name, view).flatMap((resolved) => {
     const model = presentTarget(resolved.id, view);

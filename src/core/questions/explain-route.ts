@@ -5,17 +5,19 @@ import { consider } from "../generation/admit/admit.ts";
 import { namesFreeModel } from "../generation/admit/free-models.ts";
 import { peekFreeLimit } from "../generation/admit/take-limits.ts";
 import { previewEncoding } from "../generation/attempt/encode-for-candidate.ts";
-import type { GenerationDeps } from "../generation/call/call.ts";
+import type { GenerationDeps, Serving } from "../generation/call/call.ts";
 import type { RoutableCall } from "../generation/prepare/find-deployments.ts";
+import { describeFacts, type TierCall } from "../generation/prepare/find-tier-deployments.ts";
 import { prepare } from "../generation/prepare/prepare.ts";
 import { classifyNoCandidates } from "../generation/route/classify-no-candidates.ts";
 import { type Route, routeRequest } from "../generation/route/route-request.ts";
+import type { Ledger } from "../ledger/credits/ledger.ts";
 import { healthTargetOf } from "../routing/health/health-target.ts";
 import { estimateCost } from "../routing/plan/estimate-cost.ts";
 import type { Candidate, SkippedCandidate } from "../routing/plan/plan.ts";
+import { nameCase, resolveTier } from "../routing/plan/resolve-tier.ts";
 import type { FilteredOut } from "../routing/plan/select-deployments.ts";
 import { presentStep } from "../usage/records/route-step.ts";
-import { explainTier } from "./explain-tier.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -128,4 +130,27 @@ function describeFilteredOut({ deployment, why, about }: FilteredOut): Fields {
     reason: why,
     ...(about === null ? {} : { about }),
   };
+}
+
+/** How a tier chooses for a request. */
+interface TierExplanation {
+  readonly id: string;
+  /** The case that applies, as `resolves_to` of the tier names it. */
+  readonly when: string;
+  /** In order of preference, whether or not they are served. */
+  readonly models: readonly string[];
+}
+
+/** Explains how a tier chooses for a request whose deployments were named, so that the balance is cached; null if `id` is a model. */
+function explainTier(
+  serving: Serving,
+  ledger: Pick<Ledger, "cachedBalanceOf">,
+  { call, id }: { readonly call: TierCall; readonly id: string },
+): TierExplanation | null {
+  const { tiers } = serving;
+  const tier = tiers.find(id);
+  if (tier === undefined) return null;
+  const facts = describeFacts(serving, ledger, call);
+  const { models } = resolveTier(tier.rule, facts, tiers);
+  return { id: tier.id, when: nameCase(tier.rule, facts), models };
 }

@@ -49,8 +49,8 @@ type InputFor<N extends Needs, Principal, Params, Query, Body> = N extends "gate
   ? GatewayInput<Principal, Params, Query, Body>
   : StoreInput<Principal, Params, Query, Body>;
 
-/** An endpoint of the management or self-service API. Routing, validation and the OpenAPI document derive from it. */
-export interface Endpoint<
+/** The declaration of an endpoint of the management or self-service API. */
+interface EndpointDeclaration<
   A extends Access = Access,
   Params extends Schema = Schema,
   Query extends Schema = Schema,
@@ -73,9 +73,10 @@ export interface Endpoint<
    */
   readonly needs?: N;
   readonly access: A;
-  readonly params: Params;
-  readonly query: Query;
-  readonly body: Body;
+  /** The schemas of path, query and body. Absent: it takes none. */
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
   /** The schema of the response body. */
   readonly response: Response;
   /** Status of a successful response. Default: 200. */
@@ -99,19 +100,37 @@ export interface Endpoint<
   ): Promise<unknown> | unknown;
 }
 
+/** An endpoint of the management or self-service API. Routing, validation and the OpenAPI document derive from it. */
+export interface Endpoint<
+  A extends Access = Access,
+  Params extends Schema = Schema,
+  Query extends Schema = Schema,
+  Body extends Schema = Schema,
+  Response extends Schema = Schema,
+  N extends Needs = Needs,
+> extends EndpointDeclaration<A, Params, Query, Body, Response, N> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+}
+
 /** The schema of a path, query or body without fields. */
 export const NOTHING = z.strictObject({});
+type Nothing = typeof NOTHING;
 
-/** Returns the endpoint as it is. Exists so that TypeScript infers the handler's types from the schemas. */
+/** Returns the endpoint of a declaration, from whose schemas TypeScript infers the types of the handler. */
 export function defineEndpoint<
   const A extends Access,
-  Params extends Schema,
-  Query extends Schema,
-  Body extends Schema,
   Response extends Schema,
+  Params extends Schema = Nothing,
+  Query extends Schema = Nothing,
+  Body extends Schema = Nothing,
   const N extends Needs = "stores",
->(endpoint: Endpoint<A, Params, Query, Body, Response, N>): Endpoint<A, Params, Query, Body, Response, N> {
-  return endpoint;
+>(
+  declaration: EndpointDeclaration<A, Params, Query, Body, Response, N>,
+): Endpoint<A, Params, Query, Body, Response, N> {
+  const nothing = { params: NOTHING, query: NOTHING, body: NOTHING };
+  return { ...nothing, ...declaration } as Endpoint<A, Params, Query, Body, Response, N>;
 }
 
 /**

@@ -74,7 +74,7 @@ export function listAccounts(
   return makePage({
     limit: query.limit,
     load: (limit) => accounts.listAccounts({ kind, alias, email, externalId, afterId, limit }),
-    present: presentAccount,
+    present: (rows) => rows.map(presentAccount),
     cursorOf: ({ id }) => id,
   });
 }

@@ -34,8 +34,8 @@ interface PageSource<Row> {
   readonly limit: number;
   /** Loads up to `limit` rows. */
   load(limit: number): Promise<readonly Row[]>;
-  /** Returns the API's view of a row. */
-  present(row: Row): unknown;
+  /** Returns the API's view of the rows of the page. */
+  present(rows: readonly Row[]): Promise<readonly unknown[]> | readonly unknown[];
   /** Returns the cursor of the page after a row. */
   cursorOf(row: Row): string;
 }
@@ -45,5 +45,5 @@ export async function makePage<Row>({ limit, load, present, cursorOf }: PageSour
   const rows = await load(limit + 1);
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
-  return { data: shown.map(present), next: last === undefined ? null : cursorOf(last) };
+  return { data: await present(shown), next: last === undefined ? null : cursorOf(last) };
 }

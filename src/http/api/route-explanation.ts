@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { TakesView } from "../../core/catalog/present/present-takes.ts";
 import { ErrorType } from "./error-type.ts";
 import { NamedRouteSteps } from "./named-route-steps.ts";
 import { CandidateReasons, ExclusionReasons } from "./plan-view.ts";
-import { TakesView } from "./takes-view.ts";
 
 const deployment = { provider: z.string().describe("Slug of the provider."), model: z.string() };
 

@@ -14,7 +14,6 @@ import { basePathOf, baseUrlOf, isHttps, requireConsoleHost } from "../middlewar
 import { identifyByAddress } from "../middleware/identify.ts";
 import { hashSessionCookie, writeSessionCookie } from "../middleware/session-cookie.ts";
 import { renderPlainPage } from "./console-page.ts";
-import { readReturnPath } from "./return-path.ts";
 
 const CALLBACK = "/api/console/oidc/callback";
 const LOGOUT = "/api/console/oidc/backchannel-logout";
@@ -234,4 +233,23 @@ function readKept(header: string | null): KeptSignIn {
     "The sign-in took too long, or began in another browser. Start again at /console.",
     "no checks",
   );
+}
+
+/** The longest address of a screen to return to. Characters. */
+const MAX_CHARS = 2_000;
+const CONSOLE = "/console";
+/** Stands for the gateway's own origin, which a path cannot leave unnoticed. */
+const OWN = "http://gateway.invalid";
+
+/**
+ * Returns the screen of the console to show after a sign-in: `asked`, if it is an address of the console, else its first screen. An
+ * address elsewhere would let a link to the gateway end at another site.
+ */
+export function readReturnPath(asked: unknown): string {
+  if (typeof asked !== "string" || asked.length > MAX_CHARS || !asked.startsWith(CONSOLE)) return CONSOLE;
+  if (!URL.canParse(asked, OWN)) return CONSOLE;
+  // Parsed as a browser parses it: without dot segments, and with backslashes as slashes.
+  const { origin, pathname, search } = new URL(asked, OWN);
+  const isOfConsole = pathname === CONSOLE || pathname.startsWith(`${CONSOLE}/`);
+  return origin === OWN && isOfConsole ? pathname + search : CONSOLE;
 }

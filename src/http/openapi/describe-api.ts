@@ -1,8 +1,12 @@
 import packageJson from "../../../package.json" with { type: "json" };
+import { ENDPOINTS } from "../routes/endpoints.ts";
 import { describeOperation } from "./describe-operation.ts";
 import type { OpenApiDocument, OperationObject } from "./document.ts";
+import { endpointOperation } from "./endpoint-operation.ts";
 import { createErrorPrinter } from "./error-responses.ts";
-import { OPERATIONS } from "./operations.ts";
+import { INFERENCE_OPERATIONS } from "./inference-operations.ts";
+import { LIST_OPERATIONS, SERVICE_OPERATIONS } from "./list-operations.ts";
+import type { Operation } from "./operation.ts";
 import { createSchemaPrinter } from "./schema-printer.ts";
 import { IDEMPOTENCY_KEY, RESPONSE_HEADERS, SECURITY_SCHEMES } from "./shared-parts.ts";
 
@@ -50,3 +54,11 @@ const DESCRIPTION = [
   "Every response has an `x-request-id`. POST requests to the management API accept an `Idempotency-Key`.",
   "Amounts are in US dollars; times are RFC 3339 in UTC. A limit of `null` means no limit.",
 ].join("\n\n");
+
+/** Every documented operation. Endpoints describe themselves; other routes are described in this folder. */
+export const OPERATIONS: readonly Operation[] = [
+  ...INFERENCE_OPERATIONS,
+  ...LIST_OPERATIONS,
+  ...ENDPOINTS.map(endpointOperation),
+  ...SERVICE_OPERATIONS,
+];

@@ -1,52 +1,47 @@
 import { z } from "zod";
 import { ERROR_STATUS, type ErrorCode } from "../../base/failures/errors.ts";
 import { ErrorType } from "../api/error-type.ts";
+import { namedBody } from "./named-body.ts";
 
 /** The error body of every API without a format of its own (`renderError`). */
-export const ErrorBody = z
-  .looseObject({
-    error: z.looseObject({
-      message: z.string().describe("Human-readable description of the problem and how to fix it."),
-      code: z.int().describe("HTTP status."),
-      type: ErrorType,
-      metadata: z
-        .looseObject({
-          code: ErrorType.describe("The `type` again, for clients that expect a string code."),
-          field: z.string().optional().describe("The invalid field of the request."),
-          limit_source: z.string().optional().describe("Which limit was reached."),
-        })
-        .describe("Machine-readable details, depending on the type."),
-    }),
-    error_type: ErrorType,
-  })
-  .meta({ id: "Error", description: "An error." });
+export const ErrorBody = namedBody("Error", "An error.", {
+  error: z.looseObject({
+    message: z.string().describe("Human-readable description of the problem and how to fix it."),
+    code: z.int().describe("HTTP status."),
+    type: ErrorType,
+    metadata: z
+      .looseObject({
+        code: ErrorType.describe("The `type` again, for clients that expect a string code."),
+        field: z.string().optional().describe("The invalid field of the request."),
+        limit_source: z.string().optional().describe("Which limit was reached."),
+      })
+      .describe("Machine-readable details, depending on the type."),
+  }),
+  error_type: ErrorType,
+});
 
 /** The error body of the Messages API. */
-export const MessagesErrorBody = z
-  .looseObject({
-    type: z.literal("error"),
-    error: z.looseObject({
-      type: z.string().describe("Anthropic's error type."),
-      message: z.string(),
-      code: z.int().describe("HTTP status."),
-      metadata: z.looseObject({ code: ErrorType }).describe("The gateway's error type, and further details."),
-    }),
-    request_id: z.string().optional(),
-  })
-  .meta({ id: "MessagesError", description: "An error of the Messages API." });
+export const MessagesErrorBody = namedBody("MessagesError", "An error of the Messages API.", {
+  type: z.literal("error"),
+  error: z.looseObject({
+    type: z.string().describe("Anthropic's error type."),
+    message: z.string(),
+    code: z.int().describe("HTTP status."),
+    metadata: z.looseObject({ code: ErrorType }).describe("The gateway's error type, and further details."),
+  }),
+  request_id: z.string().optional(),
+});
 
 /** The error body of the Responses API. */
-export const ResponsesErrorBody = z
-  .looseObject({
-    error: z.looseObject({
-      message: z.string(),
-      type: z.string(),
-      code: z.string().nullable().describe("OpenAI's error code."),
-      status: z.int().describe("HTTP status."),
-      param: z.string().nullish(),
-    }),
-  })
-  .meta({ id: "ResponsesError", description: "An error of the Responses API." });
+export const ResponsesErrorBody = namedBody("ResponsesError", "An error of the Responses API.", {
+  error: z.looseObject({
+    message: z.string(),
+    type: z.string(),
+    code: z.string().nullable().describe("OpenAI's error code."),
+    status: z.int().describe("HTTP status."),
+    param: z.string().nullish(),
+  }),
+});
 
 /** The meaning of each error type. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {

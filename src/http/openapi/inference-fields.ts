@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { PROMPT_CACHING } from "../../wire/conversation/preferences.ts";
+import { namedBody } from "./named-body.ts";
 
 /*
  * Schemas of inference requests, for documentation only: the parsers in src/wire validate requests and pass on fields that are
@@ -22,8 +23,10 @@ const slugs = z.array(z.string()).max(BOUNDS.patterns);
 const dollars = z.union([z.number().min(0), z.string()]);
 
 /** The routing preferences of a request. */
-const ProviderPreferences = z
-  .looseObject({
+const ProviderPreferences = namedBody(
+  "ProviderPreferences",
+  "Which providers may serve the request, and in which order.",
+  {
     order: slugs
       .nullish()
       .describe("Slugs of providers to try first, in this order. An unknown slug is rejected with 400."),
@@ -78,11 +81,8 @@ const ProviderPreferences = z
       .describe(
         "Whether the gateway sets cache marks in a prompt that has none, for vendors that need them: `auto` (the default) when that saves money, `off` never.",
       ),
-  })
-  .meta({
-    id: "ProviderPreferences",
-    description: "Which providers may serve the request, and in which order.",
-  });
+  },
+);
 
 /** The fields of every inference request that are for the gateway and are not passed on. */
 export const GATEWAY_FIELDS = {
@@ -117,41 +117,41 @@ export const STREAM = {
 const tokens = z.int().min(0);
 
 /** The `gateway_metadata` of a response. */
-export const GatewayMetadata = z
-  .looseObject({
+export const GatewayMetadata = namedBody(
+  "GatewayMetadata",
+  "How the gateway changed the request for the provider.",
+  {
     warnings: z
       .array(z.looseObject({ field: z.string(), message: z.string() }))
       .optional()
       .describe("Fields of the request that the provider's format cannot express and that were left out."),
     repairs: z.looseObject({}).optional().describe("Repairs to the tool calls in the conversation."),
-  })
-  .meta({ id: "GatewayMetadata", description: "How the gateway changed the request for the provider." });
+  },
+);
 
 /** Usage and cost of a chat completion. */
-export const Usage = z
-  .looseObject({
-    prompt_tokens: tokens,
-    completion_tokens: tokens.optional().describe("Tokens of the completion, including reasoning."),
-    total_tokens: tokens,
-    server_tool_use: z
-      .looseObject({ web_search_requests: z.int().optional() })
-      .optional()
-      .describe("Server-side tool use. `web_search_requests` is the number of web searches by the vendor."),
-    cost: z.number().optional().describe("US dollars charged to the account."),
-    cost_details: z
-      .looseObject({
-        upstream_inference_cost: z.number().nullable().optional(),
-        upstream_inference_prompt_cost: z.number().optional(),
-        upstream_inference_completions_cost: z.number().optional(),
-      })
-      .optional()
-      .describe(
-        "The cost at the provider's list price in US dollars, and the parts of it for prompt tokens and for completion tokens. In Responses, these two are `upstream_inference_input_cost` and `upstream_inference_output_cost`.",
-      ),
-    is_byok: z.boolean().optional().describe("Whether the account's own provider key (BYOK) was used."),
-    estimated: z
-      .boolean()
-      .optional()
-      .describe("`true` if the provider reported no usage and the gateway counted the tokens."),
-  })
-  .meta({ id: "Usage", description: "Token usage and cost of a response." });
+export const Usage = namedBody("Usage", "Token usage and cost of a response.", {
+  prompt_tokens: tokens,
+  completion_tokens: tokens.optional().describe("Tokens of the completion, including reasoning."),
+  total_tokens: tokens,
+  server_tool_use: z
+    .looseObject({ web_search_requests: z.int().optional() })
+    .optional()
+    .describe("Server-side tool use. `web_search_requests` is the number of web searches by the vendor."),
+  cost: z.number().optional().describe("US dollars charged to the account."),
+  cost_details: z
+    .looseObject({
+      upstream_inference_cost: z.number().nullable().optional(),
+      upstream_inference_prompt_cost: z.number().optional(),
+      upstream_inference_completions_cost: z.number().optional(),
+    })
+    .optional()
+    .describe(
+      "The cost at the provider's list price in US dollars, and the parts of it for prompt tokens and for completion tokens. In Responses, these two are `upstream_inference_input_cost` and `upstream_inference_output_cost`.",
+    ),
+  is_byok: z.boolean().optional().describe("Whether the account's own provider key (BYOK) was used."),
+  estimated: z
+    .boolean()
+    .optional()
+    .describe("`true` if the provider reported no usage and the gateway counted the tokens."),
+});

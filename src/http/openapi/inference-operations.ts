@@ -32,7 +32,7 @@ import {
   ResponsesRequest,
   ResponsesResponse,
 } from "./inference-schemas.ts";
-import type { Operation, RequestHeader, SuccessResponse } from "./operation.ts";
+import { type Operation, ok, type RequestHeader, type SuccessResponse } from "./operation.ts";
 import { ExplainBody, ExplainQuery } from "./route-schemas.ts";
 import { GATEWAY_BASE, MODE_HEADER, ORGANIZATION_HEADER, SESSION_HEADER, TAGS } from "./shared-parts.ts";
 
@@ -113,10 +113,7 @@ function streamableResponses(
   events: string,
 ): readonly SuccessResponse[] {
   const description = "The response; with `stream: true` a stream of server-sent events.";
-  return [
-    { status: 200, description, schema },
-    { status: 200, description: `${description} ${events}`, schema: event, mediaType: "text/event-stream" },
-  ];
+  return [ok(description, schema), ok(`${description} ${events}`, event, "text/event-stream")];
 }
 
 const CHAT_RESPONSES = streamableResponses(
@@ -167,7 +164,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     summary: "Count the input tokens of a message (Anthropic Messages API), free of charge",
     headers: [ORGANIZATION_HEADER, MODE_HEADER, ...ANTHROPIC_HEADERS],
     body: CountRequest,
-    responses: [{ status: 200, description: "The number of tokens.", schema: CountResponse }],
+    responses: [ok("The number of tokens.", CountResponse)],
     responseHeaders: LIMIT_HEADERS,
     errors: COUNT_ERRORS,
     errorSchema: MessagesErrorBody,
@@ -196,27 +193,21 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     ...declared("embeddings"),
     summary: "Create embeddings (OpenAI Embeddings API)",
     body: EmbeddingsRequest,
-    responses: [
-      {
-        status: 200,
-        description: "One vector for each input, in the order of the inputs.",
-        schema: EmbeddingsResponse,
-      },
-    ],
+    responses: [ok("One vector for each input, in the order of the inputs.", EmbeddingsResponse)],
   },
   {
     ...COMMON,
     ...declared("moderations"),
     summary: "Check texts and images for harmful content (OpenAI Moderations API)",
     body: ModerationsRequest,
-    responses: [{ status: 200, description: "One result for each input.", schema: ModerationsResponse }],
+    responses: [ok("One result for each input.", ModerationsResponse)],
   },
   {
     ...COMMON,
     ...declared("rerank"),
     summary: "Rank documents by their relevance to a query (Cohere Rerank API)",
     body: RerankRequest,
-    responses: [{ status: 200, description: "The documents by relevance.", schema: RerankResponse }],
+    responses: [ok("The documents by relevance.", RerankResponse)],
   },
   {
     ...COMMON,
@@ -235,12 +226,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     summary: "Speak a text (OpenAI Speech API)",
     body: SpeechRequest,
     responses: [
-      {
-        status: 200,
-        description: 'Audio of the requested format; with `stream_format: "sse"` server-sent events.',
-        schema: null,
-        mediaType: "audio/*",
-      },
+      ok('Audio of the requested format; with `stream_format: "sse"` server-sent events.', null, "audio/*"),
     ],
   },
   {
@@ -261,13 +247,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     callers: { kind: "inference" },
     query: ExplainQuery,
     body: ExplainBody,
-    responses: [
-      {
-        status: 200,
-        description: "The current routing plan for the request.",
-        schema: z.object({ data: RouteExplanation }),
-      },
-    ],
+    responses: [ok("The current routing plan for the request.", z.object({ data: RouteExplanation }))],
     responseHeaders: [],
     errors: EXPLAIN_ERRORS,
   },

@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { Model } from "../../core/catalog/present/model-view.ts";
+import { Provider } from "../../core/catalog/present/present-provider.ts";
 import { Generation } from "../api/generation-view.ts";
 import { ErrorBody } from "./errors.ts";
-import { LIST_QUERY, listOf, MODELS_QUERY, Model, ModelEndpoints, Provider } from "./list-schemas.ts";
-import type { Operation } from "./operation.ts";
+import { LIST_QUERY, listOf, MODELS_QUERY, ModelEndpoints } from "./list-schemas.ts";
+import { type Operation, ok } from "./operation.ts";
 import { GATEWAY_BASE } from "./shared-parts.ts";
 
 const COMMON = {
@@ -52,7 +54,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     summary: "List the models and auto tiers that this gateway serves, with prices",
     callers: { kind: "optional_key" },
     query: MODELS_QUERY,
-    responses: [{ status: 200, description: "The models.", schema: listOf(Model) }, NOT_MODIFIED],
+    responses: [ok("The models.", listOf(Model)), NOT_MODIFIED],
   },
   {
     ...COMMON,
@@ -61,7 +63,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     summary: "List the models that the caller may use: the same as GET models with a key",
     callers: { kind: "optional_key" },
     query: MODELS_QUERY,
-    responses: [{ status: 200, description: "The models.", schema: listOf(Model) }, NOT_MODIFIED],
+    responses: [ok("The models.", listOf(Model)), NOT_MODIFIED],
   },
   {
     ...COMMON,
@@ -69,20 +71,14 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     summary: "Count the records of GET models",
     callers: { kind: "optional_key" },
     query: LIST_QUERY,
-    responses: [
-      {
-        status: 200,
-        description: "The number.",
-        schema: z.object({ data: z.object({ count: z.int() }) }),
-      },
-    ],
+    responses: [ok("The number.", z.object({ data: z.object({ count: z.int() }) }))],
   },
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/model/:author/:model`,
     summary: "Retrieve a model or auto tier within `data`, as clients of OpenRouter read it",
     params: ofModel,
-    responses: [{ status: 200, description: "The model.", schema: z.object({ data: Model }) }],
+    responses: [ok("The model.", z.object({ data: Model }))],
     errors: ["not_found", "internal"],
   },
   {
@@ -92,7 +88,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     params: z.object({
       id: z.string().meta({ description: "Id of the model.", examples: ["sandbox%2Fecho"] }),
     }),
-    responses: [{ status: 200, description: "The model.", schema: Model }],
+    responses: [ok("The model.", Model)],
     errors: ["not_found", "internal"],
   },
   {
@@ -100,7 +96,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     path: `${GATEWAY_BASE}/models/:author/:model`,
     summary: "Retrieve a model or auto tier of the catalog, also one that this gateway does not serve",
     params: ofModel,
-    responses: [{ status: 200, description: "The model.", schema: Model }],
+    responses: [ok("The model.", Model)],
     errors: ["not_found", "internal"],
   },
   {
@@ -108,7 +104,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     path: `${GATEWAY_BASE}/models/:author/:model/endpoints`,
     summary: "List the endpoints of a model, or of the models of an auto tier, with prices and recent health",
     params: ofModel,
-    responses: [{ status: 200, description: "The endpoints.", schema: ModelEndpoints }],
+    responses: [ok("The endpoints.", ModelEndpoints)],
     errors: ["not_found", "internal"],
   },
   {
@@ -117,7 +113,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     path: `${GATEWAY_BASE}/providers`,
     summary: "List the providers that this gateway can call",
     query: LIST_QUERY,
-    responses: [{ status: 200, description: "The providers.", schema: listOf(Provider) }, NOT_MODIFIED],
+    responses: [ok("The providers.", listOf(Provider)), NOT_MODIFIED],
   },
   {
     ...COMMON,
@@ -128,7 +124,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     query: z.object({
       id: z.string().meta({ description: "Id of the generation, `gen_…`.", examples: ["$GENERATION_ID"] }),
     }),
-    responses: [{ status: 200, description: "The generation.", schema: z.looseObject({ data: Generation }) }],
+    responses: [ok("The generation.", z.looseObject({ data: Generation }))],
     errors: [
       "invalid_request",
       "authentication",
@@ -141,7 +137,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
 ];
 
 const text = (mediaType: string, description: string) =>
-  [{ status: 200, description, schema: null, mediaType }, NOT_MODIFIED] as const;
+  [ok(description, null, mediaType), NOT_MODIFIED] as const;
 
 /** The operations of the service itself. */
 export const SERVICE_OPERATIONS: readonly Operation[] = [
@@ -150,13 +146,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     tag: "Service",
     path: GATEWAY_BASE,
     summary: "Check that a gateway answers at this address",
-    responses: [
-      {
-        status: 200,
-        description: "A gateway answers.",
-        schema: z.looseObject({ object: z.literal("gateway") }),
-      },
-    ],
+    responses: [ok("A gateway answers.", z.looseObject({ object: z.literal("gateway") }))],
   },
   {
     ...COMMON,
@@ -164,10 +154,9 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     path: "/",
     summary: "Retrieve the paths of this gateway. An HTML page for browsers",
     responses: [
-      {
-        status: 200,
-        description: "JSON, or HTML if `Accept` includes `text/html`.",
-        schema: z.object({
+      ok(
+        "JSON, or HTML if `Accept` includes `text/html`.",
+        z.object({
           object: z.literal("gateway"),
           base_path: z.string().describe("Path under which clients call models."),
           console: z.string().optional().describe("Absent if the console is disabled."),
@@ -177,7 +166,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
           health: z.string(),
           readiness: z.string(),
         }),
-      },
+      ),
     ],
   },
   {
@@ -185,9 +174,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     tag: "Service",
     path: "/healthz",
     summary: "Liveness check: the process runs",
-    responses: [
-      { status: 200, description: "The process runs.", schema: z.looseObject({ status: z.literal("ok") }) },
-    ],
+    responses: [ok("The process runs.", z.looseObject({ status: z.literal("ok") }))],
   },
   {
     ...COMMON,
@@ -195,15 +182,13 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     path: "/readyz",
     summary: "Readiness check: 503 while the gateway drains or cannot answer requests",
     responses: [
-      {
-        status: 200,
-        description:
-          "The gateway answers requests. If the status is `degraded`, it answers most of them, and `problems` says what does not work.",
-        schema: z.looseObject({
+      ok(
+        "The gateway answers requests. If the status is `degraded`, it answers most of them, and `problems` says what does not work.",
+        z.looseObject({
           status: z.enum(["ready", "degraded"]),
           problems: z.array(z.string()).optional(),
         }),
-      },
+      ),
     ],
     errors: ["internal", "unavailable"],
   },
@@ -214,14 +199,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     path: "/metrics",
     summary:
       "Read metrics in Prometheus' text format, with a management key of the operator or metrics.token",
-    responses: [
-      {
-        status: 200,
-        description: "The metrics of all processes of this gateway (docs/metrics.md).",
-        schema: null,
-        mediaType: "text/plain",
-      },
-    ],
+    responses: [ok("The metrics of all processes of this gateway (docs/metrics.md).", null, "text/plain")],
     errors: ["authentication", "permission_denied", "not_found", "internal", "unavailable"],
   },
   {
@@ -230,10 +208,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     tag: "Service",
     path: "/openapi.json",
     summary: "Retrieve this document, OpenAPI 3.1",
-    responses: [
-      { status: 200, description: "The document.", schema: z.looseObject({ openapi: z.string() }) },
-      NOT_MODIFIED,
-    ],
+    responses: [ok("The document.", z.looseObject({ openapi: z.string() })), NOT_MODIFIED],
   },
   {
     ...COMMON,

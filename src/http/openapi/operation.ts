@@ -21,6 +21,11 @@ export interface SuccessResponse {
   readonly mediaType?: string;
 }
 
+/** Returns the response with status 200. `schema` is null for text of the media type, which is JSON by default. */
+export function ok(description: string, schema: z.ZodType | null, mediaType?: string): SuccessResponse {
+  return { status: 200, description, schema, ...(mediaType === undefined ? {} : { mediaType }) };
+}
+
 /** A documented method of a path. */
 export interface Operation {
   readonly method: string;

@@ -6,11 +6,13 @@ import type { InferencePrincipal } from "../../core/accounts/records/principal.t
 import type { ConsoleSession } from "../../core/console/console-session.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
 import type { RequestTrace } from "../../core/telemetry/request-trace.ts";
+import { CLIENT_APIS } from "../../wire/client-apis/client-apis.ts";
 import type { AllowedOrigins, ErrorRenderer, HttpDeps, RequestContext } from "../context/context.ts";
 import { writeRequestLog } from "../context/request-log.ts";
 import { urlOf } from "../context/url-of.ts";
-import { rendererFor } from "../errors/error-shape.ts";
+import { rendererOf } from "../errors/client-api-errors.ts";
 import { renderError } from "../errors/render-error.ts";
+import { rendererOfUnserved } from "../errors/unserved-endpoints.ts";
 import { allowOrigin } from "./cross-origin.ts";
 
 /** The idle timeout of a connection, during a request and between requests. Seconds. */
@@ -139,4 +141,22 @@ function renderThrown(error: unknown, context: RequestContext): Response {
   if (statusOf(failure) === 500)
     context.deps.log.error("internal error", { request_id: context.requestId, detail: failure.internal });
   return context.renderError(failure, { "x-request-id": context.requestId }, context.requestId);
+}
+
+/** The renderers of client APIs with an error format of their own, by path. */
+const RENDERERS: ReadonlyMap<string, ErrorRenderer> = new Map(
+  Object.values(CLIENT_APIS)
+    .filter(({ encodeError }) => encodeError !== undefined)
+    .flatMap((api) => api.operations.map(({ path }) => [path, rendererOf(api)])),
+);
+
+/** Matches a path with one of these paths as a part. */
+const OF_API = new RegExp(`(${[...RENDERERS.keys()].join("|")})(?:/|$)`);
+
+/**
+ * Returns the error format for a path without a handler: an unknown path or a wrong method. Most clients can only read errors in the
+ * format of their API.
+ */
+function rendererFor(pathname: string): ErrorRenderer {
+  return RENDERERS.get(OF_API.exec(pathname)?.[1] ?? "") ?? rendererOfUnserved(pathname);
 }

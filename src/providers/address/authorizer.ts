@@ -1,6 +1,6 @@
 import { inOnePiece } from "../../base/text/composed-bytes.ts";
 import type { Clock } from "../../base/time/clock.ts";
-import type { AuthKind } from "../../core/catalog/records/records.ts";
+import type { AuthKind } from "../../core/catalog/records/provider-schema.ts";
 import type { UnsignedRequest, UpstreamAddress } from "../../core/deployments/upstream-address.ts";
 import type { TokenSource } from "./google-tokens.ts";
 import { type AwsKey, signAwsRequest } from "./sign-aws-request.ts";

@@ -1,13 +1,13 @@
 import type { Clock } from "../../base/time/clock.ts";
-import type { AuthKind, ProviderRecord } from "../../core/catalog/records/records.ts";
+import type { AuthKind } from "../../core/catalog/records/provider-schema.ts";
+import type { ProviderRecord } from "../../core/catalog/records/records.ts";
 import type { Transport } from "../../core/deployments/transport.ts";
 import type {
   UpstreamAction,
   UpstreamAddress,
   UpstreamCall,
 } from "../../core/deployments/upstream-address.ts";
-import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
-import { PROVIDER_FORMATS } from "../../wire/conversation/traits/format-name.ts";
+import { PROVIDER_FORMATS, type ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import {
   type Authorizer,
   createAwsAuthorizer,
@@ -19,7 +19,6 @@ import { fillTemplate, listParts, type TemplateParts } from "./fill-template.ts"
 import { createTokenSource, type TokenSource } from "./google-tokens.ts";
 import { type Path, SCHEMES, type Scheme, usualSchemeOf } from "./schemes.ts";
 import { isServiceAccount, readServiceAccount } from "./service-account.ts";
-import { vertexBase } from "./vertex-base.ts";
 
 /** A provider's row, and the configuration of its address. */
 export interface AddressPlan {
@@ -216,4 +215,17 @@ function createSources(secrets: readonly (string | null)[], deps: AddressDeps): 
       sources.set(secret, createTokenSource(reading.account, deps));
   }
   return sources;
+}
+
+/** Hosts of locations that differ from the template. */
+const HOSTS: Readonly<Record<string, string>> = {
+  "https://global-aiplatform.googleapis.com": "https://aiplatform.googleapis.com",
+  "https://us-aiplatform.googleapis.com": "https://aiplatform.us.rep.googleapis.com",
+  "https://eu-aiplatform.googleapis.com": "https://aiplatform.eu.rep.googleapis.com",
+};
+
+/** Returns the base URL of Vertex for a location. API keys are accepted only at the global one. */
+function vertexBase(template: string, parts: TemplateParts, hasApiKey: boolean): string {
+  const filled = fillTemplate(template, hasApiKey ? { ...parts, location: "global" } : parts);
+  return HOSTS[filled] ?? filled;
 }

@@ -1,4 +1,8 @@
-import { ADDRESS_SCHEMES, type AddressScheme, type AuthKind } from "../../core/catalog/records/records.ts";
+import {
+  ADDRESS_SCHEMES,
+  type AddressScheme,
+  type AuthKind,
+} from "../../core/catalog/records/provider-schema.ts";
 import type { UpstreamAction } from "../../core/deployments/upstream-address.ts";
 import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 

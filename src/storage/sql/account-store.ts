@@ -1,5 +1,3 @@
-import type { RateLimit } from "../../core/accounts/fields/rate-limit.ts";
-import { isLastOwner } from "../../core/accounts/records/owners.ts";
 import {
   type AccountRecord,
   type MemberRecord,
@@ -19,36 +17,46 @@ import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
 import { requireKnown } from "./statements/require-known.ts";
 import { Revision, raiseRevision } from "./statements/revision.ts";
 import { type Sql, sql, type Work, where } from "./statements/statement.ts";
-import {
-  encodeNullableJson,
-  type Integer,
-  readInteger,
-  readNullableInteger,
-  readNullableJson,
-} from "./statements/values.ts";
+import { integer, json, Table, text } from "./statements/table.ts";
 
-interface AccountRow {
-  id: string;
-  kind: AccountRecord["kind"];
-  name: string;
-  overdraft: Integer | null;
-  monthly_limit: Integer | null;
-  policy: string;
-  rate_limit: string | null;
-  plan: string | null;
-  email: string | null;
-  external_id: string | null;
-  created_at: Integer;
-  closed_at: Integer | null;
-}
+const ACCOUNTS = new Table<AccountRecord>("accounts", {
+  id: text,
+  kind: text,
+  name: text,
+  email: text,
+  externalId: text,
+  overdraft: integer,
+  monthlyLimit: integer,
+  policy: {
+    read: (stored: string) => ({ ...OPEN_POLICY, ...(JSON.parse(stored) as Partial<Policy>) }),
+    write: (policy) => JSON.stringify(policy),
+  },
+  rateLimit: json,
+  plan: text,
+  createdAt: integer,
+  closedAt: integer,
+});
 
-interface MemberRow {
-  organization_id: string;
-  user_id: string;
-  role: MemberRecord["role"];
-  daily_limit: Integer | null;
-  created_at: Integer;
-}
+/** The columns of an account that can change. */
+const CHANGING = [
+  "name",
+  "email",
+  "externalId",
+  "overdraft",
+  "monthlyLimit",
+  "policy",
+  "rateLimit",
+  "plan",
+  "closedAt",
+] as const;
+
+const MEMBERS = new Table<MemberRecord>("members", {
+  organizationId: text,
+  userId: text,
+  role: text,
+  dailyLimit: integer,
+  createdAt: integer,
+});
 
 type AccountChange = Awaited<ReturnType<AccountStore["changeAccount"]>>;
 
@@ -74,7 +82,7 @@ export class SqlAccountStore implements AccountStore {
   }
 
   async findAccount(id: string) {
-    return readFirst(await this.database.run(selectAccount(id)));
+    return ACCOUNTS.readFirst(await this.database.run(selectAccount(id)));
   }
 
   findAccountNames(ids: readonly string[]) {
@@ -89,10 +97,8 @@ export class SqlAccountStore implements AccountStore {
       alias === undefined ? null : matchAlias(alias),
       afterId == null ? null : sql`id < ${afterId}`,
     );
-    const rows = await this.database.run(
-      sql<AccountRow>`SELECT * FROM accounts ${conditions} ORDER BY id DESC LIMIT ${limit}`,
-    );
-    return rows.map(readAccount);
+    const page = ACCOUNTS.select(sql`${conditions} ORDER BY id DESC LIMIT ${limit}`);
+    return (await this.database.run(page)).map(ACCOUNTS.read);
   }
 
   putMember(record: MemberRecord): Promise<Exclude<OwnerVerdict, "unknown">> {
@@ -133,7 +139,7 @@ export class SqlAccountStore implements AccountStore {
   }
 
   private async readMembers(rest: Sql): Promise<readonly MemberRecord[]> {
-    return (await this.database.run(sql<MemberRow>`SELECT * FROM members ${rest}`)).map(readMember);
+    return (await this.database.run(MEMBERS.select(rest))).map(MEMBERS.read);
   }
 }
 
@@ -146,8 +152,8 @@ function matchAlias(alias: string): Sql {
   return sql`(email = ${alias.toLowerCase()} OR external_id = ${alias} OR lower(name) = lower(${alias}::text))`;
 }
 
-function selectAccount(id: string): Sql<AccountRow> {
-  return sql`SELECT * FROM accounts WHERE id = ${id}`;
+function selectAccount(id: string): Sql {
+  return ACCOUNTS.select(sql`WHERE id = ${id}`);
 }
 
 function* insertAccount(
@@ -158,11 +164,7 @@ function* insertAccount(
   const verdict = yield* checkUnique(account);
   if (verdict !== "done") return verdict;
   yield* requireKnown(traits, "account", null, account);
-  yield* sql`INSERT INTO accounts
-      (id, kind, name, email, external_id, overdraft, monthly_limit, policy, rate_limit, plan, created_at, closed_at)
-    VALUES (${account.id}, ${account.kind}, ${account.name}, ${account.email}, ${account.externalId},
-      ${account.overdraft}, ${account.monthlyLimit}, ${JSON.stringify(account.policy)},
-      ${encodeNullableJson(account.rateLimit)}, ${account.plan}, ${account.createdAt}, ${account.closedAt})`;
+  yield* ACCOUNTS.insert(account);
   if (owner !== undefined) yield* writeMember(owner);
   return verdict;
 }
@@ -172,7 +174,7 @@ function* changeAccount(
   id: string,
   change: (account: AccountRecord) => AccountRecord,
 ): Work<AccountChange> {
-  const before = readFirst(yield* selectAccount(id));
+  const before = ACCOUNTS.readFirst(yield* selectAccount(id));
   if (before === null) return { verdict: "unknown", account: null };
   const after = change(before);
   const closes = before.closedAt === null && after.closedAt !== null;
@@ -180,11 +182,7 @@ function* changeAccount(
   const verdict = yield* checkUnique(after);
   if (verdict !== "done") return { verdict, account: before };
   yield* requireKnown(traits, "account", before, after);
-  yield* sql`UPDATE accounts SET name = ${after.name}, email = ${after.email}, external_id = ${after.externalId},
-      overdraft = ${after.overdraft}, monthly_limit = ${after.monthlyLimit},
-      policy = ${JSON.stringify(after.policy)}, rate_limit = ${encodeNullableJson(after.rateLimit)},
-      plan = ${after.plan}, closed_at = ${after.closedAt}
-    WHERE id = ${id}`;
+  yield* sql`UPDATE accounts ${ACCOUNTS.set(after, CHANGING)} WHERE id = ${id}`;
   return { verdict: "done", account: after };
 }
 
@@ -204,9 +202,8 @@ function* putMember(record: MemberRecord): Work<Exclude<OwnerVerdict, "unknown">
   return "done";
 }
 
-function writeMember({ organizationId, userId, role, dailyLimit, createdAt }: MemberRecord): Sql {
-  return sql`INSERT INTO members (organization_id, user_id, role, daily_limit, created_at)
-    VALUES (${organizationId}, ${userId}, ${role}, ${dailyLimit}, ${createdAt})
+function writeMember(member: MemberRecord): Sql {
+  return sql`${MEMBERS.insert(member)}
     ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role, daily_limit = excluded.daily_limit`;
 }
 
@@ -221,7 +218,7 @@ function* removeMember(traits: SqlTraits, { organizationId, userId, at }: Member
   return { verdict: "done", revoked };
 }
 
-function* listOwners(organizationId: string): Work<Parameters<typeof isLastOwner>[0]> {
+function* listOwners(organizationId: string): Work<readonly Owner[]> {
   const owners = yield* sql<{ userId: string; isOpen: boolean | number }>`
     SELECT user_id AS "userId", accounts.id IS NOT NULL AND closed_at IS NULL AS "isOpen"
     FROM members LEFT JOIN accounts ON accounts.id = user_id
@@ -238,33 +235,15 @@ function* ownsAlone(userId: string): Work<boolean> {
   return false;
 }
 
-function readFirst([row]: readonly AccountRow[]): AccountRecord | null {
-  return row === undefined ? null : readAccount(row);
+/** An owner of an organization. */
+interface Owner {
+  readonly userId: string;
+  /** The user's account exists and is not closed. */
+  readonly isOpen: boolean;
 }
 
-function readAccount(row: AccountRow): AccountRecord {
-  return {
-    id: row.id,
-    kind: row.kind,
-    name: row.name,
-    email: row.email,
-    externalId: row.external_id,
-    overdraft: readNullableInteger(row.overdraft),
-    monthlyLimit: readNullableInteger(row.monthly_limit),
-    policy: { ...OPEN_POLICY, ...(JSON.parse(row.policy) as Partial<Policy>) },
-    rateLimit: readNullableJson<RateLimit>(row.rate_limit),
-    plan: row.plan,
-    createdAt: readInteger(row.created_at),
-    closedAt: readNullableInteger(row.closed_at),
-  };
-}
-
-function readMember(row: MemberRow): MemberRecord {
-  return {
-    organizationId: row.organization_id,
-    userId: row.user_id,
-    role: row.role,
-    dailyLimit: readNullableInteger(row.daily_limit),
-    createdAt: readInteger(row.created_at),
-  };
+/** Returns whether an organization would have no owner with an open account without this one. */
+function isLastOwner(owners: readonly Owner[], userId: string): boolean {
+  const isOwner = owners.some((owner) => owner.userId === userId);
+  return isOwner && !owners.some((owner) => owner.userId !== userId && owner.isOpen);
 }

@@ -3,21 +3,22 @@ import { type ChainEnd, chainEntry, EMPTY_CHAIN } from "../../core/audit/chain.t
 import { type AuditDraft, type AuditEntry, markUnknown } from "../../core/audit/records.ts";
 import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
 import { type Sql, sql, type Work, where } from "./statements/statement.ts";
+import { integer, json, Table, text } from "./statements/table.ts";
 import { type Integer, readInteger } from "./statements/values.ts";
 
-interface AuditRow {
-  place: Integer;
-  at: Integer;
-  key_id: string | null;
-  user_id: string | null;
-  action: string;
-  account_id: string | null;
-  target: string | null;
-  request_id: string | null;
-  changes: string;
-  previous_hash: string;
-  hash: string;
-}
+const ENTRIES = new Table<AuditEntry>("audit_log", {
+  place: integer,
+  at: integer,
+  keyId: text,
+  userId: text,
+  action: text,
+  accountId: text,
+  target: text,
+  requestId: text,
+  changes: json,
+  previousHash: text,
+  hash: text,
+});
 
 /** The audit log. Triggers prevent that entries are changed or deleted. */
 export class SqlAuditStore implements AuditStore {
@@ -66,15 +67,15 @@ export class SqlAuditStore implements AuditStore {
       accountId === null ? null : sql`account_id = ${accountId}`,
       sql`place < ${beforePlace}`,
     );
-    return this.read(sql`SELECT * FROM audit_log ${conditions} ORDER BY place DESC LIMIT ${limit}`);
+    return this.read(sql`${conditions} ORDER BY place DESC LIMIT ${limit}`);
   }
 
   async readAudit(afterPlace: number, limit: number) {
-    return this.read(sql`SELECT * FROM audit_log WHERE place > ${afterPlace} ORDER BY place LIMIT ${limit}`);
+    return this.read(sql`WHERE place > ${afterPlace} ORDER BY place LIMIT ${limit}`);
   }
 
-  private async read(statement: Sql): Promise<readonly AuditEntry[]> {
-    return (await this.database.run(statement as Sql<AuditRow>)).map(readRow);
+  private async read(rest: Sql): Promise<readonly AuditEntry[]> {
+    return (await this.database.run(ENTRIES.select(rest))).map(ENTRIES.read);
   }
 }
 
@@ -85,7 +86,7 @@ function* appendAll(traits: SqlTraits, drafts: readonly AuditDraft[]): Work<read
   let end = yield* lockChain(traits);
   for (const draft of drafts) {
     const entry = chainEntry(toStored(traits, draft), end);
-    yield* insertEntry(entry);
+    yield* ENTRIES.insert(entry);
     entries.push(entry);
     end = entry;
   }
@@ -108,15 +109,6 @@ function toStored(traits: SqlTraits, draft: AuditDraft): AuditDraft {
   return { ...draft, ...Object.fromEntries(stored) };
 }
 
-function* insertEntry(entry: AuditEntry): Work<void> {
-  const { place, at, keyId, userId, action, accountId, target, requestId, changes, previousHash, hash } =
-    entry;
-  yield* sql`INSERT INTO audit_log
-      (place, at, key_id, user_id, action, account_id, target, request_id, changes, previous_hash, hash)
-    VALUES (${place}, ${at}, ${keyId}, ${userId}, ${action}, ${accountId}, ${target}, ${requestId},
-      ${JSON.stringify(changes)}, ${previousHash}, ${hash})`;
-}
-
 function deleteChange({ names }: SqlTraits, id: number): Sql {
   return sql`DELETE FROM ${names.begunChanges} WHERE ${names.begunChangeId} = ${id}`;
 }
@@ -135,20 +127,4 @@ function* settleChanges(traits: SqlTraits, gatewayId: string): Work<number> {
     inOrder.map(({ draft }) => markUnknown(JSON.parse(draft) as AuditDraft)),
   );
   return begun.length;
-}
-
-function readRow(row: AuditRow): AuditEntry {
-  return {
-    place: readInteger(row.place),
-    at: readInteger(row.at),
-    keyId: row.key_id,
-    userId: row.user_id,
-    action: row.action,
-    accountId: row.account_id,
-    target: row.target,
-    requestId: row.request_id,
-    changes: JSON.parse(row.changes) as Record<string, unknown>,
-    previousHash: row.previous_hash,
-    hash: row.hash,
-  };
 }

@@ -8,12 +8,11 @@ import {
   type TopSumsQuery,
 } from "../../core/accounts/stores/budget-store.ts";
 import { daysOfBudget, LATE_METERS } from "../../core/ledger/limits/budget-limits.ts";
-import { BUDGET_COLUMNS, type BudgetRow, encodeBudget, readBudget } from "./budget-rows.ts";
-import { listEarlierSums } from "./earlier-sums.ts";
+import { BUDGETS } from "./budget-rows.ts";
 import type { SqlDatabase, SqlTraits } from "./statements/database.ts";
 import { requireKnown } from "./statements/require-known.ts";
 import { Revision } from "./statements/revision.ts";
-import { join, raw, type Sql, sql, type Work } from "./statements/statement.ts";
+import { raw, type Sql, sql, type Work } from "./statements/statement.ts";
 import { type Integer, readInteger } from "./statements/values.ts";
 
 /** Budgets. What may touch many rows is one statement, which SQLite does in slices instead (`sqlite/budget-store.ts`). */
@@ -25,18 +24,18 @@ export class SqlBudgetStore implements BudgetStore {
   }
 
   async listBudgets(accountId: string) {
-    return (await this.database.run(selectBudgets(sql`account_id = ${accountId} ORDER BY id`))).map(
-      readBudget,
+    return (await this.database.run(BUDGETS.select(sql`WHERE account_id = ${accountId} ORDER BY id`))).map(
+      BUDGETS.read,
     );
   }
 
   async listAllBudgets(afterId: string | null, limit: number) {
-    const page = selectBudgets(sql`id > ${afterId ?? ""} ORDER BY id LIMIT ${limit}`);
-    return (await this.database.run(page)).map(readBudget);
+    const page = BUDGETS.select(sql`WHERE id > ${afterId ?? ""} ORDER BY id LIMIT ${limit}`);
+    return (await this.database.run(page)).map(BUDGETS.read);
   }
 
   async findBudget(id: string) {
-    return readFirst(await this.database.run(selectBudgets(sql`id = ${id}`)));
+    return BUDGETS.readFirst(await this.database.run(BUDGETS.select(sql`WHERE id = ${id}`)));
   }
 
   insertBudget(budget: BudgetRecord) {
@@ -118,14 +117,6 @@ interface MarkRow {
   level: BudgetMark["level"];
 }
 
-function selectBudgets(condition: Sql): Sql<BudgetRow> {
-  return sql`SELECT * FROM budgets WHERE ${condition}`;
-}
-
-function readFirst([row]: readonly BudgetRow[]): BudgetRecord | null {
-  return row === undefined ? null : readBudget(row);
-}
-
 function* insertBudget(traits: SqlTraits, budget: BudgetRecord): Work<boolean> {
   const { accountId } = budget;
   const [row] = yield* sql<{ count: Integer }>`
@@ -134,7 +125,7 @@ function* insertBudget(traits: SqlTraits, budget: BudgetRecord): Work<boolean> {
   yield* requireKnown(traits, "budget", null, budget);
   // A save of a cost locks the balance first: it is in the usage sums by now, or finds the budget.
   if (traits.isShared) yield* lockBalance(accountId);
-  yield* sql`INSERT INTO budgets (${raw(BUDGET_COLUMNS)}) VALUES (${join(encodeBudget(budget), ", ")})`;
+  yield* BUDGETS.insert(budget);
   yield* countEarlier(budget);
   return true;
 }
@@ -143,17 +134,16 @@ function* changeBudget(
   id: string,
   change: (budget: BudgetRecord) => BudgetRecord,
 ): Work<BudgetRecord | null> {
-  const before = readFirst(yield* selectBudgets(sql`id = ${id}`));
+  const before = BUDGETS.readFirst(yield* BUDGETS.select(sql`WHERE id = ${id}`));
   if (before === null) return null;
   const after = change(before);
-  const { name, limit, action, warnAt } = after;
-  yield* sql`UPDATE budgets SET name = ${name}, spend_limit = ${limit}, action = ${action}, warn_at = ${warnAt}
-    WHERE id = ${id}`;
+  const set = BUDGETS.set(after, ["name", "limit", "action", "warnAt"]);
+  yield* sql`UPDATE budgets ${set} WHERE id = ${id}`;
   return after;
 }
 
 function* deleteBudget(id: string): Work<boolean> {
-  const before = readFirst(yield* selectBudgets(sql`id = ${id}`));
+  const before = BUDGETS.readFirst(yield* BUDGETS.select(sql`WHERE id = ${id}`));
   if (before === null) return false;
   // Saves and borrows of the account, which lock its balance first, wait for the end.
   yield* lockBalance(before.accountId);
@@ -194,4 +184,28 @@ function* mergeDays(day: number): Work<void> {
     WHERE budget_id IN (SELECT id FROM budgets WHERE period = 'total') GROUP BY budget_id, value
     ON CONFLICT (budget_id, value, day) DO UPDATE SET spent = known.spent + excluded.spent`;
   yield* sql`DELETE FROM budget_marks WHERE since > 0 AND since < ${day}`;
+}
+
+/** The sums by which a new budget finds what was spent before: a table, and a condition after that of the account. */
+interface EarlierSums {
+  readonly table: "usage_sums" | "usage_days" | "usage_tags";
+  /** What the sums are called in the budget: an expression. */
+  readonly value: string;
+  readonly condition: Sql;
+}
+
+/** Returns the sums that tell a budget's subject; none for end users. Earlier versions have saved the sums of days. */
+function listEarlierSums(budget: BudgetRecord): readonly EarlierSums[] {
+  const { subject, accountId, subjectId } = budget;
+  if (subject === "end_user") return [];
+  // Not the sums of all tags and of further tags, whose names no tag has.
+  if (subject === "tag")
+    return [
+      subjectId === null
+        ? { table: "usage_tags", value: "tag", condition: sql`tag NOT IN ('', '(other)')` }
+        : { table: "usage_tags", value: "''", condition: sql`tag = ${subjectId}::text` },
+    ];
+  const column = { account: "account_id", key: "key_id", member: "user_id" }[subject];
+  const condition = sql`${raw(column)} = ${subjectId ?? accountId}::text`;
+  return (["usage_sums", "usage_days"] as const).map((table) => ({ table, value: "''", condition }));
 }

@@ -6,21 +6,21 @@ import {
 import type { ConsoleSessionStore, SessionQuery } from "../../core/console/console-session-store.ts";
 import type { SqlDatabase } from "./statements/database.ts";
 import { type Sql, sql, type Work, where } from "./statements/statement.ts";
-import { type Integer, readInteger, readNullableInteger } from "./statements/values.ts";
+import { integer, Table, text } from "./statements/table.ts";
 
-interface SessionRow {
-  id: string;
-  hash: string;
-  key_id: string;
-  key_hash: string;
-  account_id: string;
-  user_id: string | null;
-  user_agent: string | null;
-  authenticated_at: Integer | null;
-  created_at: Integer;
-  last_used_at: Integer;
-  expires_at: Integer;
-}
+const SESSIONS = new Table<ConsoleSession>("console_sessions", {
+  id: text,
+  hash: text,
+  keyId: text,
+  keyHash: text,
+  accountId: text,
+  userId: text,
+  userAgent: text,
+  authenticatedAt: integer,
+  createdAt: integer,
+  lastUsedAt: integer,
+  expiresAt: integer,
+});
 
 /** Console sessions and one-time codes. */
 export class SqlConsoleSessionStore implements ConsoleSessionStore {
@@ -48,10 +48,10 @@ export class SqlConsoleSessionStore implements ConsoleSessionStore {
       sql`revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > ${now}::bigint)`,
     );
     const rows = await this.database.run(
-      sql<SessionRow>`SELECT console_sessions.* FROM console_sessions LEFT JOIN api_keys ON api_keys.id = key_id
+      sql`SELECT console_sessions.* FROM console_sessions LEFT JOIN api_keys ON api_keys.id = key_id
         ${conditions} ORDER BY console_sessions.id DESC LIMIT ${limit}::bigint`,
     );
-    return rows.map(readSession);
+    return rows.map(SESSIONS.read);
   }
 
   async touchSession(id: string, usedAt: number) {
@@ -79,38 +79,17 @@ export class SqlConsoleSessionStore implements ConsoleSessionStore {
   }
 
   private async find(condition: Sql): Promise<ConsoleSession | null> {
-    const [row] = await this.database.run(sql<SessionRow>`SELECT * FROM console_sessions WHERE ${condition}`);
-    return row === undefined ? null : readSession(row);
+    return SESSIONS.readFirst(await this.database.run(SESSIONS.select(sql`WHERE ${condition}`)));
   }
 }
 
 /** Inserts a session, without those that have ended and the oldest ones of its key. */
 function* insertSession(session: ConsoleSession): Work<void> {
-  const { id, hash, keyId, keyHash, accountId, userId, userAgent, authenticatedAt, createdAt } = session;
+  const { keyId, createdAt } = session;
   yield* sql`DELETE FROM console_sessions
     WHERE expires_at <= ${createdAt}::bigint OR last_used_at <= ${createdAt - SESSION_IDLE_MS}::bigint`;
   yield* sql`DELETE FROM console_sessions WHERE key_id = ${keyId} AND id NOT IN
     (SELECT id FROM console_sessions WHERE key_id = ${keyId}
       ORDER BY id DESC LIMIT ${MAX_SESSIONS_OF_KEY - 1}::bigint)`;
-  yield* sql`INSERT INTO console_sessions
-      (id, hash, key_id, key_hash, account_id, user_id, user_agent, authenticated_at, created_at, last_used_at,
-       expires_at)
-    VALUES (${id}, ${hash}, ${keyId}, ${keyHash}, ${accountId}, ${userId}, ${userAgent}, ${authenticatedAt},
-      ${createdAt}, ${session.lastUsedAt}, ${session.expiresAt})`;
-}
-
-function readSession(row: SessionRow): ConsoleSession {
-  return {
-    id: row.id,
-    hash: row.hash,
-    keyId: row.key_id,
-    keyHash: row.key_hash,
-    accountId: row.account_id,
-    userId: row.user_id,
-    userAgent: row.user_agent,
-    authenticatedAt: readNullableInteger(row.authenticated_at),
-    createdAt: readInteger(row.created_at),
-    lastUsedAt: readInteger(row.last_used_at),
-    expiresAt: readInteger(row.expires_at),
-  };
+  yield* SESSIONS.insert(session);
 }

@@ -1,39 +1,36 @@
 import type { Identity, IdentityStore } from "../../core/console/identity-store.ts";
 import type { SqlDatabase } from "./statements/database.ts";
 import { sql } from "./statements/statement.ts";
-import { type Integer, readInteger } from "./statements/values.ts";
+import { integer, Table, text } from "./statements/table.ts";
 
-interface IdentityRow {
-  issuer: string;
-  subject: string;
-  user_id: string;
-  created_at: Integer;
-}
+const IDENTITIES = new Table<Identity>("identities", {
+  issuer: text,
+  subject: text,
+  userId: text,
+  createdAt: integer,
+});
 
 /** Identities of OpenID Connect providers. */
 export class SqlIdentityStore implements IdentityStore {
   constructor(private readonly database: SqlDatabase) {}
 
   async findIdentity(issuer: string, subject: string) {
-    const [row] = await this.database.run(
-      sql<IdentityRow>`SELECT * FROM identities WHERE issuer = ${issuer} AND subject = ${subject}`,
-    );
-    return row === undefined ? null : readIdentity(row);
+    const statement = IDENTITIES.select(sql`WHERE issuer = ${issuer} AND subject = ${subject}`);
+    return IDENTITIES.readFirst(await this.database.run(statement));
   }
 
-  async addIdentity({ issuer, subject, userId, createdAt }: Identity) {
+  async addIdentity(identity: Identity) {
     const added = await this.database.run(
-      sql`INSERT INTO identities (issuer, subject, user_id, created_at)
-        VALUES (${issuer}, ${subject}, ${userId}, ${createdAt}) ON CONFLICT DO NOTHING RETURNING subject`,
+      sql`${IDENTITIES.insert(identity)} ON CONFLICT DO NOTHING RETURNING subject`,
     );
     return added.length === 1;
   }
 
   async listIdentities(limit: number) {
     const rows = await this.database.run(
-      sql<IdentityRow>`SELECT * FROM identities ORDER BY created_at, subject LIMIT ${limit}::bigint`,
+      IDENTITIES.select(sql`ORDER BY created_at, subject LIMIT ${limit}::bigint`),
     );
-    return rows.map(readIdentity);
+    return rows.map(IDENTITIES.read);
   }
 
   async removeIdentity(issuer: string, subject: string) {
@@ -42,8 +39,4 @@ export class SqlIdentityStore implements IdentityStore {
     );
     return removed.length === 1;
   }
-}
-
-function readIdentity({ issuer, subject, user_id, created_at }: IdentityRow): Identity {
-  return { issuer, subject, userId: user_id, createdAt: readInteger(created_at) };
 }

@@ -1,38 +1,43 @@
-import type { KeyRateLimit } from "../../core/accounts/fields/rate-limit.ts";
 import type { KeyRecord } from "../../core/accounts/records/records.ts";
 import type { KeyQuery, KeyStore, KeyUse } from "../../core/accounts/stores/key-store.ts";
 import { findNames } from "./find-names.ts";
 import type { SqlDatabase } from "./statements/database.ts";
 import { Revision } from "./statements/revision.ts";
 import { type Sql, sql, type Work, where } from "./statements/statement.ts";
-import {
-  encodeNullableJson,
-  type Integer,
-  readInteger,
-  readNullableInteger,
-  readNullableJson,
-} from "./statements/values.ts";
+import { integer, json, named, Table, text } from "./statements/table.ts";
 
-/** A row of the table of keys. */
-export interface KeyRow {
-  id: string;
-  kind: KeyRecord["kind"];
-  account_id: string;
-  user_id: string | null;
-  name: string;
-  hash: string;
-  hint: string;
-  spend_limit: Integer | null;
-  spend_limit_period: KeyRecord["spendLimitPeriod"];
-  models: string | null;
-  rate_limit: string | null;
-  prompt_log_seconds: Integer | null;
-  cache_seconds: Integer | null;
-  created_at: Integer;
-  expires_at: Integer | null;
-  revoked_at: Integer | null;
-  used_at: Integer | null;
-}
+/** The table of keys. */
+export const KEYS = new Table<KeyRecord>("api_keys", {
+  id: text,
+  kind: text,
+  accountId: text,
+  userId: text,
+  name: text,
+  hash: text,
+  hint: text,
+  spendLimit: integer,
+  spendLimitPeriod: text,
+  models: json,
+  rateLimit: json,
+  promptLog: named("prompt_log_seconds", integer),
+  cache: named("cache_seconds", integer),
+  createdAt: integer,
+  expiresAt: integer,
+  revokedAt: integer,
+  lastUsedAt: named("used_at", integer),
+});
+
+/** The columns of a key that can change. */
+const CHANGING = [
+  "name",
+  "spendLimit",
+  "spendLimitPeriod",
+  "models",
+  "rateLimit",
+  "promptLog",
+  "cache",
+  "expiresAt",
+] as const;
 
 /** API keys. Every change raises the revision in the same transaction. */
 export class SqlKeyStore implements KeyStore {
@@ -43,7 +48,7 @@ export class SqlKeyStore implements KeyStore {
   }
 
   async insertKey(key: KeyRecord) {
-    await this.revision.change(() => insertKey(key));
+    await this.revision.change(() => KEYS.insert(key));
   }
 
   findKey(id: string) {
@@ -51,7 +56,7 @@ export class SqlKeyStore implements KeyStore {
   }
 
   findKeyByHash(hash: string) {
-    return this.find(sql<KeyRow>`SELECT * FROM api_keys WHERE hash = ${hash}`);
+    return this.find(KEYS.select(sql`WHERE hash = ${hash}`));
   }
 
   findKeyNames(ids: readonly string[]) {
@@ -67,19 +72,18 @@ export class SqlKeyStore implements KeyStore {
     );
     const page = limit === undefined ? sql`` : sql`LIMIT ${limit}::bigint`;
     // Ids rise with time.
-    const rows = await this.database.run(
-      sql<KeyRow>`SELECT * FROM api_keys ${conditions} ORDER BY id DESC ${page}`,
-    );
-    return rows.map(readKey);
+    const rows = await this.database.run(KEYS.select(sql`${conditions} ORDER BY id DESC ${page}`));
+    return rows.map(KEYS.read);
   }
 
   async listExpiringKeys(after: number, until: number, limit: number) {
     const rows = await this.database.run(
-      sql<KeyRow>`SELECT * FROM api_keys
-        WHERE expires_at > ${after}::bigint AND expires_at <= ${until}::bigint AND revoked_at IS NULL
+      KEYS.select(
+        sql`WHERE expires_at > ${after}::bigint AND expires_at <= ${until}::bigint AND revoked_at IS NULL
         ORDER BY expires_at, id LIMIT ${limit}::bigint`,
+      ),
     );
-    return rows.map(readKey);
+    return rows.map(KEYS.read);
   }
 
   changeKey(id: string, change: (key: KeyRecord) => KeyRecord) {
@@ -90,9 +94,9 @@ export class SqlKeyStore implements KeyStore {
   }
 
   async revokeKey(id: string, revokedAt: number) {
-    const revoke = sql<KeyRow>`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${revokedAt}::bigint)
+    const revoke = sql`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${revokedAt}::bigint)
       WHERE id = ${id} RETURNING *`;
-    return readFirst(await this.revision.change(() => revoke));
+    return KEYS.readFirst(await this.revision.change(() => revoke));
   }
 
   /** Locks the rows in the order of their ids, so that two processes that record uses of the same keys cannot block each other. */
@@ -116,60 +120,19 @@ export class SqlKeyStore implements KeyStore {
     return this.revision.listChanged(cursor);
   }
 
-  private async find(statement: Sql<KeyRow>): Promise<KeyRecord | null> {
-    return readFirst(await this.database.run(statement));
+  private async find(statement: Sql): Promise<KeyRecord | null> {
+    return KEYS.readFirst(await this.database.run(statement));
   }
 }
 
-function selectKey(id: string): Sql<KeyRow> {
-  return sql`SELECT * FROM api_keys WHERE id = ${id}`;
-}
-
-function insertKey(key: KeyRecord): Sql {
-  return sql`INSERT INTO api_keys
-      (id, kind, account_id, user_id, hash, hint, created_at, revoked_at, used_at, name, spend_limit, models,
-       rate_limit, prompt_log_seconds, cache_seconds, expires_at, spend_limit_period)
-    VALUES (${key.id}, ${key.kind}, ${key.accountId}, ${key.userId}, ${key.hash}, ${key.hint}, ${key.createdAt},
-      ${key.revokedAt}, ${key.lastUsedAt}, ${key.name}, ${key.spendLimit}, ${encodeNullableJson(key.models)},
-      ${encodeNullableJson(key.rateLimit)}, ${key.promptLog}, ${key.cache}, ${key.expiresAt},
-      ${key.spendLimitPeriod})`;
+function selectKey(id: string): Sql {
+  return KEYS.select(sql`WHERE id = ${id}`);
 }
 
 function* changeKey(id: string, change: (key: KeyRecord) => KeyRecord): Work<KeyRecord | null> {
-  const before = readFirst(yield* selectKey(id));
+  const before = KEYS.readFirst(yield* selectKey(id));
   if (before === null) return null;
   const key = change(before);
-  const changed = yield* sql<KeyRow>`UPDATE api_keys SET name = ${key.name}, spend_limit = ${key.spendLimit},
-      models = ${encodeNullableJson(key.models)}, rate_limit = ${encodeNullableJson(key.rateLimit)},
-      prompt_log_seconds = ${key.promptLog}, cache_seconds = ${key.cache}, expires_at = ${key.expiresAt},
-      spend_limit_period = ${key.spendLimitPeriod}
-    WHERE id = ${id} RETURNING *`;
-  return readFirst(changed);
-}
-
-function readFirst([row]: readonly KeyRow[]): KeyRecord | null {
-  return row === undefined ? null : readKey(row);
-}
-
-/** Reads a row. */
-export function readKey(row: KeyRow): KeyRecord {
-  return {
-    id: row.id,
-    kind: row.kind,
-    accountId: row.account_id,
-    userId: row.user_id,
-    name: row.name,
-    hash: row.hash,
-    hint: row.hint,
-    spendLimit: readNullableInteger(row.spend_limit),
-    spendLimitPeriod: row.spend_limit_period,
-    models: readNullableJson<string[]>(row.models),
-    rateLimit: readNullableJson<KeyRateLimit>(row.rate_limit),
-    promptLog: readNullableInteger(row.prompt_log_seconds),
-    cache: readNullableInteger(row.cache_seconds),
-    createdAt: readInteger(row.created_at),
-    expiresAt: readNullableInteger(row.expires_at),
-    revokedAt: readNullableInteger(row.revoked_at),
-    lastUsedAt: readNullableInteger(row.used_at),
-  };
+  const changed = yield* sql`UPDATE api_keys ${KEYS.set(key, CHANGING)} WHERE id = ${id} RETURNING *`;
+  return KEYS.readFirst(changed);
 }

@@ -1,6 +1,6 @@
 import { createTurnLine } from "../../base/time/next-turn.ts";
 import type { KeyRecord } from "../../core/accounts/records/records.ts";
-import { type KeyRow, readKey, SqlKeyStore } from "../sql/key-store.ts";
+import { KEYS, SqlKeyStore } from "../sql/key-store.ts";
 import { sql } from "../sql/statements/statement.ts";
 
 /** Keys that one slice of a search through all of them reads. Each slice has a turn of the event loop of its own. */
@@ -17,11 +17,13 @@ export class SqliteKeyStore extends SqlKeyStore {
     for (let from: string | null = ""; from !== null; ) {
       const to: string | null = await this.findEnd(from);
       const rows = await this.database.run(
-        sql<KeyRow>`SELECT * FROM api_keys WHERE id > ${from} AND id <= ${to ?? LAST_ID}
+        KEYS.select(
+          sql`WHERE id > ${from} AND id <= ${to ?? LAST_ID}
             AND expires_at > ${after} AND expires_at <= ${until} AND revoked_at IS NULL
           ORDER BY expires_at, id LIMIT ${limit}`,
+        ),
       );
-      found = sortByExpiry([...found, ...rows.map(readKey)]).slice(0, limit);
+      found = sortByExpiry([...found, ...rows.map(KEYS.read)]).slice(0, limit);
       from = to;
       if (from !== null) await this.turn();
     }

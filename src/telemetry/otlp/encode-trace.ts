@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/collections/bounded-map.ts";
 import { outcomeOf, outcomeOfFailure, type RequestOutcome, resultOf } from "../../core/extensions/metrics.ts";
 import type {
   EndedTrace,
@@ -7,7 +8,6 @@ import type {
 } from "../../core/telemetry/request-trace.ts";
 import { describeGenAiAnswer, describeGenAiCall, operationOf } from "./describe-gen-ai.ts";
 import { type Attributes, encodeAttributes, encodeNumber, encodeTime } from "./json.ts";
-import { SharedTexts } from "./shared-texts.ts";
 
 const KIND = { server: 2, client: 3 } as const;
 const ERROR = 2;
@@ -144,4 +144,21 @@ interface SharedPart {
 function encodeShared({ kind, name, attributes, error }: SharedPart): string {
   const status = error === null ? "{}" : `{"code":${ERROR},"message":${JSON.stringify(error)}}`;
   return `"name":${JSON.stringify(name)},"kind":${KIND[kind]},"status":${status},"attributes":[${encodeAttributes(attributes)}`;
+}
+
+/** Texts that are kept; the oldest makes room for a new one. Up to a kilobyte each. */
+const MAX_TEXTS = 1_000;
+
+/** Keeps encoded texts that many spans share, because encoding one costs ten times as much as finding it. */
+class SharedTexts {
+  private readonly texts = new BoundedMap<string, string>({ max: MAX_TEXTS });
+
+  /** Returns the text of a key, which `encode` returns the first time. */
+  find(key: string, encode: () => string): string {
+    const known = this.texts.get(key);
+    if (known !== undefined) return known;
+    const text = encode();
+    this.texts.set(key, text);
+    return text;
+  }
 }

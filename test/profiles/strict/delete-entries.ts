@@ -1,9 +1,9 @@
+import type { TakenParameters } from "../../../src/core/catalog/records/profile-schema.ts";
 import type {
   CatalogWithFamilies,
   FamilyProfile,
   ProviderQuirks,
   ProviderRecord,
-  TakenParameters,
 } from "../../../src/core/catalog/records/records.ts";
 import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
 import { HOST_PARTS } from "../list-profiles.ts";

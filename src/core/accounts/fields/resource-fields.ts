@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { parseDollars, toDollars } from "../../../base/numbers/money.ts";
+import { formatTime } from "../../../base/time/time.ts";
 import { PlainText } from "../../catalog/records/plain-text-schema.ts";
 import { DOLLARS_FORMAT, EXPIRY_FORMAT, type FieldOption, type OptionTexts } from "./field-option.ts";
 
@@ -171,12 +172,12 @@ export function settableField<Input extends z.ZodType>(
 
 /** Returns a point in time: RFC 3339 in JSON, milliseconds since the epoch in records. */
 export function timeField(description: string): Field<number> {
-  return { view: z.iso.datetime().describe(description), present: (ms) => new Date(ms).toISOString() };
+  return { view: z.iso.datetime().describe(description), present: (ms) => formatTime(ms) };
 }
 
 /** Returns a point in time that may be null. */
 export function nullableTimeField(description: string): Field<number | null> {
-  return { view: z.iso.datetime().nullable().describe(description), present: presentTime };
+  return { view: z.iso.datetime().nullable().describe(description), present: formatTime };
 }
 
 const TimeInput = z.iso.datetime({ offset: true }).nullable();
@@ -192,10 +193,6 @@ export function expiryField(
     read: (json) => (json === null ? null : Date.parse(json)),
     option: { ...option, ...EXPIRY_FORMAT },
   };
-}
-
-function presentTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
 
 /** An amount of US dollars in a body, as a number or a decimal string: at least `least` nanodollars, and exact. */

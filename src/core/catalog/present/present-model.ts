@@ -3,74 +3,13 @@ import { endpointAt } from "../prices/price-row.ts";
 import { parametersOf } from "../profile/endpoint-profile.ts";
 import { authorOf, compareText } from "../records/format-catalog.ts";
 import { isFreeId } from "../records/is-free-id.ts";
-import {
-  listImagePrices,
-  type ModelEndpoint,
-  type ModelRecord,
-  type PriceName,
-  type Prices,
-} from "../records/records.ts";
+import type { PriceName } from "../records/model-schema.ts";
+import { listImagePrices, type ModelEndpoint, type ModelRecord, type Prices } from "../records/records.ts";
 import { createdAt } from "../records/release-day.ts";
 import { describeModel } from "./describe-model.ts";
+import type { PublicModel, PublicPrices } from "./model-view.ts";
 
-/** Prices in US dollars per token, request, image, search, character or second, as decimal strings. */
-interface PublicPrices {
-  readonly prompt: string;
-  readonly completion: string;
-  readonly input_cache_read?: string;
-  readonly input_cache_write?: string;
-  readonly request?: string;
-  readonly image?: string;
-  readonly image_output?: string;
-  readonly web_search?: string;
-  readonly audio?: string;
-  readonly audio_output?: string;
-  readonly internal_reasoning?: string;
-  readonly character?: string;
-  readonly audio_second?: string;
-  readonly generated_image?: string;
-}
-
-/** A model in the response of `GET /models` (docs/api/models.md). */
-export interface PublicModel {
-  readonly id: string;
-  readonly object: "model";
-  readonly created: number;
-  readonly owned_by: string;
-  readonly name: string;
-  readonly context_length: number;
-  readonly pricing: PublicPrices & {
-    readonly overrides?: readonly (PublicPrices & { readonly min_prompt_tokens: number })[];
-  };
-  readonly description: string;
-  readonly canonical_slug: string;
-  readonly architecture: {
-    readonly input_modalities: readonly string[];
-    readonly output_modalities: readonly string[];
-    readonly tokenizer: string;
-    /** Both kinds of modalities in one text, such as `text+image->text`. */
-    readonly modality: string;
-  };
-  readonly top_provider: {
-    readonly context_length: number;
-    readonly max_completion_tokens: number | null;
-    readonly is_moderated: false;
-  };
-  readonly supported_parameters: readonly string[];
-  readonly isFree: boolean;
-  /** A provider of the model has no price: what it answers is not charged. Absent: all have one. */
-  readonly is_price_unknown?: true;
-  readonly expiration_date: string | null;
-  readonly links: {
-    /** Path of the model's endpoints. */
-    readonly details: string;
-  };
-  /** What clients of OpenRouter read of every model, and the catalog does not know. */
-  readonly default_parameters: null;
-  readonly per_request_limits: null;
-  readonly supported_voices: null;
-}
-
+type OtherPrices = Omit<PublicPrices, "prompt" | "completion">;
 type PricedEndpoint = ModelEndpoint & { readonly prices: Prices };
 
 const UNKNOWN_TOKENIZER = "Other";
@@ -182,33 +121,24 @@ function pricesAt(endpoint: PricedEndpoint, promptTokens: number): Prices {
 
 /** Presents the highest of each price. Where an endpoint has no such price, its price for prompt or completion tokens applies. */
 function presentPrices(all: readonly Prices[]): PublicPrices {
-  const cacheRead = highest(all, "cacheRead", "prompt");
-  const cacheWrite = highest(all, "cacheWrite", "prompt");
-  const request = greatestOf(all, ["request", "requestMedium", "requestHigh"]);
-  const image = highest(all, "image", null);
-  const imageOutput = highest(all, "imageOut", "completion");
-  const search = greatestOf(all, ["search", "searchedRequest"]);
-  const audio = highest(all, "audioIn", "prompt");
-  const audioOutput = highest(all, "audioOut", "completion");
-  const reasoning = highest(all, "reasoning", "completion");
-  const character = highest(all, "character", null);
-  const audioSecond = highest(all, "audioSecond", null);
-  const generatedImage = greatestDecimal(all.flatMap(listImagePrices));
+  const others: Readonly<Record<keyof OtherPrices, string | null>> = {
+    input_cache_read: highest(all, "cacheRead", "prompt"),
+    input_cache_write: highest(all, "cacheWrite", "prompt"),
+    request: greatestOf(all, ["request", "requestMedium", "requestHigh"]),
+    image: highest(all, "image", null),
+    image_output: highest(all, "imageOut", "completion"),
+    web_search: greatestOf(all, ["search", "searchedRequest"]),
+    audio: highest(all, "audioIn", "prompt"),
+    audio_output: highest(all, "audioOut", "completion"),
+    internal_reasoning: highest(all, "reasoning", "completion"),
+    character: highest(all, "character", null),
+    audio_second: highest(all, "audioSecond", null),
+    generated_image: greatestDecimal(all.flatMap(listImagePrices)),
+  };
   return {
     prompt: greatestDecimal(all.map((prices) => prices.prompt)) as string,
     completion: greatestDecimal(all.map((prices) => prices.completion)) as string,
-    ...(cacheRead !== null ? { input_cache_read: cacheRead } : {}),
-    ...(cacheWrite !== null ? { input_cache_write: cacheWrite } : {}),
-    ...(request !== null ? { request } : {}),
-    ...(image !== null ? { image } : {}),
-    ...(imageOutput !== null ? { image_output: imageOutput } : {}),
-    ...(search !== null ? { web_search: search } : {}),
-    ...(audio !== null ? { audio } : {}),
-    ...(audioOutput !== null ? { audio_output: audioOutput } : {}),
-    ...(reasoning !== null ? { internal_reasoning: reasoning } : {}),
-    ...(character !== null ? { character } : {}),
-    ...(audioSecond !== null ? { audio_second: audioSecond } : {}),
-    ...(generatedImage !== null ? { generated_image: generatedImage } : {}),
+    ...(Object.fromEntries(Object.entries(others).filter(([, price]) => price !== null)) as OtherPrices),
   };
 }
 

@@ -1,25 +1,28 @@
-import type { ProviderRecord } from "../records/records.ts";
+import { z } from "zod";
+import type { ProviderRecord, Stored } from "../records/records.ts";
 
 /** A provider in the response of `GET /providers` (docs/api/models.md). Unknown facts are null. */
-interface PublicProvider {
-  readonly slug: string;
-  readonly name: string;
-  readonly displayName: string;
-  readonly privacy_policy_url: string | null;
-  readonly terms_of_service_url: string | null;
-  readonly status_page_url: string | null;
-  readonly headquarters: string | null;
-  readonly datacenters: readonly string[] | null;
-  readonly byokEnabled: boolean;
-  readonly models: number;
-}
+export const Provider = z
+  .object({
+    slug: z.string(),
+    name: z.string(),
+    displayName: z.string(),
+    privacy_policy_url: z.string().nullable(),
+    terms_of_service_url: z.string().nullable(),
+    status_page_url: z.string().nullable(),
+    headquarters: z.string().nullable(),
+    datacenters: z.array(z.string()).nullable(),
+    byokEnabled: z.boolean().describe("Whether the provider accepts BYOK keys."),
+    models: z.int().describe("Number of models that the provider serves."),
+  })
+  .meta({ id: "Provider" });
 
 /** Presents a provider to clients. `modelCount` is the number of models it serves here, `byokEnabled` whether accounts can add BYOK keys for it. */
 export function presentProvider(
   provider: ProviderRecord,
   modelCount: number,
   byokEnabled: boolean,
-): PublicProvider {
+): Stored<z.infer<typeof Provider>> {
   return {
     slug: provider.slug,
     name: provider.name,

@@ -1,5 +1,6 @@
 import { dateOf, midnightOf } from "../../../base/time/time.ts";
-import { PRICE_NAMES, type PriceName, type Prices } from "../records/records.ts";
+import { PRICE_NAMES, type PriceName } from "../records/model-schema.ts";
+import type { Prices } from "../records/records.ts";
 import { compareDecimals, isZero, multiplyDecimals } from "./decimal-price.ts";
 import { findPriceRow, type PriceRow, type PriceTerms } from "./price-row.ts";
 

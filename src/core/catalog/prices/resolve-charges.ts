@@ -7,8 +7,8 @@ import type {
 import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import { FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
 import { isFreeId } from "../records/is-free-id.ts";
+import type { ChargeRule } from "../records/provider-schema.ts";
 import type {
-  ChargeRule,
   ChargeRules,
   ModelEndpoint,
   ModelRecord,

@@ -1,5 +1,6 @@
 import { formatPrice, parsePrice, scaleAmount } from "../../../base/numbers/money.ts";
-import { type ModelEndpoint, PRICE_NAMES, type Prices, type PriceTier } from "../records/records.ts";
+import { PRICE_NAMES } from "../records/model-schema.ts";
+import type { ModelEndpoint, Prices, PriceTier } from "../records/records.ts";
 import type { PriceRow } from "./price-row.ts";
 
 /** Returns an endpoint with all its prices times `factor` millionths, each rounded half up to attodollars. */

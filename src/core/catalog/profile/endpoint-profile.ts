@@ -8,6 +8,7 @@ import {
 import { CHAT_FORMAT, FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
 import { actionOf } from "../records/action-of.ts";
 import { compareText } from "../records/format-catalog.ts";
+import type { TakenParameter } from "../records/profile-schema.ts";
 import type {
   EndpointProfile,
   FamilyProfile,
@@ -15,7 +16,6 @@ import type {
   ModelRecord,
   ParameterStatement,
   ProviderRecord,
-  TakenParameter,
   TakesSource,
 } from "../records/records.ts";
 import { listEndpointFormats, listProviderFormats, quirksOf } from "./list-formats.ts";

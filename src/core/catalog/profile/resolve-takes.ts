@@ -5,6 +5,7 @@ import type { ParameterRule, ParameterRules } from "../../../wire/conversation/p
 import type { ProviderFormat } from "../../../wire/conversation/traits/format-name.ts";
 import { FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
 import { actionOf } from "../records/action-of.ts";
+import type { TakenParameter, TakenParameters } from "../records/profile-schema.ts";
 import type {
   FamilyProfile,
   ModelEndpoint,
@@ -12,8 +13,6 @@ import type {
   ModelTakes,
   ProviderRecord,
   SourcedTaken,
-  TakenParameter,
-  TakenParameters,
   TakesSource,
 } from "../records/records.ts";
 import { quirksOf } from "./list-formats.ts";

@@ -1,5 +1,6 @@
 import { formatPrice, parsePrice } from "../../../base/numbers/money.ts";
-import type { ChargeRule, ProviderRecord } from "../records/records.ts";
+import type { ChargeRule } from "../records/provider-schema.ts";
+import type { ProviderRecord } from "../records/records.ts";
 
 /**
  * Returns the most that services may cost beside the prices of a model, in attodollars: fields, entries of fields (`plugins.web`) and tools

@@ -1,5 +1,6 @@
 import { compareText } from "../records/format-catalog.ts";
-import { type ModelEndpoint, type ModelRecord, PRICE_NAMES, type Prices } from "../records/records.ts";
+import { PRICE_NAMES } from "../records/model-schema.ts";
+import type { ModelEndpoint, ModelRecord, Prices } from "../records/records.ts";
 
 /** The differences between two catalogs: model ids, sorted. */
 interface CatalogDiff {

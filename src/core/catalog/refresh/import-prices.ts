@@ -1,13 +1,7 @@
 import { asFields, type Fields } from "../../../wire/json/fields.ts";
 import { isZero, multiplyDecimals, perToken } from "../prices/decimal-price.ts";
-import {
-  type ModelEndpoint,
-  PRICE_NAMES,
-  type PriceChange,
-  type PriceName,
-  type Prices,
-  type PriceTier,
-} from "../records/records.ts";
+import { PRICE_NAMES, type PriceName } from "../records/model-schema.ts";
+import type { ModelEndpoint, PriceChange, Prices, PriceTier } from "../records/records.ts";
 import type { ImportRules } from "./import-rules.ts";
 
 /** The prices of one source entry. `problem` says why there are none although the source names some. */

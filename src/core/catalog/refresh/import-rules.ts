@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PROVIDER_FORMATS } from "../../../wire/conversation/traits/format-name.ts";
+import { reasoningShape, takesSchema } from "../records/model-schema.ts";
 import type { PriceChange } from "../records/records.ts";
-import { reasoningShape, takesSchema } from "../served/validate-catalog.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { compareText } from "../records/format-catalog.ts";
+import { takesShape } from "../records/model-schema.ts";
 import type { ModelRecord, ModelTakes, ReasoningControl } from "../records/records.ts";
-import { takesShape } from "../served/validate-catalog.ts";
 import type { ImportRules } from "./import-rules.ts";
 
 /** The members, in the order of files. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { priceTermsSchema } from "../served/validate-catalog.ts";
+import { priceTermsSchema } from "../records/model-schema.ts";
 import { NO_REFRESH, type RefreshState } from "./catalog-store.ts";
 
 const heldChangeSchema = z.object({

@@ -1,37 +1,22 @@
 import { z } from "zod";
-import { PROVIDER_FORMATS } from "../../../wire/conversation/traits/format-name.ts";
-import { SAMPLING_PARAMETERS } from "../../../wire/conversation/traits/sampling-parameters.ts";
 import { isZero } from "../prices/decimal-price.ts";
 import type { PriceRow } from "../prices/price-row.ts";
 import { listProviderFormats } from "../profile/list-formats.ts";
-import { familiesSchema, takenParametersSchema } from "../profile/profile-schema.ts";
 import { actionOf } from "../records/action-of.ts";
 import { authorOf } from "../records/format-catalog.ts";
 import { isFreeId } from "../records/is-free-id.ts";
+import { completeModel, isSoundModel } from "../records/is-sound-model.ts";
+import { modelSchema, PRICE_NAMES } from "../records/model-schema.ts";
+import { familySchema } from "../records/profile-schema.ts";
+import { OMITTED_FACTS, providerSchema } from "../records/provider-schema.ts";
 import {
-  completeModel,
-  IMAGE_SIZE,
-  isSoundModel,
-  MODEL_ID,
-  MODEL_ID_CHARS,
-  PRICE,
-  SLUG,
-  SOLE_OUTPUTS,
-} from "../records/is-sound-model.ts";
-import {
-  ADDRESS_SCHEMES,
-  AUTH_KINDS,
-  type ChargeRule,
   type FamilyProfile,
   listImagePrices,
   type ModelEndpoint,
   type ModelRecord,
-  PRICE_NAMES,
-  type PriceName,
   type Prices,
   type PriceTier,
   type ProviderRecord,
-  REASONING_HABITS,
 } from "../records/records.ts";
 import type { TierData } from "../tiers/tier-records.ts";
 import { tierDataSchema } from "../tiers/tier-schema.ts";
@@ -47,287 +32,11 @@ export interface ImportedCatalog {
   readonly models: readonly ModelRecord[];
 }
 
-const ENV_NAME = /^[A-Z][A-Z0-9_]*$/;
-const PART = /^[a-z][a-z_]*$/;
 const BRACES = /\{([^}]*)\}/g;
 const NAMED_PROBLEMS = 20;
 
-const formatSchema = z.enum(PROVIDER_FORMATS);
-const formats = z.array(formatSchema).min(1);
-const price = z.string().regex(PRICE, "not a decimal string in lowest form");
-const day = z.iso.date();
-const tokens = z.int().positive();
-const httpsUrl = z.url({ protocol: /^https$/ });
-
-/** The members of the schema of `ImageVariant`. */
-const variantShape = {
-  quality: z.string().min(1).optional(),
-  size: z.string().regex(IMAGE_SIZE, "not of the form 1024x1024").optional(),
-  price,
-};
-
-// The `…Shape` constants are the members of the schemas of `Prices`, `PriceTier`, `PriceChange`, `ModelEndpoint` and `ModelRecord`.
-export const pricesShape = {
-  prompt: price,
-  completion: price,
-  cacheRead: price.optional(),
-  cacheWrite: price.optional(),
-  cacheWrite1h: price.optional(),
-  audioIn: price.optional(),
-  audioOut: price.optional(),
-  reasoning: price.optional(),
-  imageOut: price.optional(),
-  request: price.optional(),
-  requestMedium: price.optional(),
-  requestHigh: price.optional(),
-  image: price.optional(),
-  search: price.optional(),
-  searchedRequest: price.optional(),
-  character: price.optional(),
-  audioSecond: price.optional(),
-  generatedImage: price.optional(),
-  imageVariants: z.array(z.strictObject(variantShape)).min(1).optional(),
-};
-
-const prices = z.strictObject(pricesShape);
-export const tierShape = { minPromptTokens: tokens, ...pricesShape };
-const tiers = z.array(z.strictObject(tierShape)).min(1);
-export const priceChangeShape = { from: day, prices, priceTiers: tiers.optional() };
-
-const termsShape = {
-  prices: prices.nullable(),
-  priceTiers: tiers.optional(),
-  priceChanges: z.array(z.strictObject(priceChangeShape)).min(1).optional(),
-};
-
-/** The schema of an endpoint's price fields in files. */
-export const priceTermsSchema = z.strictObject(termsShape);
-
-export const takesShape = {
-  sampling: z.boolean().optional(),
-  prefill: z.boolean().optional(),
-  forcedTools: z.boolean().optional(),
-  reasoning: z.enum(REASONING_HABITS).optional(),
-  adaptive: z.boolean().optional(),
-  budgets: z.boolean().optional(),
-  defaultEffort: z.string().min(1).optional(),
-  midConversationSystem: z.boolean().optional(),
-  cacheMinTokens: tokens.optional(),
-  cacheBreakpoints: z.boolean().optional(),
-  structuredOutput: z.boolean().optional(),
-};
-
-/** The schema of `ModelTakes`. */
-export const takesSchema = z.strictObject(takesShape);
-
-export const endpointShape = {
-  provider: z.string().regex(SLUG),
-  name: z.string().min(1),
-  format: formatSchema.optional(),
-  formats: formats.optional(),
-  noToolsWhileReasoning: formats.optional(),
-  contextLength: tokens,
-  maxPromptTokens: tokens.optional(),
-  maxOutputTokens: tokens.nullable().default(null),
-  ...termsShape,
-  lacks: z.array(z.string().min(1)).optional(),
-  takesHere: takesSchema.optional(),
-  fromPriceMap: z.literal(true).optional(),
-  missingSince: day.optional(),
-  expires: day.optional(),
-};
-const endpointSchema = z.strictObject(endpointShape);
-
-export const reasoningShape = {
-  efforts: z.array(z.string().min(1)).min(1).optional(),
-  budgetTokens: z.strictObject({ min: z.int().min(0).optional(), max: tokens.optional() }).optional(),
-  canDisable: z.literal(true).optional(),
-  onlyWhenTold: z.literal(true).optional(),
-};
-
-export const modelShape = {
-  id: z.string().max(MODEL_ID_CHARS).regex(MODEL_ID, "not of the form author/name"),
-  name: z.string().min(1),
-  description: z.string().nullable().default(null),
-  released: day.nullable().default(null),
-  inputModalities: z.array(z.enum(["text", "image", "file", "audio", "video"])).min(1),
-  outputModalities: z.union([
-    z.array(z.enum(["text", "image", "audio", "video"])).min(1),
-    z.tuple([z.enum(SOLE_OUTPUTS)]),
-  ]),
-  tokenizer: z.string().nullable().default(null),
-  supportedParameters: z.array(z.string().min(1)),
-  reasoning: z.strictObject(reasoningShape).optional(),
-  takes: takesSchema.optional(),
-  expires: day.nullable().default(null),
-  endpoints: z.array(endpointSchema).min(1),
-};
-const modelSchema = z.strictObject(modelShape);
-
-const variable = z.string().regex(ENV_NAME);
-const path = z.string().startsWith("/");
-
-const bodyFields = z.record(z.string().min(1), z.json());
-
-const quirks = z.strictObject({
-  noStreamOptions: z.literal(true).optional(),
-  maxCompletionTokens: z.literal(true).optional(),
-  noMaxCompletionTokens: z.literal(true).optional(),
-  randomSeed: z.literal(true).optional(),
-  outputDimension: z.literal(true).optional(),
-  knownFields: z.array(z.string().min(1)).min(1).optional(),
-  knownMessageFields: z.array(z.string().min(1)).min(1).optional(),
-  thinkingParts: z.literal(true).optional(),
-  customTools: z.literal(true).optional(),
-  toolNamespaces: z.literal(true).optional(),
-  resultsAnywhere: z.literal(true).optional(),
-  takes: takenParametersSchema.optional(),
-  refusedFields: z.array(z.string().min(1)).min(1).optional(),
-  storesChats: z.literal(true).optional(),
-  noSchemas: z.literal(true).optional(),
-  reasoningField: z.enum(["reasoning", "reasoning_content"]).optional(),
-  developerRole: z.literal(true).optional(),
-  refusedMessageFields: z.array(z.string().min(1)).min(1).optional(),
-  namedRoles: z.array(z.string().min(1)).min(1).optional(),
-  efforts: z.array(z.string().min(1)).min(1).optional(),
-  noCacheMarks: z.literal(true).optional(),
-  marksPrefill: z.literal(true).optional(),
-  reasoning: z
-    .strictObject({
-      on: bodyFields.optional(),
-      off: bodyFields.optional(),
-      effort: z.string().min(1).optional(),
-      budget: z.string().min(1).optional(),
-    })
-    .optional(),
-  takesReasoningObject: z.literal(true).optional(),
-  readsFiles: z.literal(true).optional(),
-  takesVerbosity: z.literal(true).optional(),
-  takesReasoningDetails: z.literal(true).optional(),
-  noEncryptedReasoning: z.literal(true).optional(),
-});
-
-const chargeRule: z.ZodType<ChargeRule> = z.lazy(() =>
-  z.union([
-    z.literal("free"),
-    z.literal("costs"),
-    z
-      .strictObject({
-        price: z.enum(PRICE_NAMES as [PriceName, ...PriceName[]]).optional(),
-        upTo: price.optional(),
-        numbers: z.literal(true).optional(),
-        values: z
-          .array(z.union([z.string(), z.number(), z.boolean()]))
-          .min(1)
-          .optional(),
-        members: chargeRules.optional(),
-        needs: z.array(z.string().min(1)).min(1).optional(),
-        items: z.strictObject({ key: z.string().min(1), rules: chargeRules }).optional(),
-      })
-      .refine((rule) => Object.keys(rule).length > 0, "says nothing"),
-  ]),
-) as z.ZodType<ChargeRule>;
-const chargeRules = z.record(z.string().min(1), chargeRule);
-
-/** Decimal strings with at most six places, above zero. */
-const factor = z
-  .string()
-  .regex(/^(?!0+(?:\.0+)?$)\d{1,3}(?:\.\d{1,6})?$/, "not a decimal string with at most six places");
-
-const formatSettings = z.strictObject({
-  paths: z
-    .strictObject({ chat: path.optional(), completions: path.optional(), "count-tokens": path.optional() })
-    .optional(),
-  quirks: quirks.optional(),
-});
-
-/** What the fields mean that a provider's row may omit. */
-const OMITTED_FACTS = {
-  baseUrl: null,
-  privacyPolicyUrl: null,
-  termsOfServiceUrl: null,
-  statusPageUrl: null,
-  headquarters: null,
-  datacenters: null,
-} as const;
-
-const providerSchema = z.strictObject({
-  slug: z.string().regex(SLUG),
-  name: z.string().min(1),
-  format: formatSchema,
-  formats: z.partialRecord(formatSchema, formatSettings).optional(),
-  address: z.enum(ADDRESS_SCHEMES).optional(),
-  auth: z.enum(AUTH_KINDS).optional(),
-  baseUrl: httpsUrl.regex(/[^/]$/, "ends in a slash").nullable().default(OMITTED_FACTS.baseUrl),
-  baseUrlTemplate: z.string().startsWith("https://").optional(),
-  paths: z
-    .strictObject({
-      chat: path.optional(),
-      completions: path.optional(),
-      fim: path.optional(),
-      embeddings: path.optional(),
-      moderations: path.optional(),
-      rerank: path.optional(),
-      images: path.optional(),
-      speech: path.optional(),
-      transcriptions: path.optional(),
-      "count-tokens": path.optional(),
-    })
-    .optional(),
-  parts: z
-    .record(
-      z.string().regex(PART),
-      z.strictObject({ env: z.array(variable).min(1), default: z.string().min(1).optional() }),
-    )
-    .optional(),
-  body: z.record(z.string().min(1), z.string().nullable()).optional(),
-  env: z.strictObject({
-    apiKey: z.array(variable),
-    keyFile: variable.optional(),
-    keyPair: z.strictObject({ id: variable, secret: variable, session: variable }).optional(),
-    baseUrl: variable.endsWith("_BASE_URL"),
-    baseUrlAliases: z.array(variable).min(1).optional(),
-  }),
-  isForCode: z.literal(true).optional(),
-  promptCacheSeconds: z.int().positive().optional(),
-  cacheKeepsZeroRetention: z.literal(true).optional(),
-  toolCallIds: z.enum(["mistral", "anthropic", "openai"]),
-  affinityHeader: z
-    .string()
-    .regex(/^x-[a-z-]+$/)
-    .optional(),
-  parameters: z.array(z.enum(SAMPLING_PARAMETERS)).optional(),
-  quirks,
-  charges: z
-    .strictObject({
-      fields: chargeRules.optional(),
-      tools: chargeRules.optional(),
-      forFiles: z
-        .strictObject({ field: z.string().min(1), key: z.string().min(1), entry: bodyFields })
-        .optional(),
-    })
-    .optional(),
-  reportsCost: z.literal(true).optional(),
-  factors: z
-    .record(z.string().min(1), z.record(z.string().min(1), z.record(z.string().min(1), factor)))
-    .optional(),
-  trainsOnData: z.boolean().optional(),
-  retainsData: z.boolean().nullable().optional(),
-  privacyPolicyUrl: httpsUrl.nullable().default(OMITTED_FACTS.privacyPolicyUrl),
-  termsOfServiceUrl: httpsUrl.nullable().default(OMITTED_FACTS.termsOfServiceUrl),
-  statusPageUrl: httpsUrl.nullable().default(OMITTED_FACTS.statusPageUrl),
-  headquarters: z
-    .string()
-    .regex(/^[A-Z]{2}$/)
-    .nullable()
-    .default(OMITTED_FACTS.headquarters),
-  datacenters: z
-    .array(z.string().regex(/^[A-Z]{2}$/))
-    .nullable()
-    .default(OMITTED_FACTS.datacenters),
-});
-
 const modelsSchema = z.array(modelSchema);
+const familiesSchema = z.array(familySchema);
 const providersSchema = z.array(providerSchema).min(1);
 const overrideSchema = z.strictObject({ source: z.string().min(1), models: modelsSchema.min(1) });
 
@@ -388,11 +97,6 @@ export function parseImportedCatalog(file: string, text: string): Checked<Import
 
 function completeModels(list: unknown): ModelRecord[] | null {
   return Array.isArray(list) && list.every(isSoundModel) ? list.map(completeModel) : null;
-}
-
-/** Whether the schema accepts a model as a file contains it. Tests compare `isSoundModel` with it. */
-export function isModelBySchema(value: unknown): boolean {
-  return modelSchema.safeParse(value).success;
 }
 
 /** Checks what the schema cannot express: unique ids, known providers, zero prices of free models, ascending tiers. */

@@ -1,4 +1,5 @@
-import { describeModality, linksOf, type PublicModel, presentModel } from "../present/present-model.ts";
+import type { PublicModel } from "../present/model-view.ts";
+import { describeModality, linksOf, presentModel } from "../present/present-model.ts";
 import { compareText } from "../records/format-catalog.ts";
 import type { ModelEndpoint, ModelRecord } from "../records/records.ts";
 import { createdAt } from "../records/release-day.ts";
@@ -18,18 +19,12 @@ export interface TierView {
   find(id: string): ViewedModel | null;
 }
 
-/** A tier in the response of `GET /models`. */
-interface PublicTier extends PublicModel {
-  /** The models of each case in order of preference. */
-  readonly resolves_to: readonly { readonly when: string; readonly models: readonly string[] }[];
-}
-
 /**
  * Presents a tier to clients: prices and capabilities of the first model of its default case, and the largest context window
  * of the first models of all cases. Prices are those at `at`, milliseconds since the epoch. Returns null if none of its
  * models is available.
  */
-export function presentTier(tier: TierRecord, view: TierView, at: number): PublicTier | null {
+export function presentTier(tier: TierRecord, view: TierView, at: number): PublicModel | null {
   const cases = listViewed(tier.rule, view);
   const records = cases.flatMap(({ leading }) =>
     leading.flatMap(({ model, endpoints }) => presentModel(model, endpoints, at) ?? []),

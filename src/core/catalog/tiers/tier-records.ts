@@ -1,60 +1,18 @@
-import type { CLIENT_APIS_WITH_TIERS, EFFORTS, VERBOSITIES } from "./tier-schema.ts";
+import type { z } from "zod";
+import type { Stored } from "../records/records.ts";
+import type { CLIENT_APIS_WITH_TIERS, pickSchema, tierDataSchema, tierSchema } from "./tier-schema.ts";
 
 /** A client API that accepts tiers. */
 export type TierApi = (typeof CLIENT_APIS_WITH_TIERS)[number];
 
 /** What a tier chooses in one case: models, and parameter overrides. */
-export interface TierPick {
-  /** Model ids in order of preference. The first that is served, allowed and capable is used, the others are its fallbacks. */
-  readonly models: readonly string[];
-  /** `enabled` sets no effort. Absent: as the client requests. */
-  readonly reasoning?: "enabled" | (typeof EFFORTS)[number] | undefined;
-  /** Absent: as the client requests. */
-  readonly verbosity?: (typeof VERBOSITIES)[number] | undefined;
-}
-
-/** How a tier chooses its pick. */
-export type TierRule =
-  /** By the value of a request header, ignoring case. */
-  | {
-      readonly by: "header";
-      readonly header: string;
-      readonly cases: readonly { readonly values: readonly string[]; readonly pick: TierPick }[];
-      readonly else: TierPick;
-    }
-  /** By client API. */
-  | {
-      readonly by: "api";
-      readonly cases: Readonly<Partial<Record<TierApi, TierPick>>>;
-      readonly else: TierPick;
-    }
-  /** By whether the paying account has a positive balance. */
-  | { readonly by: "balance"; readonly paid: TierPick; readonly else: TierPick }
-  /** One of the free models for each session. */
-  | {
-      readonly by: "free";
-      /** Patterns of excluded model ids. `*` stands for any characters. */
-      readonly except: readonly string[];
-      /** Free models that are used only if no other can serve the request, in this order. */
-      readonly last: readonly string[];
-    };
+export interface TierPick extends Stored<z.infer<typeof pickSchema>> {}
 
 /** A model id that stands for a choice of models: an element of `catalog/tiers.json`. */
-export interface TierRecord {
-  /** `gateway-auto/…`. */
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  /** `YYYY-MM-DD`, presented as `created`. Absent if unknown. */
-  readonly released?: string | undefined;
-  readonly rule: TierRule;
-}
+export interface TierRecord extends Stored<z.infer<typeof tierSchema>> {}
+
+/** How a tier chooses its pick. */
+export type TierRule = TierRecord["rule"];
 
 /** The content of `catalog/tiers.json`. */
-export interface TierData {
-  /** The day of its last change. */
-  readonly version: string;
-  /** Models that accept `verbosity`, in addition to those whose record lists it. Others may reject the field. */
-  readonly verbosity: readonly string[];
-  readonly tiers: readonly TierRecord[];
-}
+export interface TierData extends Stored<z.infer<typeof tierDataSchema>> {}

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isFreeId } from "../records/is-free-id.ts";
-import { MODEL_ID, MODEL_ID_CHARS } from "../records/is-sound-model.ts";
+import { MODEL_ID, MODEL_ID_CHARS } from "../records/model-schema.ts";
 import { PlainText } from "../records/plain-text-schema.ts";
 import { TIER_PREFIX } from "./tier-name.ts";
 
@@ -19,31 +19,46 @@ const modelId = z
   .regex(MODEL_ID, "must have the form author/model, in lower case")
   .refine((id) => !id.startsWith(TIER_PREFIX), "must be a model: a tier cannot contain tiers");
 
-const pick = z.strictObject({
+/** The schema of what a tier chooses in one case. */
+export const pickSchema = z.strictObject({
+  /** In order of preference. The first that is served, allowed and capable is used, the others are its fallbacks. */
   models: z.array(modelId).min(1).max(MAX_MODELS),
-  reasoning: z.enum(["enabled", ...EFFORTS]).optional(),
-  verbosity: z.enum(VERBOSITIES).optional(),
+  /** `enabled` sets no effort. Absent: as the client requests. */
+  reasoning: z.enum(["enabled", ...EFFORTS]).exactOptional(),
+  /** Absent: as the client requests. */
+  verbosity: z.enum(VERBOSITIES).exactOptional(),
 });
 
 const rule = z.discriminatedUnion("by", [
+  /** By the value of a request header, ignoring case. */
   z.strictObject({
     by: z.literal("header"),
     header: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a header name in lower case"),
     cases: z
-      .array(z.strictObject({ values: z.array(z.string().trim().min(1)).min(1).max(MAX_VALUES), pick }))
+      .array(
+        z.strictObject({
+          values: z.array(z.string().trim().min(1)).min(1).max(MAX_VALUES),
+          pick: pickSchema,
+        }),
+      )
       .min(1)
       .max(MAX_VALUES),
-    else: pick,
+    else: pickSchema,
   }),
+  /** By client API. */
   z.strictObject({
     by: z.literal("api"),
-    cases: z.partialRecord(z.enum(CLIENT_APIS_WITH_TIERS), pick),
-    else: pick,
+    cases: z.partialRecord(z.enum(CLIENT_APIS_WITH_TIERS), pickSchema),
+    else: pickSchema,
   }),
-  z.strictObject({ by: z.literal("balance"), paid: pick, else: pick }),
+  /** By whether the paying account has a positive balance. */
+  z.strictObject({ by: z.literal("balance"), paid: pickSchema, else: pickSchema }),
+  /** One of the free models for each session. */
   z.strictObject({
     by: z.literal("free"),
+    /** Patterns of excluded model ids. `*` stands for any characters. */
     except: z.array(z.string().min(1)).max(MAX_VALUES).default([]),
+    /** Free models that are used only if no other can serve the request, in this order. */
     last: z
       .array(modelId.refine(isFreeId, "must be a free model: its id ends in :free"))
       .max(MAX_MODELS)
@@ -62,7 +77,7 @@ export const tierSchema = z.strictObject({
     .describe("Replaces the catalog's tier with this id."),
   name: PlainText.min(1).describe("Display name."),
   description: z.string().default(""),
-  released: z.iso.date().optional().describe("Release date, shown as `created`."),
+  released: z.iso.date().exactOptional().describe("Release date, shown as `created`."),
   rule: rule.describe(
     "How the tier chooses: by header, api, balance or free (docs/tiers.md). A pick has models in order of preference, and may set reasoning (enabled, or an effort) and verbosity.",
   ),
@@ -84,7 +99,9 @@ export const tiersSchema = z
 
 /** The schema of `catalog/tiers.json`. */
 export const tierDataSchema = z.strictObject({
+  /** The day of its last change. */
   version: z.iso.date(),
+  /** Models that accept `verbosity`, in addition to those whose record lists it. Others may reject the field. */
   verbosity: z.array(modelId),
   tiers: tiersSchema,
 });

@@ -11,7 +11,6 @@ import type {
 import type { UsageRecord } from "../../usage/records/records.ts";
 import { BoundedText } from "../bounded-text.ts";
 import type { AnswerStore, StoredAnswer } from "./answer-store.ts";
-import { type CacheDirectives, readCacheControl } from "./cache-control.ts";
 import { isBinary, replay } from "./replay.ts";
 import { type EndedAnswer, RunningAnswers } from "./running-answers.ts";
 
@@ -162,4 +161,30 @@ function nameOf(generation: AdmittedGeneration, body: Uint8Array): string {
   const keyId = principal.kind === "anonymous" ? "" : principal.key.id;
   const about = [keyId, generation.describeRequest(), generation.describeChoice()];
   return sha256(`${JSON.stringify(about)} ${sha256(body, "base64url")}`, "base64url");
+}
+
+/** What the `Cache-Control` header of a request demands of the answer cache. */
+interface CacheDirectives {
+  /** The answer may come from the cache. */
+  readonly mayRead: boolean;
+  /** The answer may be kept. */
+  readonly mayKeep: boolean;
+  /** The greatest age of a stored answer; infinite if the request sets none. Seconds. */
+  readonly maxAgeS: number;
+}
+
+const NO_DIRECTIVES: CacheDirectives = { mayRead: true, mayKeep: true, maxAgeS: Number.POSITIVE_INFINITY };
+
+/** Reads a request's `Cache-Control` (RFC 9111, section 5.2.1): `no-store`, `no-cache` and `max-age`. Others are ignored. */
+function readCacheControl(header: string | null): CacheDirectives {
+  if (header === null) return NO_DIRECTIVES;
+  let directives = NO_DIRECTIVES;
+  for (const directive of header.toLowerCase().split(",")) {
+    const [name, value = ""] = directive.trim().split("=", 2);
+    if (name === "no-store") directives = { ...directives, mayRead: false, mayKeep: false };
+    else if (name === "no-cache") directives = { ...directives, mayRead: false };
+    else if (name === "max-age" && /^"?\d{1,9}"?$/.test(value))
+      directives = { ...directives, maxAgeS: Number(value.replaceAll('"', "")) };
+  }
+  return directives;
 }

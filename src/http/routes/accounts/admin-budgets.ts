@@ -22,7 +22,7 @@ import {
   managedAccountOf,
   requireOwnAccount,
 } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
 
@@ -37,8 +37,6 @@ export const postBudget = defineEndpoint({
   tag: TAG,
   summary: "Create a budget: a limit on what an account, or a part of it, spends in each period",
   access: ACCOUNT_MANAGERS,
-  params: NOTHING,
-  query: NOTHING,
   body: BudgetInput,
   response: z.object({ data: BudgetView }),
   status: 201,
@@ -69,28 +67,25 @@ export const listBudgets = defineEndpoint({
   tag: TAG,
   summary: "List budgets with the amount spent, oldest first",
   access: ACCOUNT_READERS,
-  params: NOTHING,
   query: z.strictObject({
     ...PAGE_QUERY,
     account_id: IdInput.optional().describe("Only the budgets of this account."),
   }),
-  body: NOTHING,
   response: pageView(BudgetView),
   async handle({ principal, query, deps }) {
     const accountId = listedAccountOf(principal, query.account_id);
     const after = query.after ?? "";
     await deps.generation.recorder.drain();
-    const page = await makePage({
+    return makePage({
       limit: query.limit,
       load: async (limit) => {
         if (accountId === null) return deps.resources.budgets.listAllBudgets(after, limit);
         const own = await deps.resources.budgets.listBudgets(accountId);
         return own.filter(({ id }) => id > after).slice(0, limit);
       },
-      present: (budget) => budget,
+      present: (budgets) => presentAll(deps, budgets),
       cursorOf: ({ id }) => id,
     });
-    return { data: await presentAll(deps, page.data as readonly BudgetRecord[]), next: page.next };
   },
 });
 
@@ -102,8 +97,6 @@ export const getBudget = defineEndpoint({
   summary: "Retrieve a budget with the amount spent",
   access: ACCOUNT_READERS,
   params: OneParams,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: BudgetView }),
   async handle({ principal, params, deps }) {
     const budget = await findOwn(deps, principal, params.id);
@@ -120,7 +113,6 @@ export const patchBudget = defineEndpoint({
   summary: "Update a budget. Its subject and period cannot be changed",
   access: ACCOUNT_MANAGERS,
   params: OneParams,
-  query: NOTHING,
   body: BudgetChangeInput,
   response: z.object({ data: BudgetView }),
   async handle({ principal, params, body, deps, audit }) {
@@ -140,8 +132,6 @@ export const deleteBudget = defineEndpoint({
   summary: "Delete a budget and its counts",
   access: ACCOUNT_MANAGERS,
   params: OneParams,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
   async handle({ principal, params, deps, audit }) {
     const budget = await findChangeable(deps, principal, params.id);

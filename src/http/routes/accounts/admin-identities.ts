@@ -4,7 +4,7 @@ import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
 import { requireUser } from "../../../core/accounts/manage/manage-accounts.ts";
 import type { Identity } from "../../../core/console/identity-store.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 
 const TAG = "Console";
 const PATH = "/api/admin/identities";
@@ -33,9 +33,6 @@ export const listIdentities = defineEndpoint({
   tag: TAG,
   summary: "List the people of the OpenID Connect provider who are linked to users, the oldest first",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.array(IdentityView) }),
   async handle({ deps }) {
     const found = await deps.resources.identities.listIdentities(MAX_IDENTITIES);
@@ -56,7 +53,6 @@ export const postIdentity = defineEndpoint({
   summary: "Link a person of the OpenID Connect provider to a user",
   access: OPERATOR,
   params: z.object({ id: IdInput }),
-  query: NOTHING,
   body: z.strictObject({
     issuer: Issuer.meta({
       description:
@@ -95,7 +91,6 @@ export const deleteIdentity = defineEndpoint({
       "Issuer (`iss`) of the provider. Default: that of the user's link to the subject.",
     ),
   }),
-  body: NOTHING,
   response: z.object({ data: IdentityLink }),
   async handle({ params: { id, subject }, query, deps, audit }) {
     const links = (await deps.resources.identities.listIdentities(MAX_IDENTITIES)).filter(

@@ -16,7 +16,7 @@ import {
   requireOwnAccount,
   requireRank,
 } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
 
@@ -43,8 +43,6 @@ export const postKey = defineEndpoint({
   tag: "Keys",
   summary: "Create a key. Only this response contains the secret",
   access: ACCOUNT_MANAGERS,
-  params: NOTHING,
-  query: NOTHING,
   body: NewBody,
   response: z.object({
     key: z.string().describe("The secret of the key. It is not stored and cannot be retrieved again."),
@@ -81,7 +79,6 @@ export const listKeys = defineEndpoint({
   tag: "Keys",
   summary: "List keys, newest first, without secrets",
   access: ACCOUNT_MEMBERS,
-  params: NOTHING,
   query: z.strictObject({
     ...PAGE_QUERY,
     account_id: IdInput.optional().describe("Only the keys of this account."),
@@ -93,7 +90,6 @@ export const listKeys = defineEndpoint({
       .optional()
       .describe("Only the keys with this name, whose case does not matter."),
   }),
-  body: NOTHING,
   response: pageView(KeyView),
   handle({ principal, query, deps }) {
     const accountId = listedAccountOf(principal, query.account_id);
@@ -108,7 +104,7 @@ export const listKeys = defineEndpoint({
           ...(query.name === undefined ? {} : { name: query.name }),
           ...(query.after === undefined ? {} : { afterId: query.after }),
         }),
-      present: presentKey,
+      present: (keys) => keys.map(presentKey),
       cursorOf: ({ id }) => id,
     });
   },
@@ -122,8 +118,6 @@ export const getManagedKey = defineEndpoint({
   summary: "Retrieve a key without its secret, and the amount spent with it",
   access: ACCOUNT_MEMBERS,
   params: z.object({ id: IdInput }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: KeyView.extend({
       usage: z.number().describe("US dollars spent with the key."),
@@ -147,7 +141,6 @@ export const patchKey = defineEndpoint({
   summary: "Update a key. Omitted fields keep their value",
   access: ACCOUNT_MANAGERS,
   params: z.object({ id: IdInput }),
-  query: NOTHING,
   body: ChangeBody,
   response: z.object({ data: KeyView }),
   async handle({ principal, params, body, deps, audit }) {
@@ -168,8 +161,6 @@ export const deleteKey = defineEndpoint({
   summary: "Revoke a key. Later requests with it are rejected",
   access: ACCOUNT_MANAGERS,
   params: z.object({ id: IdInput }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: KeyView }),
   async handle({ principal, params, deps, audit }) {
     const found = await findOwnKey(deps, principal, params.id);

@@ -4,10 +4,9 @@ import { findAccount } from "../../../core/accounts/manage/manage-accounts.ts";
 import { putMember, removeMember } from "../../../core/accounts/manage/manage-members.ts";
 import { MEMBER_SETTINGS, MemberView, presentMember } from "../../../core/accounts/records/member-fields.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
-import type { MemberRecord } from "../../../core/accounts/records/records.ts";
 import type { AccountStore } from "../../../core/accounts/stores/account-store.ts";
 import { ACCOUNT_MANAGERS, ACCOUNT_READERS, requireOwnAccount, requireRank } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 
 const MemberParams = z.object({ id: IdInput, user_id: IdInput });
@@ -22,26 +21,24 @@ export const listMembers = defineEndpoint({
   access: ACCOUNT_READERS,
   params: z.object({ id: IdInput }),
   query: z.strictObject(PAGE_QUERY),
-  body: NOTHING,
   response: pageView(
     MemberView.extend({ user_name: z.string().nullable().describe("Display name of the user.") }),
   ),
   async handle({ principal, params, query, deps }) {
     const { accounts } = deps.resources.keyStores;
     const { id } = await findAccount(accounts, "organization", requireOwnAccount(principal, params.id));
-    const page = await makePage({
+    return makePage({
       limit: query.limit,
       load: (limit) => accounts.listMembers(id, query.after ?? null, limit),
-      present: (member) => member,
+      async present(members) {
+        const names = await accounts.findAccountNames(members.map(({ userId }) => userId));
+        return members.map((member) => ({
+          ...presentMember(member),
+          user_name: names.get(member.userId) ?? null,
+        }));
+      },
       cursorOf: ({ userId }) => userId,
     });
-    const members = page.data as readonly MemberRecord[];
-    const names = await accounts.findAccountNames(members.map(({ userId }) => userId));
-    const data = members.map((member) => ({
-      ...presentMember(member),
-      user_name: names.get(member.userId) ?? null,
-    }));
-    return { data, next: page.next };
   },
 });
 
@@ -53,7 +50,6 @@ export const putOrganizationMember = defineEndpoint({
   summary: "Make a user a member of an organization, or replace a member's role and daily limit",
   access: ACCOUNT_MANAGERS,
   params: MemberParams,
-  query: NOTHING,
   body: z.strictObject({ role: role.input, daily_limit: daily_limit.input.default(null) }),
   response: z.object({ data: MemberView }),
   async handle({ principal, params, body, deps, audit }) {
@@ -81,8 +77,6 @@ export const deleteMember = defineEndpoint({
   summary: "Remove a member, and revoke their keys of the organization",
   access: ACCOUNT_MANAGERS,
   params: MemberParams,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.object({ organization_id: z.string(), user_id: z.string() }) }),
   async handle({ principal, params, deps, audit }) {
     const { id, user_id } = params;

@@ -13,7 +13,7 @@ import {
   requireOwnAccount,
   requireRank,
 } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import {
   listAccounts,
   NewOrganizationBody,
@@ -30,8 +30,6 @@ export const postOrganization = defineEndpoint({
   tag: "Organizations",
   summary: "Create an organization",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
   body: NewOrganizationBody.extend({
     owner: IdInput.optional().describe("Id of the user who is the first owner."),
   }),
@@ -47,9 +45,7 @@ export const listOrganizations = defineEndpoint({
   tag: "Organizations",
   summary: "List all organizations, newest first",
   access: OPERATOR,
-  params: NOTHING,
   query: z.strictObject({ ...PAGE_QUERY, ...ORGANIZATION_FILTERS }),
-  body: NOTHING,
   response: pageView(OrganizationView),
   handle: (input) => listAccounts("organization", input),
 });
@@ -62,8 +58,6 @@ export const getOrganization = defineEndpoint({
   summary: "Retrieve an organization",
   access: ACCOUNT_READERS,
   params: z.object({ id: IdInput }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: OrganizationView }),
   async handle({ principal, params, deps }) {
     requireOwnAccount(principal, params.id);
@@ -81,7 +75,6 @@ export const patchOrganization = defineEndpoint({
   summary: "Update, close or reopen an organization. Omitted fields keep their value",
   access: ACCOUNT_MANAGERS,
   params: z.object({ id: IdInput }),
-  query: NOTHING,
   body: OrganizationChangeBody,
   response: z.object({ data: OrganizationView }),
   handle(input) {

@@ -17,7 +17,7 @@ import { ANY_GENERATION } from "../../../core/usage/generations/generation-list.
 import { presentGenerationLine } from "../../../core/usage/generations/present-generation.ts";
 import type { UsageRecord } from "../../../core/usage/records/records.ts";
 import { ACCOUNT_MANAGERS, requireOwnAccount } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { requireAccount } from "../../api/fields.ts";
 import { GenerationLine } from "../../api/generation-view.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
@@ -50,8 +50,6 @@ export const dryRunOfPolicy = defineEndpoint({
   tag: "Accounts",
   summary: "Check which of an account's recorded generations a changed policy would have rejected",
   access: ACCOUNT_MANAGERS,
-  params: NOTHING,
-  query: NOTHING,
   body: DryRunBody.meta({ examples: [{ policy: { denied_models: ["openai/*"] }, last: 100 }] }),
   response: z.object({
     checked: z

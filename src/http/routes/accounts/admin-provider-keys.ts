@@ -15,7 +15,7 @@ import type { ProviderKeyRecord } from "../../../core/provider-keys/records.ts";
 import { KeyTrialView, presentTrial } from "../../../core/questions/key-trial-view.ts";
 import { listOpenedModels, tryProviderKey } from "../../../core/questions/try-provider-key.ts";
 import { ACCOUNT_MANAGERS, OPERATOR, requireOwnAccount } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
 
@@ -39,7 +39,6 @@ export const listProviderKeys = defineEndpoint({
   access: ACCOUNT_MANAGERS,
   params: OfAccount,
   query: z.strictObject(PAGE_QUERY),
-  body: NOTHING,
   response: pageView(ProviderKeyView),
   async handle({ principal, params, query, deps }) {
     const accountId = await requireAccount(principal, params.id, deps);
@@ -58,9 +57,7 @@ export const listAllProviderKeys = defineEndpoint({
   tag: TAG,
   summary: "List the own provider keys (BYOK) of all accounts by id, without secrets",
   access: OPERATOR,
-  params: NOTHING,
   query: z.strictObject(PAGE_QUERY),
-  body: NOTHING,
   response: pageView(ProviderKeyView),
   async handle({ query, deps }) {
     const { store, cache } = deps.resources.providerKeyStores;
@@ -68,7 +65,7 @@ export const listAllProviderKeys = defineEndpoint({
     return makePage({
       limit: query.limit,
       load: (limit) => store.listSealedByOthers(null, query.after ?? null, limit),
-      present: (key) => presentProviderKey(deps.resources.providerKeyStores, key),
+      present: (keys) => keys.map((key) => presentProviderKey(deps.resources.providerKeyStores, key)),
       cursorOf: ({ id }) => id,
     });
   },
@@ -82,7 +79,6 @@ export const postProviderKey = defineEndpoint({
   summary: "Store a provider key (BYOK). No response contains its secret",
   access: ACCOUNT_MANAGERS,
   params: OfAccount,
-  query: NOTHING,
   body: z.strictObject({
     provider: z
       .string()
@@ -116,7 +112,6 @@ export const patchProviderKey = defineEndpoint({
   summary: "Update a provider key or replace its secret. Omitted fields keep their value",
   access: ACCOUNT_MANAGERS,
   params: OfKey,
-  query: NOTHING,
   body: z.strictObject({ key: secret.optional().describe("Replaces the secret of the key."), ...SETTINGS }),
   response: z.object({ data: ProviderKeyView }),
   async handle({ principal, params, body, deps, audit }) {
@@ -141,8 +136,6 @@ export const deleteProviderKey = defineEndpoint({
   summary: "Delete a provider key. No further requests are made with it",
   access: ACCOUNT_MANAGERS,
   params: OfKey,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
   async handle({ principal, params, deps, audit }) {
     const key = await findKey(principal, params, deps);
@@ -161,8 +154,6 @@ export const testProviderKey = defineEndpoint({
   summary: "Test a provider key with a request for one token",
   access: ACCOUNT_MANAGERS,
   params: OfKey,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: KeyTrialView.extend({
       models: z.array(z.string()).describe("Ids of the models that the key gives access to."),

@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
+import { formatTime } from "../../../base/time/time.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
-import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
-import { ROLES } from "../../../core/accounts/records/records.ts";
+import { ADMIN_KEY_ID, type ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
+import { DEFAULT_ACCOUNT_ID, ROLES, type Role } from "../../../core/accounts/records/records.ts";
+import type { AccountStore } from "../../../core/accounts/stores/account-store.ts";
+import type { KeyStore } from "../../../core/accounts/stores/key-store.ts";
 import type { ConsoleSession } from "../../../core/console/console-session.ts";
-import { presentSession } from "../../../core/console/present-session.ts";
 import { listedAccountOf } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
 import { roleOf } from "../../middleware/authorize.ts";
@@ -44,16 +46,14 @@ export const listSessions = defineEndpoint({
   summary:
     "List console sessions, newest first: all sessions for the operator, the account's for owners and admins, otherwise your own",
   access: ANY_ROLE,
-  params: NOTHING,
   query: z.strictObject({
     ...PAGE_QUERY,
     account_id: IdInput.optional().describe("Only the sessions of this account."),
   }),
-  body: NOTHING,
   response: pageView(ConsoleSessionView),
   async handle({ principal, query, deps, sessionId }) {
     const accountId = listedAccountOf(principal, query.account_id);
-    const page = await makePage({
+    return makePage({
       limit: query.limit,
       load: (limit) =>
         deps.resources.consoleSessions.listSessions({
@@ -63,14 +63,15 @@ export const listSessions = defineEndpoint({
           limit,
           now: deps.clock.now(),
         }),
-      present: (session) => session,
+      present: (sessions) =>
+        Promise.all(
+          sessions.map(async (session) => ({
+            ...(await presentSession(session, deps.resources.keyStores)),
+            is_current: session.id === sessionId,
+          })),
+        ),
       cursorOf: ({ id }) => id,
     });
-    const views = (page.data as readonly ConsoleSession[]).map(async (session) => ({
-      ...(await presentSession(session, deps.resources.keyStores)),
-      is_current: session.id === sessionId,
-    }));
-    return { data: await Promise.all(views), next: page.next };
   },
 });
 
@@ -82,8 +83,6 @@ export const deleteAdminSession = defineEndpoint({
   summary: "End a console session. Its browser is signed out at its next request",
   access: ANY_ROLE,
   params: z.object({ id: IdInput }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.object({ id: z.string(), ended: z.literal(true) }) }),
   async handle({ principal, params: { id }, deps, audit }) {
     const session = await findOwnSession(deps, principal, id);
@@ -115,4 +114,38 @@ async function findOwnSession(
 
 function rejectUnknownSession(): never {
   return fail("not_found", "There is no session with that id. GET /api/admin/sessions lists the sessions.");
+}
+
+/** What the names in a view of a session are read from. */
+interface SessionNames {
+  readonly accounts: Pick<AccountStore, "findAccount" | "findMember">;
+  readonly keys: Pick<KeyStore, "findKey">;
+}
+
+/** Returns the view of a session that the API and the commands show. */
+async function presentSession(session: ConsoleSession, names: SessionNames) {
+  const { id, keyId, accountId, userId, userAgent } = session;
+  const account = await names.accounts.findAccount(accountId);
+  const user = userId === null ? null : await names.accounts.findAccount(userId);
+  const key = keyId === ADMIN_KEY_ID ? null : await names.keys.findKey(keyId);
+  return {
+    id,
+    key: { id: keyId, name: keyId === ADMIN_KEY_ID ? "configured admin key" : (key?.name ?? keyId) },
+    account: { id: accountId, name: account?.name ?? accountId },
+    user: userId === null ? null : { id: userId, name: user?.name ?? userId },
+    role: await findRole(session, names),
+    user_agent: userAgent,
+    created_at: formatTime(session.createdAt),
+    last_used_at: formatTime(session.lastUsedAt),
+    expires_at: formatTime(session.expiresAt),
+  };
+}
+
+async function findRole(
+  { accountId, userId }: ConsoleSession,
+  { accounts }: SessionNames,
+): Promise<Role | "operator" | null> {
+  if (accountId === DEFAULT_ACCOUNT_ID) return "operator";
+  if (userId === null || userId === accountId) return "owner";
+  return (await accounts.findMember(accountId, userId))?.role ?? null;
 }

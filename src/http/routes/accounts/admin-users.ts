@@ -8,7 +8,7 @@ import {
 } from "../../../core/accounts/records/account-fields.ts";
 import { MemberView, presentMember } from "../../../core/accounts/records/member-fields.ts";
 import { ACCOUNT_MANAGERS, ACCOUNT_READERS, OPERATOR, requireOwnAccount } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import {
   listAccounts,
   NewUserBody,
@@ -27,8 +27,6 @@ export const postUser = defineEndpoint({
   tag: "Users",
   summary: "Create a user",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
   body: NewUserBody,
   response: z.object({ data: UserView }),
   status: 201,
@@ -42,9 +40,7 @@ export const listUsers = defineEndpoint({
   tag: "Users",
   summary: "List all users, newest first",
   access: OPERATOR,
-  params: NOTHING,
   query: z.strictObject({ ...PAGE_QUERY, ...USER_FILTERS }),
-  body: NOTHING,
   response: pageView(UserView),
   handle: (input) => listAccounts("user", input),
 });
@@ -57,8 +53,6 @@ export const getUser = defineEndpoint({
   summary: "Retrieve a user and their memberships in organizations",
   access: ACCOUNT_READERS,
   params: z.object({ id: IdInput }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: UserFieldsView.extend({ memberships: z.array(MemberView) }) }),
   async handle({ principal, params, deps }) {
     const { accounts } = deps.resources.keyStores;
@@ -76,7 +70,6 @@ export const patchUser = defineEndpoint({
   summary: "Update, close or reopen a user. Omitted fields keep their value",
   access: ACCOUNT_MANAGERS,
   params: z.object({ id: IdInput }),
-  query: NOTHING,
   body: UserChangeBody,
   response: z.object({ data: UserView }),
   handle: (input) => patchAccount("user", input),

@@ -7,7 +7,7 @@ import { hashSecret } from "../../../core/accounts/records/secrets.ts";
 import { adminSessionKey, type SessionKey } from "../../../core/console/console-sessions.ts";
 import { findOperatorKey, takeOneTimeCode } from "../../../core/console/one-time-codes.ts";
 import { isIdentityKey } from "../../../core/console/sign-in-identity.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import type { RequestContext } from "../../context/context.ts";
 import { authorizeManagement, roleOf } from "../../middleware/authorize.ts";
 import { baseUrlOf } from "../../middleware/browser-checks.ts";
@@ -55,8 +55,6 @@ export const postSession = defineEndpoint({
   summary: "Sign in to the console with a management key or a one-time code. Sets the session cookie",
   needs: "gateway",
   access: { kind: "sign_in" },
-  params: NOTHING,
-  query: NOTHING,
   body: z.strictObject({
     key: z
       .string()
@@ -104,9 +102,6 @@ export const getSession = defineEndpoint({
   summary: "Retrieve the console session of the cookie",
   needs: "gateway",
   access: { kind: "console_session" },
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: SessionView,
   async handle({ principal, request, context }) {
     return Response.json(await presentSession(principal, request, context), { headers: NO_STORE });
@@ -121,9 +116,6 @@ export const deleteSession = defineEndpoint({
   summary: "Sign out of the console: end the session of the cookie",
   needs: "gateway",
   access: { kind: "console_session" },
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     signed_out: z.literal(true),
     sign_out_url: z

@@ -6,7 +6,7 @@ import { issueKey } from "../../../core/accounts/manage/manage-keys.ts";
 import { credentialIdOf } from "../../../core/accounts/records/principal.ts";
 import { DEFAULT_ACCOUNT_ID, ROLES } from "../../../core/accounts/records/records.ts";
 import { managedAccountOf, requireOwnAccount } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import type { PlaygroundKeys } from "../../context/console-deps.ts";
 
 /** `POST /api/console/playground-key`: creates an inference key for the playground, because management keys call no models. */
@@ -17,8 +17,6 @@ export const postPlaygroundKey = defineEndpoint({
   summary: "Create a short-lived inference key with a spending limit for the playground",
   needs: "gateway",
   access: { kind: "account", roles: ROLES },
-  params: NOTHING,
-  query: NOTHING,
   body: z.strictObject({
     account_id: IdInput.optional().describe(
       "Id of the account that pays. Default: the caller's own account. Only the operator may name another.",

@@ -18,7 +18,7 @@ import { presentSums } from "../../../core/ledger/records/present-sums.ts";
 import type { LimitVerdict } from "../../../core/limits/rate-limiter.ts";
 import { hideListPrices, presentUsage } from "../../../core/usage/reports/present-usage.ts";
 import { hoursOfDays, USUAL_DAYS, type UsageSum } from "../../../core/usage/reports/report.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { DayOfUsage } from "../../api/usage-view.ts";
 import type { HttpDeps } from "../../context/context.ts";
 
@@ -29,9 +29,6 @@ const SELF = {
   tag: "Self-service",
   needs: "gateway",
   access: { kind: "inference" },
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
 } as const;
 
 const BudgetOfKey = BudgetView.pick({

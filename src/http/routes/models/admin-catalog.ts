@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
-import type { Verdict } from "../../../core/catalog/refresh/catalog-manager.ts";
+import { formatTime } from "../../../base/time/time.ts";
+import type { PriceTerms } from "../../../core/catalog/prices/price-row.ts";
+import { missingSince } from "../../../core/catalog/records/expiry.ts";
+import type { ModelRecord, PriceTier } from "../../../core/catalog/records/records.ts";
+import type { CatalogStatus, Verdict } from "../../../core/catalog/refresh/catalog-manager.ts";
 import type { HeldChange } from "../../../core/catalog/refresh/merge-refresh.ts";
-import { presentHeldChange } from "../../../core/catalog/refresh/present-held-change.ts";
-import { presentStatus } from "../../../core/catalog/refresh/present-status.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING, type StoreInput } from "../../api/endpoint.ts";
+import { defineEndpoint, type StoreInput } from "../../api/endpoint.ts";
 
 const TAG = "Catalog";
 const PATH = "/api/admin/catalog";
@@ -88,9 +90,6 @@ export const getCatalog = defineEndpoint({
   tag: TAG,
   summary: "Retrieve the state of the catalog and of its refreshes",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: StatusView }),
   async handle({ deps }) {
     const { models } = deps.generation.serving().catalog;
@@ -105,8 +104,6 @@ export const postCatalogRefresh = defineEndpoint({
   tag: TAG,
   summary: "Refresh the catalog from its source now, or preview the refresh with `dry_run`",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
   body: z.strictObject({
     dry_run: z
       .boolean()
@@ -139,11 +136,9 @@ export const listCatalogChanges = defineEndpoint({
   tag: TAG,
   summary: "List the price changes that await approval, or those that were rejected (status=rejected)",
   access: OPERATOR,
-  params: NOTHING,
   query: z.strictObject({
     status: z.enum(["waiting", "rejected"]).default("waiting").describe("Which price changes to list."),
   }),
-  body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
   async handle({ query, deps }) {
     const held = await deps.resources.catalogManager.listHeld();
@@ -159,8 +154,6 @@ export const approveCatalogChange = defineEndpoint({
   summary: 'Approve a price change, or all with the id "all"',
   access: OPERATOR,
   params: OfChange,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
   handle: (input) => decide(input, "approve"),
 });
@@ -174,8 +167,6 @@ export const rejectCatalogChange = defineEndpoint({
     'Reject a price change, or all with the id "all". The prices in force remain until the source has different ones',
   access: OPERATOR,
   params: OfChange,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
   handle: (input) => decide(input, "reject"),
 });
@@ -195,4 +186,61 @@ async function decide({ params, deps, audit }: DecisionInput, verdict: Verdict) 
 function summarize(change: HeldChange): Record<string, unknown> {
   const { model, provider, before, after } = presentHeldChange(change);
   return { model, provider, before, after };
+}
+
+/** Presents the state of the catalog and its refreshes as the management API and the command show it. */
+function presentStatus(status: CatalogStatus, models: readonly ModelRecord[]) {
+  return {
+    source: status.source,
+    models: models.length,
+    refresh_hours: status.refreshHours,
+    price_factor: status.priceFactor,
+    grace_days: status.graceDays,
+    attempted_at: formatTime(status.attemptedAt),
+    refreshed_at: formatTime(status.refreshedAt),
+    problem: status.problem,
+    waiting: status.waiting,
+    rejected: status.rejected,
+    missing: models.flatMap((model) => {
+      const since = missingSince(model);
+      return since === null ? [] : { model: model.id, since, expiration_date: model.expires };
+    }),
+    difference: status.difference,
+  };
+}
+
+/** Presents a held change as the management API and the command show it. */
+function presentHeldChange({ id, model, provider, name, before, after, jumps, seenAt }: HeldChange) {
+  return {
+    id,
+    model,
+    provider,
+    model_name: name,
+    jumps: jumps.map((jump) => ({
+      kind: jump.kind.replace(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`),
+      before: jump.before,
+      after: jump.after,
+      min_prompt_tokens: jump.minPromptTokens ?? null,
+      from: jump.from ?? null,
+    })),
+    before: presentTerms(before),
+    after: presentTerms(after),
+    seen_at: formatTime(seenAt),
+  };
+}
+
+function presentTerms({ prices, priceTiers = [], priceChanges = [] }: PriceTerms) {
+  return {
+    prices,
+    price_tiers: priceTiers.map(presentTier),
+    price_changes: priceChanges.map((change) => ({
+      from: change.from,
+      prices: change.prices,
+      price_tiers: (change.priceTiers ?? []).map(presentTier),
+    })),
+  };
+}
+
+function presentTier({ minPromptTokens, ...prices }: PriceTier) {
+  return { min_prompt_tokens: minPromptTokens, ...prices };
 }

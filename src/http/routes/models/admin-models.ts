@@ -8,7 +8,7 @@ import type { ModelRecord } from "../../../core/catalog/records/records.ts";
 import { presentTier } from "../../../core/catalog/tiers/present-tier.ts";
 import type { Serving } from "../../../core/generation/call/call.ts";
 import { createPolicyFilter } from "../../../core/routing/plan/select-deployments.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
 import { viewCatalog } from "../routing/tier-views.ts";
 import { CatalogEndpointView, presentCatalogEndpoint } from "./present-catalog-endpoint.ts";
@@ -42,9 +42,6 @@ export const listCatalogModels = defineEndpoint({
   tag: TAG,
   summary: "List all models of the catalog, whether they are served and why not, and all tiers",
   access: ANY_ROLE,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.array(CatalogModelView).describe("By id."),
     tiers: z.array(TierView),
@@ -89,8 +86,6 @@ export const getCatalogModel = defineEndpoint({
     author: z.string().meta({ description: "First part of the model's id.", examples: ["sandbox"] }),
     model: z.string().meta({ description: "Second part of the model's id.", examples: ["echo"] }),
   }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: CatalogModelView.extend({
       description: z.string().nullable(),

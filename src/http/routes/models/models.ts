@@ -5,14 +5,15 @@ import {
   policyOf,
 } from "../../../core/accounts/records/merge-policies.ts";
 import type { AccountPrincipal } from "../../../core/accounts/records/principal.ts";
-import { type PublicModel, presentModel } from "../../../core/catalog/present/present-model.ts";
+import type { PublicModel } from "../../../core/catalog/present/model-view.ts";
+import { presentModel } from "../../../core/catalog/present/present-model.ts";
 import { findFamilies, resolveTurns } from "../../../core/catalog/profile/resolve-takes.ts";
 import type { ModelEndpoint, ModelRecord } from "../../../core/catalog/records/records.ts";
 import { listTierModels, presentTier } from "../../../core/catalog/tiers/present-tier.ts";
 import type { TierRecord } from "../../../core/catalog/tiers/tier-records.ts";
 import type { GenerationDeps, Serving } from "../../../core/generation/call/call.ts";
 import { tariffsOf } from "../../../core/generation/prepare/apply-tariffs.ts";
-import { type PublicNamedRoute, presentNamedRoute } from "../../../core/named-routes/present-named-route.ts";
+import { presentNamedRoute } from "../../../core/named-routes/present-named-route.ts";
 import type { HttpDeps, RequestContext } from "../../context/context.ts";
 import { jsonPart, type PreparedList } from "../../context/prepared-response.ts";
 import { urlOf } from "../../context/url-of.ts";
@@ -95,7 +96,7 @@ export function getModelData(_request: Request, context: RequestContext): Respon
   return Response.json({ data: presentAny(context, idOf(context)) });
 }
 
-function presentAny(context: RequestContext, id: string): PublicModel | PublicNamedRoute {
+function presentAny(context: RequestContext, id: string): PublicModel {
   const serving = context.deps.generation.serving();
   const now = context.deps.clock.now();
   const tier = serving.tiers.find(id);
@@ -209,7 +210,7 @@ function findModel(serving: Serving, id: string): ModelRecord {
 }
 
 /** Returns the operator's named route of the path, with the model it has among those served, else among the whole catalog. */
-function findNamedRoute(serving: Serving, context: RequestContext): PublicNamedRoute | null {
+function findNamedRoute(serving: Serving, context: RequestContext): PublicModel | null {
   const route = serving.namedRoutes.find(idOf(context));
   if (route === undefined) return null;
   const view = { sources: serving, own: null, at: context.deps.clock.now() };

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { dateOf } from "../../../base/time/time.ts";
 import { presentModel } from "../../../core/catalog/present/present-model.ts";
-import { presentTakes } from "../../../core/catalog/present/present-takes.ts";
+import { presentTakes, TakesView } from "../../../core/catalog/present/present-takes.ts";
 import type { ModelEndpoint, ModelRecord, Prices } from "../../../core/catalog/records/records.ts";
 import type { GenerationDeps } from "../../../core/generation/call/call.ts";
-import { TakesView } from "../../api/takes-view.ts";
 import { presentEndpointHealth } from "../routing/present-health.ts";
 import { CatalogPricesView, type ModelSources } from "./present-catalog-model.ts";
 

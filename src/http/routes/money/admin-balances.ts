@@ -3,8 +3,9 @@ import { toDollars } from "../../../base/numbers/money.ts";
 import { formatTime } from "../../../base/time/time.ts";
 import type { AccountRecord } from "../../../core/accounts/records/records.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
+import type { StoreDeps } from "../../context/store-deps.ts";
 
 const KINDS = ["organization", "user"] as const;
 
@@ -30,35 +31,36 @@ export const listBalances = defineEndpoint({
   tag: "Ledger",
   summary: "List the balances of all organizations, or of all users, newest account first",
   access: OPERATOR,
-  params: NOTHING,
   query: z.strictObject({
     kind: z.enum(KINDS).default("organization").describe("Which accounts are listed."),
     ...PAGE_QUERY,
   }),
-  body: NOTHING,
   response: pageView(AccountBalance),
   async handle({ query, deps }) {
     const { ledger, recorder } = deps.generation;
     await recorder.drain();
-    const page = await makePage({
+    return makePage({
       limit: query.limit,
       load: (limit) =>
         deps.resources.keyStores.accounts.listAccounts({ kind: query.kind, afterId: query.after, limit }),
-      present: (account) => account,
+      present: (accounts) => Promise.all(accounts.map((account) => presentBalance(account, ledger))),
       cursorOf: ({ id }) => id,
     });
-    const lines = (page.data as AccountRecord[]).map(async ({ id, name, kind, overdraft, closedAt }) => {
-      const { balance, held } = await ledger.balanceOf(id);
-      return {
-        account: { id, name, kind },
-        balance: toDollars(balance),
-        balance_nanodollars: balance,
-        held: toDollars(held),
-        held_nanodollars: held,
-        overdraft: overdraft === null ? null : toDollars(overdraft),
-        closed_at: closedAt === null ? null : formatTime(closedAt),
-      };
-    });
-    return { data: await Promise.all(lines), next: page.next };
   },
 });
+
+async function presentBalance(
+  { id, name, kind, overdraft, closedAt }: AccountRecord,
+  ledger: StoreDeps["generation"]["ledger"],
+) {
+  const { balance, held } = await ledger.balanceOf(id);
+  return {
+    account: { id, name, kind },
+    balance: toDollars(balance),
+    balance_nanodollars: balance,
+    held: toDollars(held),
+    held_nanodollars: held,
+    overdraft: overdraft === null ? null : toDollars(overdraft),
+    closed_at: formatTime(closedAt),
+  };
+}

@@ -11,7 +11,7 @@ import {
 import { presentEntry } from "../../../core/ledger/records/present-entry.ts";
 import { OPERATOR } from "../../api/access.ts";
 import type { AuditDetails } from "../../api/audit-change.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { amountField, idField, noteField, positiveAmountField, requireAccount } from "../../api/fields.ts";
 import { LedgerEntryView } from "../../api/ledger-entry-view.ts";
 
@@ -33,7 +33,6 @@ export const postCredits = defineEndpoint({
   summary: "Grant credits to an account, optionally with an expiry time",
   access: OPERATOR,
   params: z.object({ id: z.string() }),
-  query: NOTHING,
   body: z.strictObject({
     amount: positiveAmountField,
     note: noteField.nullish(),
@@ -68,7 +67,6 @@ export const postPurchase = defineEndpoint({
   summary: "Record a purchase of credits that the payment system has not reported. Each payment counts once",
   access: OPERATOR,
   params: z.object({ id: z.string() }),
-  query: NOTHING,
   body: z.strictObject({
     id: idField.meta({ description: "Id of the payment. Each id counts once.", examples: ["pay_1002"] }),
     amount: positiveAmountField,
@@ -96,7 +94,6 @@ export const postCorrection = defineEndpoint({
   summary: "Correct an account's balance by a positive or negative amount",
   access: OPERATOR,
   params: z.object({ id: z.string() }),
-  query: NOTHING,
   body: z.strictObject({
     amount: amountField.refine((amount) => amount !== 0, "must not be 0"),
     note: noteField,
@@ -124,7 +121,6 @@ export const postRefund = defineEndpoint({
   summary: "Refund the cost of a generation, or a part of it",
   access: OPERATOR,
   params: z.object({ id: z.string() }),
-  query: NOTHING,
   body: z.strictObject({
     amount: positiveAmountField
       .nullish()

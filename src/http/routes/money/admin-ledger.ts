@@ -3,12 +3,12 @@ import { fail } from "../../../base/failures/errors.ts";
 import { toDollars } from "../../../base/numbers/money.ts";
 import { DAY_MS } from "../../../base/time/time.ts";
 import { checkLedger, presentDifference } from "../../../core/ledger/credits/check-ledger.ts";
-import { findPlace, type TransferList } from "../../../core/ledger/records/find-place.ts";
+import type { LedgerStore, StoredTransfer } from "../../../core/ledger/records/ledger-store.ts";
 import { presentEntry } from "../../../core/ledger/records/present-entry.ts";
 import { presentGrantLeft, presentSums } from "../../../core/ledger/records/present-sums.ts";
 import { TRANSFER_KINDS } from "../../../core/ledger/records/records.ts";
 import { ACCOUNT_READERS, OPERATOR, requireOwnAccount } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { requireAccount } from "../../api/fields.ts";
 import { LedgerEntryView } from "../../api/ledger-entry-view.ts";
 import { PAGE_QUERY, pageView } from "../../api/pages.ts";
@@ -21,8 +21,6 @@ export const getBalance = defineEndpoint({
   summary: "Retrieve an account's balance, its holds and its expiring grants",
   access: ACCOUNT_READERS,
   params: z.object({ id: z.string() }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.object({
       account_id: z.string(),
@@ -107,7 +105,6 @@ export const listLedger = defineEndpoint({
       .optional()
       .describe("The `next` of the previous page."),
   }),
-  body: NOTHING,
   response: pageView(LedgerEntryView),
   async handle({ params, query, principal, deps }) {
     const { id } = await requireAccount(deps, requireOwnAccount(principal, params.id));
@@ -150,9 +147,6 @@ export const listHolds = defineEndpoint({
   summary: "List the current holds: for requests in progress, and of expired grants",
   needs: "gateway",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.array(
       z.object({
@@ -183,9 +177,6 @@ export const getLedgerCheck = defineEndpoint({
   summary:
     "Check the ledger. Lists differences between transfers and balances and between records and transfers, quarantined records, and damaged journal lines; empty if there are none",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.array(
       z.object({
@@ -218,3 +209,37 @@ export const getLedgerCheck = defineEndpoint({
     };
   },
 });
+
+/** An account's transfers, by which times are found. */
+interface TransferList {
+  readonly store: Pick<LedgerStore, "listTransfers">;
+  readonly accountId: string;
+}
+
+/**
+ * Returns the sequence number at which an account's transfers of a time begin: those before it are earlier than `timeMs`. It is found
+ * in about 25 reads of one row however many transfers there are, because transfers are written in the order of their times. A
+ * charge that was written late, such as after an outage of the database, counts to the time at which it was written.
+ */
+async function findPlace(list: TransferList, timeMs: number): Promise<number> {
+  const newest = await findNewest(list, Number.MAX_SAFE_INTEGER);
+  if (newest === null || newest.createdAt < timeMs) return Number.MAX_SAFE_INTEGER;
+  // Transfers before `low` are earlier than the time, those from `high` on are not.
+  let low = 1;
+  let high = newest.place;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const found = await findNewest(list, middle + 1);
+    if (found === null || found.place < low || found.createdAt < timeMs) low = middle + 1;
+    else high = found.place;
+  }
+  return low;
+}
+
+async function findNewest(
+  { store, accountId }: TransferList,
+  beforePlace: number,
+): Promise<StoredTransfer | null> {
+  const [newest] = await store.listTransfers(accountId, beforePlace, 1);
+  return newest ?? null;
+}

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { addPurchase } from "../../../core/ledger/credits/credits.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { idField, noteField, positiveAmountField, requireAccount } from "../../api/fields.ts";
 import { LedgerEntryView } from "../../api/ledger-entry-view.ts";
 import { respondWithTransfer } from "./admin-credits.ts";
@@ -12,8 +12,6 @@ export const postPayment = defineEndpoint({
   tag: "Payments",
   summary: "Record a purchase of credits. Signed by the payment system; each payment counts once",
   access: { kind: "signed" },
-  params: NOTHING,
-  query: NOTHING,
   body: z.strictObject({
     id: idField.meta({ description: "Id of the payment. Each id counts once.", examples: ["pay_1001"] }),
     account_id: z.string().describe("Id of the account that made the purchase."),

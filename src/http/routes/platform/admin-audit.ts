@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { formatTime } from "../../../base/time/time.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
-import { presentEntry } from "../../../core/audit/present-entry.ts";
+import type { AuditEntry } from "../../../core/audit/records.ts";
 import { presentVerdict, verifyAudit } from "../../../core/audit/verify-audit.ts";
 import { ACCOUNT_MANAGERS, listedAccountOf, OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../../api/pages.ts";
 
 const AuditEntryView = z
@@ -42,13 +43,11 @@ export const listAudit = defineEndpoint({
   tag: "Audit",
   summary: "List the entries of the audit log, newest first",
   access: ACCOUNT_MANAGERS,
-  params: NOTHING,
   query: z.strictObject({
     ...PAGE_QUERY,
     after: z.coerce.number().int().min(1).optional().describe("The `next` of the previous page."),
     account_id: IdInput.optional().describe("Only entries about this account."),
   }),
-  body: NOTHING,
   response: pageView(AuditEntryView),
   handle({ principal, query, deps }) {
     const accountId = listedAccountOf(principal, query.account_id);
@@ -56,7 +55,7 @@ export const listAudit = defineEndpoint({
       limit: query.limit,
       load: (limit) =>
         deps.resources.audit.listAudit(accountId, query.after ?? Number.MAX_SAFE_INTEGER, limit),
-      present: presentEntry,
+      present: (entries) => entries.map(presentEntry),
       cursorOf: ({ place }) => String(place),
     });
   },
@@ -69,9 +68,6 @@ export const getAuditVerdict = defineEndpoint({
   tag: "Audit",
   summary: "Verify the hash chain of the audit log",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.object({
       holds: z.boolean().describe("Whether all entries are unchanged."),
@@ -96,3 +92,20 @@ export const getAuditVerdict = defineEndpoint({
     return { data: presentVerdict(await verifyAudit(deps.resources.audit)) };
   },
 });
+
+/** Returns an entry as the management API and the command show it. */
+function presentEntry(entry: AuditEntry): Record<string, unknown> {
+  return {
+    place: entry.place,
+    at: formatTime(entry.at),
+    key_id: entry.keyId,
+    user_id: entry.userId,
+    action: entry.action,
+    account_id: entry.accountId,
+    target: entry.target,
+    request_id: entry.requestId,
+    changes: entry.changes,
+    previous_hash: entry.previousHash,
+    hash: entry.hash,
+  };
+}

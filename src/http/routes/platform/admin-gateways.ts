@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { presentGateway } from "../../../core/gateways/present-gateway.ts";
+import { toDollars } from "../../../base/numbers/money.ts";
+import { formatTime } from "../../../base/time/time.ts";
+import type { RegisteredGateway } from "../../../core/gateways/gateway-registry.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 
 const GatewayView = z
   .object({
@@ -30,11 +32,23 @@ export const listGateways = defineEndpoint({
   tag: "Gateways",
   summary: "List the gateways that share the database",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.array(GatewayView) }),
   async handle({ deps }) {
     return { data: (await deps.resources.gateways.list()).map(presentGateway) };
   },
 });
+
+/** Returns a gateway as the API and the commands show it. */
+function presentGateway(gateway: RegisteredGateway) {
+  return {
+    id: gateway.id,
+    state: gateway.isLive ? ("live" as const) : ("gone" as const),
+    host: gateway.host,
+    version: gateway.version,
+    data_dir: gateway.dataDir,
+    epoch: gateway.epoch,
+    leased: toDollars(gateway.leased),
+    started_at: formatTime(gateway.startedAt),
+    seen_at: formatTime(gateway.seenAt),
+  };
+}

@@ -3,7 +3,7 @@ import type { ListedTier } from "../../../core/catalog/tiers/tier-manager.ts";
 import { auditedReload, presentReload } from "../../../core/settings/config-reload.ts";
 import { presentSetting, SETTING_SOURCES, type Setting } from "../../../core/settings/setting.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 
 const SettingView = z
   .object({
@@ -42,9 +42,6 @@ export const listSettings = defineEndpoint({
   tag: "Settings",
   summary: "List the settings in force and where each value comes from, with secrets masked",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.array(SettingView) }),
   async handle({ deps }) {
     const stored = (await deps.resources.tierManager.list()).filter(({ source }) => source === "database");
@@ -70,11 +67,9 @@ export const reloadSettings = defineEndpoint({
   summary: "Reload the configuration file: all of its changes that need no restart are applied, or none",
   needs: "gateway",
   access: OPERATOR,
-  params: NOTHING,
   query: z.strictObject({
     dry_run: z.enum(["true", "false"]).default("false").describe("`true` only lists the changes."),
   }),
-  body: NOTHING,
   response: z.object({
     data: z.object({
       applied: z.boolean().describe("Whether the changes that need no restart are in force."),

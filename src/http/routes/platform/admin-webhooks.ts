@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 
 const TAG = "Webhooks";
 const Index = z.int().min(0).describe("Position of the webhook in the configuration, from 0.");
@@ -15,9 +15,6 @@ export const listWebhooks = defineEndpoint({
   summary: "List the event webhooks, with the deliveries of the process that answers",
   needs: "gateway",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.array(
       z.object({
@@ -54,8 +51,6 @@ export const testWebhooks = defineEndpoint({
   summary: "Send an event of the type webhook.test once, to all webhooks or to one",
   needs: "gateway",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
   body: z.strictObject({ index: Index.optional() }),
   response: z.object({
     data: z.array(

@@ -14,7 +14,7 @@ import { explainRoute } from "../../../core/questions/explain-route.ts";
 import { CLIENT_APIS } from "../../../wire/client-apis/client-apis.ts";
 import type { ClientApi } from "../../../wire/client-apis/request/inference-request.ts";
 import { ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { RouteExplanation } from "../../api/route-explanation.ts";
 import type { HttpDeps } from "../../context/context.ts";
 import { parseWithPreset } from "../../inference/parse-with-preset.ts";
@@ -67,8 +67,6 @@ export const explainRouteOf = defineEndpoint({
     "Explain how a request of a key or an account would be routed, also with a tier that is not stored",
   needs: "gateway",
   access: ACCOUNT_READERS,
-  params: NOTHING,
-  query: NOTHING,
   body: ExplainBody,
   response: z.object({
     data: RouteExplanation,

@@ -8,7 +8,7 @@ import { KeyTrialView, presentTrial } from "../../../core/questions/key-trial-vi
 import { tryProviderKey } from "../../../core/questions/try-provider-key.ts";
 import type { DrainTarget } from "../../../core/routing/health/drain-store.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import type { HttpDeps } from "../../context/context.ts";
 import { type HealthSources, ProviderHealthView, presentProviderHealth } from "./present-provider-health.ts";
 
@@ -27,9 +27,6 @@ export const getHealth = defineEndpoint({
   summary: "Retrieve the recent health of all providers, measured by the gateway that answers",
   needs: "gateway",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     gateway_id: z
       .string()
@@ -53,7 +50,6 @@ export const testProvider = defineEndpoint({
   needs: "gateway",
   access: OPERATOR,
   params: OfProvider,
-  query: NOTHING,
   body: z.strictObject({
     model: z
       .string()
@@ -89,8 +85,6 @@ export const clearProviderHealth = defineEndpoint({
   needs: "gateway",
   access: OPERATOR,
   params: OfProvider,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     gateway_id: z
       .string()
@@ -139,7 +133,6 @@ export const drainProvider = defineEndpoint({
   needs: "gateway",
   access: OPERATOR,
   params: OfProvider,
-  query: NOTHING,
   body: z.strictObject({
     model: Model,
     until: z.iso
@@ -176,7 +169,6 @@ export const undrainProvider = defineEndpoint({
   access: OPERATOR,
   params: OfProvider,
   query: z.strictObject({ model: Model }),
-  body: NOTHING,
   response: DrainedView,
   async handle({ params, query, deps, audit }) {
     const record = requireProvider(deps.generation.serving(), params.provider);

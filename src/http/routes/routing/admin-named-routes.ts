@@ -7,7 +7,7 @@ import { presentListedRoute, presentTargets } from "../../../core/named-routes/p
 import type { ListedRoute, RouteAddress } from "../../../core/named-routes/route-manager.ts";
 import { definitionSchema } from "../../../core/named-routes/route-schema.ts";
 import { ACCOUNT_MANAGERS, ACCOUNT_READERS, managedAccountOf, requireOwnAccount } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
 
 const TAG = "Named routes";
@@ -72,9 +72,7 @@ export const listNamedRoutes = defineEndpoint({
   tag: TAG,
   summary: "List the named routes of the operator or of an account, and what they lead to",
   access: ACCOUNT_READERS,
-  params: NOTHING,
   query: OfOwner,
-  body: NOTHING,
   response: z.object({ data: z.array(NamedRouteView) }),
   async handle({ principal, query, deps }) {
     const accountId = await findOwner(principal, query.account_id, deps);
@@ -90,7 +88,6 @@ export const getNamedRoute = defineEndpoint({
   method: "GET",
   summary: "Retrieve a named route",
   access: ACCOUNT_READERS,
-  body: NOTHING,
   response: z.object({ data: NamedRouteView }),
   async handle({ principal, params, query, deps }) {
     return { data: await find(deps, await findAddress(principal, params, query, deps)) };
@@ -119,7 +116,6 @@ export const deleteNamedRoute = defineEndpoint({
   method: "DELETE",
   summary: "Delete a stored named route with all its versions",
   access: ACCOUNT_MANAGERS,
-  body: NOTHING,
   response: z.object({ data: z.object({ name: z.string(), deleted: z.literal(true) }) }),
   async handle({ principal, params, query, deps, audit }) {
     const address = await findAddress(principal, params, query, deps);
@@ -136,7 +132,6 @@ export const listNamedRouteVersions = defineEndpoint({
   method: "GET",
   summary: "List the last versions of a stored named route, newest first",
   access: ACCOUNT_READERS,
-  body: NOTHING,
   response: z.object({
     data: z.array(z.object({ version: z.int(), definition: definitionSchema, updated_at: z.iso.datetime() })),
   }),

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
-import { presentListedTier } from "../../../core/catalog/tiers/present-listed-tier.ts";
 import { presentTier } from "../../../core/catalog/tiers/present-tier.ts";
 import { type ListedTier, TIER_SOURCES } from "../../../core/catalog/tiers/tier-manager.ts";
 import { TIER_PREFIX } from "../../../core/catalog/tiers/tier-name.ts";
@@ -8,7 +7,7 @@ import type { TierRecord } from "../../../core/catalog/tiers/tier-records.ts";
 import { tierSchema } from "../../../core/catalog/tiers/tier-schema.ts";
 import { listNamedModels } from "../../../core/catalog/tiers/tiers.ts";
 import { OPERATOR } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import type { StoreDeps } from "../../context/store-deps.ts";
 import { viewServed } from "./tier-views.ts";
 
@@ -54,9 +53,6 @@ export const listTiers = defineEndpoint({
   tag: TAG,
   summary: "List the tiers in force, where each is defined, and the served models that it resolves to",
   access: OPERATOR,
-  params: NOTHING,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.array(TierView) }),
   async handle({ deps }) {
     return { data: (await deps.resources.tierManager.list()).map((tier) => present(deps, tier)) };
@@ -73,8 +69,6 @@ export const getTier = defineEndpoint({
   params: z.object({
     id: OfTier.shape.id.meta({ examples: ["free"] }),
   }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: TierView }),
   handle: async ({ params, deps }) => ({ data: await find(deps, params.id) }),
 });
@@ -87,7 +81,6 @@ export const putTier = defineEndpoint({
   summary: "Create or replace a tier. All gateways use it within a second",
   access: OPERATOR,
   params: OfTier,
-  query: NOTHING,
   body: TierInput.meta({
     id: "TierInput",
     description: "A tier without its id, which is in the path.",
@@ -120,8 +113,6 @@ export const deleteTier = defineEndpoint({
   summary: "Delete a stored tier. If it replaced a tier of the catalog, that tier is in force again",
   access: OPERATOR,
   params: OfTier,
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
   async handle({ params, deps, audit }) {
     const id = fullId(params.id);
@@ -162,4 +153,10 @@ function present({ generation, clock }: StoreDeps, listed: ListedTier) {
     resolves_to: presentTier(tier, served, clock.now())?.resolves_to ?? [],
     unknown_models: listNamedModels(tier.rule).filter((id) => serving.catalog.find(id) === undefined),
   };
+}
+
+/** Returns a tier and where it is defined, as the management API and the commands show them. */
+function presentListedTier({ tier, source, file, line, updatedAt, replaces }: ListedTier) {
+  const updated_at = updatedAt === null ? null : new Date(updatedAt).toISOString();
+  return { ...tier, source, file, line, updated_at, replaces };
 }

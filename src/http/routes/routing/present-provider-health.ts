@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { formatTime } from "../../../base/time/time.ts";
 import type { ProviderRecord } from "../../../core/catalog/records/records.ts";
 import type { GenerationDeps, Serving } from "../../../core/generation/call/call.ts";
 import type { LearnedRefusal } from "../../../core/generation/memory/learned-refusals.ts";
@@ -197,9 +198,9 @@ function presentKey(label: string, { deps, now }: HealthSources): KeyState {
   return {
     id: label,
     state: whole?.why ?? "ok",
-    until: whole === undefined ? null : toTime(whole.until),
+    until: formatTime(whole?.until ?? null),
     models: cooldowns.flatMap(({ model, why, until }) =>
-      model === null ? [] : [{ model, state: why, until: toTime(until) }],
+      model === null ? [] : [{ model, state: why, until: formatTime(until) }],
     ),
   };
 }
@@ -216,7 +217,7 @@ function presentEndpoint(slug: string, model: string, { deps, serving, now }: He
     state: overload !== null && state === "ok" ? ("degraded" as const) : state,
     ...measured,
     circuit: report.state,
-    overloaded_until: overload?.why === "overloaded" ? toTime(now + overload.ms) : null,
+    overloaded_until: overload?.why === "overloaded" ? formatTime(now + overload.ms) : null,
     drain: presentDrain(deps.routing.drains.exact({ provider: slug, model }, now)),
   };
 }
@@ -224,7 +225,7 @@ function presentEndpoint(slug: string, model: string, { deps, serving, now }: He
 function presentDrain(drain: Drain | null): z.infer<typeof DrainView> {
   if (drain === null) return null;
   const { since, until, note } = drain;
-  return { since: toTime(since), until: until === null ? null : toTime(until), note };
+  return { since: formatTime(since), until: formatTime(until), note };
 }
 
 /** The most refused parameters of a provider that are listed. */
@@ -239,15 +240,15 @@ function presentRefusal(refusal: LearnedRefusal): z.infer<typeof RefusalView> {
     parameter,
     byok_key_id: byokId,
     is_applied: isApplied,
-    since: toTime(since),
-    until: toTime(until),
+    since: formatTime(since),
+    until: formatTime(until),
   };
 }
 
 function presentFailure(failure: RecentFailure): z.infer<typeof FailureView> {
   const { at, model, upstreamModel, errorType, status, message, generationId, isByok } = failure;
   return {
-    at: toTime(at),
+    at: formatTime(at),
     model,
     upstream_model: upstreamModel,
     error_type: errorType,
@@ -256,8 +257,4 @@ function presentFailure(failure: RecentFailure): z.infer<typeof FailureView> {
     generation_id: generationId,
     is_byok: isByok,
   };
-}
-
-function toTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -6,7 +6,7 @@ import {
   presentGenerationDetails,
 } from "../../../core/ledger/records/present-generation-details.ts";
 import { ACCOUNT_MEMBERS, mayRead } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { findGeneration } from "../../api/find-generation.ts";
 import { GenerationId } from "../../api/generation-filter.ts";
 import { GenerationDetails } from "../../api/generation-view.ts";
@@ -21,8 +21,6 @@ export const getGenerationDetails = defineEndpoint({
   params: z.object({
     id: GenerationId.describe("Id of the generation (`gen_…`) or of its request (`req_…`)."),
   }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({ data: GenerationDetails }),
   async handle({ params, principal, deps }) {
     const record = await findGeneration(deps, params.id);

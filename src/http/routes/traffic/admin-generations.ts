@@ -7,7 +7,7 @@ import {
 } from "../../../core/usage/generations/generation-list.ts";
 import { presentGenerationLine } from "../../../core/usage/generations/present-generation.ts";
 import { ACCOUNT_MEMBERS } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { findGeneration } from "../../api/find-generation.ts";
 import { GENERATION_FILTER, GenerationId, readGenerationFilter } from "../../api/generation-filter.ts";
 import { GenerationLine } from "../../api/generation-view.ts";
@@ -22,7 +22,6 @@ export const listGenerations = defineEndpoint({
   summary:
     "List generations, newest first: of all accounts for the operator, otherwise of the key's account. A page may be short, or empty, and have a `next`",
   access: ACCOUNT_MEMBERS,
-  params: NOTHING,
   query: z.strictObject({
     limit: PAGE_QUERY.limit,
     after: z
@@ -35,7 +34,6 @@ export const listGenerations = defineEndpoint({
       "Only the generation with this id (`gen_…`), or of the request with this id (`req_…`, the response header `x-request-id`).",
     ),
   }),
-  body: NOTHING,
   response: pageView(GenerationLine),
   async handle({ query, principal, deps }) {
     const filter = readGenerationFilter(query, principal, deps.generation);

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { fail } from "../../../base/failures/errors.ts";
 import { IdInput } from "../../../core/accounts/fields/resource-fields.ts";
-import { presentPromptLogEntry } from "../../../core/extensions/prompt-log/present-entry.ts";
+import type { OpenedEntry } from "../../../core/extensions/prompt-log/prompt-log.ts";
 import { ACCOUNT_MANAGERS, managedAccountOf } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 
 /** `GET /api/admin/generations/{id}/bodies`: the stored bodies of a generation (docs/prompt-log.md). */
 export const getPromptLogEntry = defineEndpoint({
@@ -14,8 +14,6 @@ export const getPromptLogEntry = defineEndpoint({
   access: ACCOUNT_MANAGERS,
   audited: true,
   params: z.object({ id: IdInput.describe("Id of the generation.") }),
-  query: NOTHING,
-  body: NOTHING,
   response: z.object({
     data: z.object({
       id: z.string().describe("Id of the generation."),
@@ -43,3 +41,19 @@ export const getPromptLogEntry = defineEndpoint({
     return { data: presentPromptLogEntry(entry) };
   },
 });
+
+/** An entry as the management API and the command show it. */
+function presentPromptLogEntry(entry: OpenedEntry): Record<string, unknown> {
+  const { bodies } = entry;
+  return {
+    id: entry.id,
+    account_id: entry.accountId,
+    key_id: entry.keyId,
+    created_at: new Date(entry.createdAt).toISOString(),
+    expires_at: new Date(entry.expiresAt).toISOString(),
+    request: bodies.request,
+    request_truncated: bodies.requestTruncated,
+    response: bodies.response,
+    response_truncated: bodies.responseTruncated,
+  };
+}

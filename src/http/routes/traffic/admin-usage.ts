@@ -18,7 +18,7 @@ import {
   USAGE_GROUPS,
 } from "../../../core/usage/reports/report.ts";
 import { ACCOUNT_MEMBERS, listedAccountOf, listedUserOf } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { UsageLine } from "../../api/usage-view.ts";
 
 const name = z.string().min(1).max(200).optional();
@@ -32,7 +32,6 @@ export const getUsage = defineEndpoint({
   summary:
     "Retrieve usage and cost as JSON or CSV: of all accounts for the operator, otherwise of the key's account",
   access: ACCOUNT_MEMBERS,
-  params: NOTHING,
   query: z.strictObject({
     from: time.describe(
       "First day (UTC), or a full hour (RFC 3339). Default: 29 days before `to`, or 24 hours if grouped by `hour`.",
@@ -62,7 +61,6 @@ export const getUsage = defineEndpoint({
         "Format of the report. Default: `csv` if the Accept header asks for `text/csv`, otherwise `json`.",
       ),
   }),
-  body: NOTHING,
   response: z.object({
     data: z.array(UsageLine),
     from: z.string(),

@@ -3,7 +3,7 @@ import { fail } from "../../../base/failures/errors.ts";
 import { formatTime, HOUR_MS } from "../../../base/time/time.ts";
 import { chooseBuckets } from "../../../core/usage/reports/time-buckets.ts";
 import { ACCOUNT_MEMBERS } from "../../api/access.ts";
-import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
+import { defineEndpoint } from "../../api/endpoint.ts";
 import { GENERATION_FILTER, readGenerationFilter } from "../../api/generation-filter.ts";
 
 /** The range of a histogram for which none is named. Milliseconds. */
@@ -19,7 +19,6 @@ export const getGenerationHistogram = defineEndpoint({
   tag: "Usage",
   summary: "Count generations by outcome in periods of time",
   access: ACCOUNT_MEMBERS,
-  params: NOTHING,
   query: z.strictObject({
     ...GENERATION_FILTER,
     from: GENERATION_FILTER.from.describe("Start of the range (RFC 3339). Default: 24 hours before `to`."),
@@ -32,7 +31,6 @@ export const getGenerationHistogram = defineEndpoint({
       .default(60)
       .describe("Maximum number of periods."),
   }),
-  body: NOTHING,
   response: z.object({
     from: z.iso.datetime().describe("Start of the first period, which may be before `from`."),
     to: z.iso.datetime().describe("End of the last period."),

@@ -22,9 +22,7 @@ export const streamGenerations = defineEndpoint({
   summary: "Stream generations as they begin and end, as server-sent events",
   needs: "gateway",
   access: ACCOUNT_MEMBERS,
-  params: NOTHING,
   query: z.strictObject(FILTER),
-  body: NOTHING,
   response: NOTHING,
   events:
     "Events `generations` with `{data: [GenerationLine …], dropped}`: generations that have begun or changed their outcome, at most 250 in an event and two events a second. `dropped` is the number of changes that were left out because the client did not keep up. After a reconnection with `Last-Event-ID`, missed changes are sent again, or an event `reset` tells the client to read the list again.",

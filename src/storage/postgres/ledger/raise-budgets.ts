@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../../base/time/time.ts";
 import { meterOfBudget, periodsOf, sumByBudget } from "../../../core/ledger/limits/budget-limits.ts";
 import type { UsageRecord } from "../../../core/usage/records/records.ts";
-import { type BudgetRow, readBudget } from "../../sql/budget-rows.ts";
+import { BUDGETS } from "../../sql/budget-rows.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
 /**
@@ -13,11 +13,11 @@ export async function raiseBudgets(sql: SqlRunner, ended: readonly UsageRecord[]
     ...new Set(ended.flatMap(({ accountId, costNanodollars: cost }) => (cost > 0 ? (accountId ?? []) : []))),
   ];
   if (accounts.length === 0) return;
-  const rows = await sql.run<BudgetRow>(
+  const rows = await sql.run<object>(
     "SELECT * FROM budgets WHERE account_id = ANY ($1::text::text[]) ORDER BY id",
     [encodeList(accounts)],
   );
-  const sums = sumByBudget(rows.map(readBudget), ended);
+  const sums = sumByBudget(rows.map(BUDGETS.read), ended);
   if (sums.length === 0) return;
   const costs = encodeList(sums.map(({ cost }) => cost));
   await sql.run(RAISE_DAYS, [

@@ -12,14 +12,13 @@ import { TagNames } from "../../../core/usage/reports/tag-names.ts";
 import type { UsageReports, UsageStore, UsageTimeStore } from "../../../core/usage/reports/usage-store.ts";
 import type { HourTimes } from "../../../core/usage/reports/usage-times.ts";
 import { listQuarantined } from "../../sql/quarantined.ts";
-import { readInteger } from "../../sql/statements/values.ts";
-import { type Postgres, sqlStateOf } from "../connection/client.ts";
+import { cleanText, readInteger } from "../../sql/statements/values.ts";
+import { type Postgres, type SqlRunner, sqlStateOf } from "../connection/client.ts";
 import { createPostgresDatabase } from "../connection/sql-database.ts";
 import { requireEpoch } from "../gateways/require-epoch.ts";
 import { dayOfId, Partitions, UNDATED } from "../ledger/partitions.ts";
 import { countGenerations } from "./generation-counts.ts";
 import { findByRequest, findGenerations, listGenerations, listStates } from "./generation-list.ts";
-import { addQuarantined } from "./quarantine.ts";
 import { type DatedEntry, foldVersions, writeUsage } from "./save-usage.ts";
 import { raiseTimes, reportTimes, reportUsage } from "./usage-sums.ts";
 
@@ -177,4 +176,19 @@ const CONTENT_CLASSES = new Set(["22", "23", "54"]);
 function rejectedIfContent(error: unknown): unknown {
   const isContent = CONTENT_CLASSES.has(sqlStateOf(error)?.slice(0, 2) ?? "");
   return isContent ? new RejectedRecordError(error) : error;
+}
+
+/** Adds a record to the quarantine and removes its open version, in the transaction of the caller. */
+async function addQuarantined(
+  sql: SqlRunner,
+  { record, json }: RecordEntry,
+  { reason, at }: { readonly reason: string; readonly at: number },
+): Promise<void> {
+  const id = cleanText(record.id);
+  await sql.run(
+    `INSERT INTO quarantined_records (id, reason, quarantined_at, record) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, record = excluded.record`,
+    [id, cleanText(reason), at, cleanText(json)],
+  );
+  await sql.run("DELETE FROM generations WHERE day = $1 AND id = $2 AND outcome = 'open'", [dayOfId(id), id]);
 }

@@ -1,7 +1,7 @@
 /** Statements of the stores that SQLite and PostgreSQL share. */
 
 /** A value of a parameter. */
-type SqlValue = string | number | boolean | null | Uint8Array;
+export type SqlValue = string | number | boolean | null | Uint8Array;
 
 type Rows = readonly object[];
 

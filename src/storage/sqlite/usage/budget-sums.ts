@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { sumByBudget } from "../../../core/ledger/limits/budget-limits.ts";
 import type { UsageRecord } from "../../../core/usage/records/records.ts";
-import { type BudgetRow, readBudget } from "../../sql/budget-rows.ts";
+import { BUDGETS } from "../../sql/budget-rows.ts";
 
 /** Adds costs of generations to the sums of budgets. The caller begins and commits the transaction. */
 export class BudgetSums {
@@ -11,7 +11,7 @@ export class BudgetSums {
 
   constructor(database: Database) {
     this.first = database.query("SELECT 1 FROM budgets LIMIT 1");
-    this.ofAccounts = database.query<BudgetRow, [string]>(
+    this.ofAccounts = database.query<object, [string]>(
       "SELECT * FROM budgets WHERE account_id IN (SELECT value FROM json_each(?))",
     );
     this.raise = database.query(
@@ -24,7 +24,7 @@ export class BudgetSums {
   add(ended: readonly UsageRecord[]): void {
     if (ended.length === 0 || this.first.get() === null) return;
     const accounts = [...new Set(ended.flatMap(({ accountId }) => accountId ?? []))];
-    const budgets = this.ofAccounts.all(JSON.stringify(accounts)).map(readBudget);
+    const budgets = this.ofAccounts.all(JSON.stringify(accounts)).map(BUDGETS.read);
     for (const { budget, value, day, cost } of sumByBudget(budgets, ended))
       this.raise.run(budget.id, value, day, cost);
   }

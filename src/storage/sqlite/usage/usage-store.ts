@@ -27,7 +27,6 @@ import {
   listStates,
 } from "./generation-list.ts";
 import { GenerationTags } from "./generation-tags.ts";
-import { Quarantine } from "./quarantine.ts";
 import { UsageSums } from "./usage-sums.ts";
 
 interface RecordRow {
@@ -239,3 +238,20 @@ function isContentError(error: unknown): boolean {
 }
 
 const CONTENT_ERROR = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|RANGE)/;
+
+/** The table of usage records that the store rejects. */
+class Quarantine {
+  readonly add: (entry: RecordEntry, reason: string, at: number) => void;
+
+  constructor(database: Database) {
+    const insert = database.query(
+      `INSERT INTO quarantined_records (id, reason, quarantined_at, record) VALUES (?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, record = excluded.record`,
+    );
+    const removeOpen = database.query("DELETE FROM generations WHERE id = ? AND outcome = 'open'");
+    this.add = database.transaction(({ record, json }: RecordEntry, reason: string, at: number) => {
+      insert.run(record.id, reason, at, json);
+      removeOpen.run(record.id);
+    });
+  }
+}
