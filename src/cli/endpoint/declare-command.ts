@@ -63,7 +63,7 @@ function addGatewayOptions(command: Command, needsGateway: boolean): void {
   if (!needsGateway) {
     command.option(
       "--url <url>",
-      "Run the command at the gateway with this address, not on the stores",
+      "Send the command to the gateway at this address, instead of using the stores",
       readUrl,
     );
     return;

@@ -9,7 +9,7 @@ import { adminSessionKey, createSecretText, type SessionKey } from "./console-se
 /** How long a one-time code is valid. Milliseconds. */
 export const CODE_MS = 3_600_000;
 
-/** Creates a code that signs one browser in as the operator. Only its hash is stored. */
+/** Creates a code that signs in one browser as the operator. Only its hash is stored. */
 export async function createOneTimeCode({
   store,
   clock,

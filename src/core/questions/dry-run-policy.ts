@@ -20,7 +20,7 @@ interface TriedPolicy {
   readonly byokKeys: ByokKeys | null;
 }
 
-/** A generation that the policy would have refused. */
+/** A generation that the policy would have rejected. */
 interface RefusedGeneration {
   readonly record: UsageRecord;
   /** The rule that leaves no provider: `account.denied_models`. */

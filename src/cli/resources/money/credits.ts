@@ -29,7 +29,7 @@ export function declareCreditCommands(credits: Command): void {
   declareCommands(credits, [
     defineCommand({
       name: "grant",
-      description: "Grant credits to an account; a running gateway applies them within a second",
+      description: "Grant credits to an account. A running gateway applies them within a second",
       endpoint: postCredits,
       args: [account, amount],
       examples: [

@@ -42,7 +42,7 @@ export function declareLeaseCommands(leases: Command): void {
   leases
     .command("release")
     .description(
-      "Give back what a gateway has leased whose disk is lost. Its running generations end as interrupted. What it spent and had not saved is not charged.",
+      "Release the leases of a gateway whose disk is lost. Its running generations become interrupted, and costs that it had not saved are not charged.",
     )
     .argument("<gateway>", "Gateway: ID, or name of its host")
     .option("--yes", "Do not ask for confirmation")

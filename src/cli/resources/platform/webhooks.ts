@@ -20,7 +20,7 @@ export function declareWebhookCommands(webhooks: Command): void {
     }),
     defineCommand({
       name: "test",
-      description: "Send a test event; exits with 1 if a receiver does not take it",
+      description: "Send a test event. Exits with 1 if a receiver does not accept it",
       endpoint: testWebhooks,
       timeoutMs: TIMEOUT_MS,
       hasFailed: ({ data }) => data.some(({ error }) => error !== null),

@@ -53,7 +53,7 @@ export function declareNamedRouteCommands(routes: Command): void {
     }),
     defineCommand({
       name: "set",
-      description: "Create or replace a named route; running gateways use it within a second",
+      description: "Create or replace a named route. Running gateways use it within a second",
       endpoint: putNamedRoute,
       args: [NAME],
       options: [

@@ -40,7 +40,7 @@ export function declareTierCommands(tiers: Command): void {
     }),
     defineCommand({
       name: "set",
-      description: "Create or replace a tier in the stores; running gateways use it within a second",
+      description: "Create or replace a tier in the stores. Running gateways use it within a second",
       endpoint: putTier,
       args: [{ name: "<id>", help: "ID of the tier, gateway-auto/…", field: "id" }],
       options: [

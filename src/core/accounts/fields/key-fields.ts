@@ -104,7 +104,7 @@ export const INFERENCE_SETTINGS = {
     "Seconds for which the key's answers are cached. A request that is byte for byte equal to an earlier one gets its answer, at no cost. `null` means no caching. Requests under zero data retention are never cached.",
     {
       flags: "--cache <seconds>",
-      help: "Seconds for which answers to equal requests are given again",
+      help: "Seconds for which an answer is returned again for equal requests",
       none: "none",
       ...secondsFormat(MAX_CACHE_SECONDS),
     },

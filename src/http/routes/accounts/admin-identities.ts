@@ -31,7 +31,7 @@ export const listIdentities = defineEndpoint({
   method: "GET",
   path: PATH,
   tag: TAG,
-  summary: "List the people of the OpenID Connect provider who are linked to users, the oldest first",
+  summary: "List the people of the OpenID Connect provider who are linked to users, oldest first",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
@@ -87,7 +87,7 @@ export const deleteIdentity = defineEndpoint({
   method: "DELETE",
   path: "/api/admin/users/:id/identities/:subject",
   tag: TAG,
-  summary: "Remove the link of a person to a user. Sessions of the person go on until they end",
+  summary: "Remove the link of a person to a user. Existing sessions of the person continue",
   access: OPERATOR,
   params: z.object({ id: IdInput, subject: Subject }),
   query: z.strictObject({

@@ -86,12 +86,7 @@ export const listKeys = defineEndpoint({
     ...PAGE_QUERY,
     account_id: IdInput.optional().describe("Only the keys of this account."),
     user_id: IdInput.optional().describe("Only the keys of this user."),
-    name: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .describe("Only the keys with this name, whose case does not matter."),
+    name: z.string().min(1).max(200).optional().describe("Only the keys with this name (case-insensitive)."),
   }),
   body: NOTHING,
   response: pageView(KeyView),
