@@ -35,10 +35,7 @@ class ListedWait extends Linked implements Wait {
   }
 }
 
-/**
- * Waits with a limit of `limitMs` each. All waits share one timer, which a wait that ends in time does not touch, so that short waits
- * are cheap.
- */
+/** Waits with a timeout of `limitMs` each. All waits share one timer. A wait that ends in time does not touch it, so short waits are cheap. */
 export class WaitList {
   /** The longest wait first. */
   private readonly waits = new LinkedSet<ListedWait>();

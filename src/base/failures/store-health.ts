@@ -70,8 +70,8 @@ export class StoreHealth {
   }
 
   /**
-   * Calls `load` for a request that waits for the result. Rejects with a `StoreError` at once while the store is away, and after
-   * two seconds in any case. Bounds the number of lookups in progress, which includes those that were given up.
+   * Calls `load` for a request that waits for the result. Rejects with a `StoreError`: immediately while the store is unavailable, and
+   * after two seconds in any case. Bounds the number of lookups in progress, including abandoned ones.
    */
   async lookup<Result>(load: () => Promise<Result>): Promise<Result> {
     if (this.pollFailed) throw new StoreError("it could not be reached a moment ago");

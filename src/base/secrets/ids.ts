@@ -11,7 +11,7 @@ const PAIRS: readonly string[] = Array.from(
 );
 /** The random digits of an id. Each is made of one random byte. */
 const RANDOM_DIGITS = 14;
-/** The random digits of 32 ids, which are drawn at once, because a text that is put together digit by digit costs as much as all else. */
+/** The random digits of 32 ids. They are drawn together, because composing a text digit by digit costs as much as everything else. */
 const BLOCK_DIGITS = 32 * RANDOM_DIGITS;
 
 /**

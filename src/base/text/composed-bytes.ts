@@ -15,8 +15,8 @@ export interface ByteRange {
 export interface Interleaved {
   readonly printed: Buffer;
   /**
-   * Three numbers for each part of the source, in order: up to which of the printed bytes stand before it, where the part begins, and
-   * where it ends. The other printed bytes follow the last part.
+   * Three numbers for each part of the source, in order: the number of printed bytes before it, and its start and end in the source. The
+   * remaining printed bytes follow the last part.
    */
   readonly cuts: readonly number[];
 }
@@ -28,8 +28,8 @@ export function enclose(begin: Buffer, { printed, cuts }: Interleaved, end: Buff
 }
 
 /**
- * Bytes composed of parts of a source and of printed bytes between them, which are joined when they are copied to where they are needed.
- * What is made from a body shares the bytes that did not change, and takes no memory of its own for them: they must not change.
+ * Bytes composed of parts of a source and printed bytes between them. They are joined only when they are copied to their destination. What
+ * is made from a body shares the unchanged bytes of the body, without memory of its own, so these bytes must not change.
  */
 export class ComposedBytes {
   readonly length: number;

@@ -29,12 +29,12 @@ export function cleanName(text: string): string {
   return text.replace(ALL_CONTROLS, " ").trim();
 }
 
-/** Returns a text of one line in which such characters are visible, written as in JSON: `\u001b`. */
+/** Returns a text on one line, with control characters made visible as in JSON: `\u001b`. */
 export function escapeControls(text: string): string {
   return CONTROL.test(text) ? text.replace(EACH_CONTROL, printCode) : text;
 }
 
-/** Like `escapeControls`, for a text of several lines. What is escaped in the strings of JSON means the same as before. */
+/** Like `escapeControls`, for a text of several lines. JSON strings keep their meaning. */
 export function escapeLines(text: string): string {
   return CONTROL_BUT_LINE.test(text) ? text.replace(EACH_BUT_LINE, printCode) : text;
 }

@@ -4,8 +4,8 @@ let joined: Promise<void> | null = null;
 let works: (() => void)[] | null = null;
 
 /**
- * Resolves at the end of this turn of the event loop, together with all other calls in it. Requests whose events came in one turn then take
- * the same step one after the other, which costs them less than a step between other work: its code is in the processor's caches.
+ * Resolves at the end of this turn of the event loop, together with all other calls in it. Requests whose events came in one turn then do
+ * the same step one after another. That is cheaper than a step between other work, because its code is in the processor's caches.
  */
 export function endOfTurn(): Promise<void> {
   joined ??= beginEnd();
