@@ -45,7 +45,7 @@ function checkSchema({ manifest: { schema_version: version } }: RestoredBackup):
   return [ok(`${version}; this version has migrated a copy of it to ${MIGRATIONS.length}`)];
 }
 
-/** The most problems of one database that are returned. */
+/** The maximum number of problems that are returned for one database. */
 const NAMED_PROBLEMS = 10;
 
 function checkPages({ database }: RestoredBackup): readonly Finding[] {

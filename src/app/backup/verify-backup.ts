@@ -15,7 +15,7 @@ interface VerifyRequest {
   readonly backup: string;
   /** A folder that does not exist yet, in which the backup is restored for the checks. The caller removes it. */
   readonly dataDir: string;
-  /** Returns the master keys that are known besides those in a data directory, and those in it. */
+  /** Returns the master keys of a data directory, and those configured elsewhere. */
   readonly listMasterKeys: (dataDir: string) => readonly MasterKey[];
   readonly clock: Clock;
   readonly random: Random;

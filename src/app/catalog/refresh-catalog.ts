@@ -115,8 +115,8 @@ function truncateLines(lines: readonly string[]): string[] {
 }
 
 /**
- * Approves or rejects one held change, or all that wait. Returns the changes decided on; null if there is no change with this id. The
- * caller must hold the refresh lock.
+ * Approves or rejects one held change, or all of them. Returns the changes decided on; null if there is no change with this id. The caller
+ * must hold the refresh lock.
  */
 export async function decideHeld(
   store: CatalogStore,

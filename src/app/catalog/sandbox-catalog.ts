@@ -77,7 +77,7 @@ function sandboxModel(id: string, name: string, prices: TokenPrices): ModelRecor
   };
 }
 
-/** What differs between the models that are not for conversations. */
+/** The differences between the models that are not for conversations. */
 interface SoleModel {
   readonly upstreamName: string;
   readonly output: string;

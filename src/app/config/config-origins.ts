@@ -16,7 +16,7 @@ export interface ConfigOrigins {
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
 }
 
-/** By the object of one section, which copies of a configuration share. */
+/** Keyed by the object of one section, because copies of a configuration share it. */
 const origins = new WeakMap<Config["timers"], ConfigOrigins>();
 
 /** Returns where the values of a configuration come from; null for one that was not read by `checkConfig`. */

@@ -8,7 +8,7 @@ import { schemasAt } from "./schema-paths.ts";
  * reference expands to is not expanded again. Within the user and the password of a URL it is percent-encoded.
  */
 
-/** The most bytes that one reference may expand to. */
+/** The maximum size of the text that one reference expands to. Bytes. */
 const MAX_BYTES = 65_536;
 /** The most bytes that all references of a file may expand to. */
 const MAX_TOTAL_BYTES = 1_048_576;
@@ -59,8 +59,8 @@ export function expandReferences(value: Record<string, unknown>, sources: Expans
 }
 
 /**
- * Returns where the user and the password are in a text that is a URL, as it is written. What a reference inserts there is
- * percent-encoded, so that a password may have any characters.
+ * Returns the range of user and password in a text that is a URL. A reference that expands in this range is percent-encoded, so that a
+ * password may contain any characters.
  */
 function findCredentials(text: string): { readonly from: number; readonly to: number } {
   // A reference has slashes itself.

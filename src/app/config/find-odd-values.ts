@@ -25,7 +25,7 @@ const LEAST_USUAL = 100_000_000n;
 const PRICES: ReadonlySet<string> = new Set(["prices", "price_tiers", "price_changes"]);
 
 /**
- * Finds prices per token that can only be prices of a million tokens, and such that were divided by a million twice, wherever the
+ * Finds prices per token that can only be prices per million tokens, and prices that were divided by a million twice, wherever the
  * configuration has prices.
  */
 export function findOddPrices(config: Config): ConfigProblem[] {

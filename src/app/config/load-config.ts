@@ -102,7 +102,7 @@ export function examineConfig({ source, file }: ConfigFile, environment: Environ
     variable: null,
     text,
   });
-  // What an expansion has left is not what was meant.
+  // // What is left of a failed expansion is not the intended value.
   const isExpanded = (path: ConfigPath) => !problems.some((problem) => startsWith(path, problem.path));
   // Checked before variables replace values, because a wrong value must not appear only when its variable is removed.
   const inFile = listProblems(configSchema.safeParse(value)).filter(({ path }) => isExpanded(path));
@@ -174,7 +174,7 @@ function variableOf(path: ConfigPath, variableAt: ReadonlyMap<string, string>): 
 /** How often values with problems are removed. Removing one may show a problem of the whole, such as a key that is required. */
 const ROUNDS = 8;
 
-/** Parses a configuration without the values that have problems, so that the rest can be checked too. Null if nothing is left. */
+/** Parses a configuration without the values that have problems, so that the rest is checked as well. Null if nothing is left. */
 function parseRest(value: Record<string, unknown>, failed: z.ZodSafeParseResult<Config>): Config | null {
   let parsed = failed;
   for (let round = 0; round < ROUNDS && !parsed.success; round++) {

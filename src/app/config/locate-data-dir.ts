@@ -12,8 +12,8 @@ export function hasData(folder: string): boolean {
 }
 
 /**
- * Returns the data directory of a configuration. A relative `data_dir` of a file is relative to that file, so that commands in other
- * folders find the same; one of the environment, and the default, are relative to the working directory.
+ * Returns the data directory of a configuration. If `data_dir` in the file is relative, it is relative to that file, so that commands in
+ * other folders find the same directory. A relative value from the environment, and the default, are relative to the working directory.
  */
 export function locateDataDir(dataDir: string, { file, written, variableAt }: ConfigOrigins): string {
   const isOfFile = written["data_dir"] !== undefined && !variableAt.has("data_dir");
@@ -23,8 +23,8 @@ export function locateDataDir(dataDir: string, { file, written, variableAt }: Co
 }
 
 /**
- * Returns the folder that a relative `data_dir` of the file meant up to version 0.2, if that has data and the present one has none; null
- * otherwise.
+ * Returns the folder to which a relative `data_dir` of the file led up to version 0.2, if that folder has data and the present one has
+ * none; null otherwise.
  */
 export function findFormerDataDir(config: Config): string | null {
   const written = originsOf(config)?.written["data_dir"];

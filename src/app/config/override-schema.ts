@@ -143,7 +143,7 @@ function readEndpoints(
   return Object.fromEntries(entries) as Record<string, EndpointOverride>;
 }
 
-/** Separates the facts of `ModelTakes` from what is taken of parameters, each null if there is none. */
+/** Separates the facts of `ModelTakes` from the statements about parameters. Each is null if there is none. */
 function splitTakes(written: Readonly<Record<string, unknown>> = {}): {
   readonly facts: object | null;
   readonly parameters: TakenParameters | null;

@@ -19,8 +19,8 @@ export function loadYaml(): typeof import("yaml") {
 }
 
 /**
- * Bounds of a configuration file. The time of the library grows with the square of some of them, so that a file which exceeds one is
- * rejected before it is parsed. Lines, commas and opening brackets together are at least the number of values.
+ * Bounds of a configuration file. The parser's time grows with the square of some of these sizes, so a file that exceeds a bound is
+ * rejected before it is parsed. The sum of lines, commas and opening brackets is at least the number of values.
  */
 export const YAML_BOUNDS = { bytes: 4_194_304, values: 50_000, levels: 64, aliases: 1_000 } as const;
 

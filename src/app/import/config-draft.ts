@@ -89,7 +89,7 @@ export class ConfigDraft {
     this.settings[section] = { ...existing, [key]: value };
   }
 
-  /** Returns the configuration, as it is written. */
+  /** Returns the configuration in the form of the file. */
   finish(): Readonly<Section> {
     // Whether a model needs an id of its own depends on all providers.
     for (const { targets } of this.routes)

@@ -78,7 +78,7 @@ export function spawnChild(options: SpawnOptions): GatewayChild {
       return confirmed.promise;
     },
     readMetrics: () => questions.ask((id) => send({ kind: "readMetrics", id })),
-    // One that ends is not waited for.
+    // // A process that has ended is not waited for.
     reload: (step) =>
       Promise.race([steps.ask((id) => send({ kind: "reloadStep", id, step })), exited.then(() => null)]),
     kill: (signal) => child.kill(signal),

@@ -35,7 +35,7 @@ interface SupervisorDeps {
 /** The wait before the first restart of a process, which doubles with each restart that fails. Milliseconds. */
 const FIRST_RESTART_MS = 500;
 const LONGEST_RESTART_MS = 30_000;
-/** A process that has run for so long has not failed to start. Milliseconds. */
+/** A process that has run for this long counts as started. Milliseconds. */
 const STABLE_MS = 60_000;
 
 /** Process `index` and its restarts. */
@@ -135,7 +135,7 @@ export class Supervisor {
   }
 
   /**
-   * Reloads the configuration of all processes, or of none. Rejected while a process starts, because it may have read the former
+   * Reloads the configuration of all processes, or of none. Rejects while a process starts, because that process may have read the previous
    * configuration.
    */
   async reload({ dryRun }: ReloadOptions, isOnSignal: boolean): Promise<ReloadOutcome> {

@@ -15,7 +15,7 @@ interface Drain {
   readonly server: HttpServer;
   /** How long running generations may go on. Milliseconds. */
   readonly drainMs: number;
-  /** The longest time for which requests are still accepted. Milliseconds; 0 for none. */
+  /** How long requests are still accepted, at most. Milliseconds; 0 if they are not. */
   readonly noticeMs: number;
 }
 

@@ -26,7 +26,7 @@ import { listConfiguredFormats, listConfiguredHosts, listConfiguredModels } from
 import { loadNamedRoutes } from "./load-named-routes.ts";
 import { type ServingSources, serveProvider } from "./serve-provider.ts";
 
-/** What is stored besides the catalog: tiers, and the operator's named routes. */
+/** The stored additions to the catalog: tiers, and the operator's named routes. */
 export interface StoredNames {
   readonly tiers: readonly TierRecord[];
   readonly namedRoutes: readonly NamedRoute[];

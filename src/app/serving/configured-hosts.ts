@@ -112,7 +112,7 @@ const NOTHING = { prompt: "0", completion: "0" };
 
 type ConfiguredModel = NonNullable<ProviderConfig["models"]>[number];
 
-/** The prices of which a model with this output needs one that is written. */
+/** The prices that the configuration must set for a model with this output. */
 const NEEDED: Readonly<Partial<Record<ConfiguredModel["output"], readonly string[]>>> = {
   rerank: ["search", "request"],
   image: ["generated_image", "image_variants", "request"],

@@ -141,7 +141,7 @@ function namesTier(config: Config, path: ConfigPath): boolean {
   return typeof value === "string" && isTierName(value);
 }
 
-/** Finds providers that the configuration names and that no key is known for, so that only BYOK keys can use them. */
+/** Finds configured providers without a known key, which only BYOK keys can use. */
 function findKeylessProviders(config: Config, { catalog, servedModels }: BuiltServing): ConfigProblem[] {
   return Object.entries(config.providers).flatMap(([slug, { enabled }]) => {
     if (!enabled || (servedModels.provider(slug)?.keys.length ?? 0) > 0) return [];

@@ -2,8 +2,8 @@
 type Proxied = RequestInit & { readonly proxy?: false };
 
 /**
- * Sends a request to a gateway. One on this machine is called without the proxy of HTTP_PROXY, which cannot reach it, or reaches
- * another one. `isOwn`: the address is that of this machine's configuration.
+ * Sends a request to a gateway. A gateway on this machine is called without the proxy of HTTP_PROXY, which could not reach it, or would
+ * reach another one. `isOwn`: the address comes from this machine's configuration.
  */
 export function fetchGateway(
   url: string,

@@ -60,8 +60,8 @@ export async function joinGateways(joining: JoiningGateway): Promise<JoinedGatew
 }
 
 /**
- * Of a copied data directory and its original only one may run: both would spend what the other has leased.
- * @throws Error if a gateway of this id is live elsewhere.
+ * Makes sure that a data directory and a copy of it do not run at the same time: both would spend the same leases.
+ * @throws Error if a gateway with this id is live elsewhere.
  */
 async function requireOwnId(joining: JoiningGateway): Promise<void> {
   const own = describe(joining);
@@ -123,7 +123,7 @@ async function joinOthers(
   };
 }
 
-/** Gives back the money that the gateway has leased, so that the others can spend it, and removes its registration. */
+/** Gives the leases of the gateway back, so that the others can spend the money, and removes its registration. */
 async function end(gateways: GatewayRegistry, identity: GatewayIdentity): Promise<void> {
   while ((await gateways.releaseLeases(identity)) !== null) {
     // Each call releases the leases of some accounts.

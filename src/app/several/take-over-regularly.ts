@@ -9,7 +9,7 @@ import { type TakenOver, takeOver } from "./take-over.ts";
 
 /** How often gateways that are gone are looked for. Milliseconds. */
 const PERIOD_MS = 10_000;
-/** The most gateways that are taken over in one round: each may have a large journal. */
+/** The maximum number of gateways that are taken over in one round: each may have a large journal. */
 const MAX_AT_ONCE = 5;
 
 /** What takes over needs. */
@@ -44,7 +44,7 @@ export function takeOverRegularly(options: Omit<TakeOverParts, "unfinished">): T
   });
 }
 
-/** Takes over the gateways that can be taken over now, at most some of them. Does nothing at a gateway that does not lead. */
+/** Takes over the gateways that can be taken over now, up to a maximum. Does nothing at a gateway that is not the leading one. */
 export async function takeOverAll(parts: TakeOverParts): Promise<void> {
   const { stores, dataDir, isLeader, unfinished } = parts;
   if (!(await isLeader())) return;

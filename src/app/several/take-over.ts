@@ -21,7 +21,7 @@ interface TakeOver {
 /** What a takeover did. */
 export interface TakenOver {
   readonly recovery: Recovery;
-  /** Whether the journal of the gateway was there. Without it, what it spent and had not saved is lost. */
+  /** Whether the journal of the gateway was found. Without it, its unsaved costs are lost. */
   readonly hadJournal: boolean;
   /** Changes of resources whose outcome is unknown. */
   readonly changes: number;

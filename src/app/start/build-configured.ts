@@ -28,7 +28,7 @@ export interface Configured {
   readonly generation: GenerationSettings;
 }
 
-/** What the configured parts are made of, besides the configuration. */
+/** The inputs of the configured parts besides the configuration. */
 interface ConfiguredSources {
   readonly clock: Clock;
   readonly rateLimiter: RateLimiter;

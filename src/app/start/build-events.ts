@@ -32,7 +32,7 @@ interface EventSource {
   readonly gateways: Pick<JoinedGateways, "isLeader">;
 }
 
-/** The parts of a running gateway that events are about; `http` is that of a request that begins now. */
+/** The parts of a running gateway that events report about. `http` has the dependencies of a request that begins now. */
 interface WatchedParts {
   readonly http: Pick<HttpDeps, "generation">;
   readonly budgetWatch: BudgetWatch;

@@ -89,7 +89,7 @@ const UNPACKED_AT_ONCE = 2;
 /** How long a compressed body waits for its turn. Milliseconds. */
 const UNPACK_WAIT_MS = 30_000;
 
-/** What a gateway takes from outside the process, and what tests replace. */
+/** The environment of a gateway outside its process, which tests replace. */
 export interface Platform {
   readonly clock: Clock;
   readonly random: Random;
@@ -235,7 +235,7 @@ async function buildParts({
   };
 }
 
-/** The features that are attached to generations, and what the HTTP layer asks of them. */
+/** The features that are attached to generations, and the parts of them that the HTTP layer calls. */
 interface Features
   extends Pick<GenerationDeps, "extensions">,
     Pick<HttpDeps["reports"], "promptLog">,
@@ -262,7 +262,7 @@ function buildFeatures(
   const follow = (config: Config) => guardrails.replace(readGuardrails(config.guardrails, createHook));
   follow(live.current());
   live.subscribe(follow);
-  // Guardrails come before what stores, repeats or copies requests, so that none of these has what they mask.
+  // // Guardrails come before the extensions that store, repeat or copy requests, so that these get only masked texts.
   const own = [promptLog, repeatable, new AnswerCache(answers), shadow];
   const extensions = [
     createRequestLog({ clock, log }),

@@ -27,7 +27,7 @@ export interface CopyResult {
   readonly comparisons: readonly Comparison[];
   /** Whether all comparisons are equal. If not, the target is marked as incomplete, and no gateway starts on it. */
   readonly isEqual: boolean;
-  /** What the operator has to do besides. */
+  /** Further steps that the operator must take. */
   readonly notes: readonly string[];
 }
 

@@ -30,7 +30,7 @@ export interface CommonState {
   readonly health: Health;
   /** What does not work, for readiness and metrics; null if nothing. */
   problem(): CommonProblem | null;
-  /** Tells the other gateways what they must know of this one, which has stopped. */
+  /** Tells the other gateways that this one has stopped. */
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ interface CommonStateParts {
   readonly secret: string;
   /** Milliseconds after which a generation that never ended stops counting as concurrent. */
   readonly leaseMs: number;
-  /** Compares the Redis server with that of the other gateways. Rejects if it is another one. */
+  /** Compares the Redis server with that of the other gateways. Rejects if they differ. */
   readonly joinRedis: (redis: Redis) => Promise<RedisId>;
   /** Bytes of conversations' turns in the memory of this process; 0 stores none, also not in Redis. */
   readonly turnBytes: number;

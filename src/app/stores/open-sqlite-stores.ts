@@ -55,7 +55,7 @@ function open(
   return { stores: createSqliteStores(database), close: async () => database.close() };
 }
 
-/** What is trivial in the stores of one gateway. */
+/** The trivial parts of the stores for a single gateway. */
 export function soleGateway(
   usage: UsageStore,
 ): Pick<Stores, "gateways" | "changes" | "isShared" | "moneyLeases" | "actAs" | "usageOf"> {

@@ -13,7 +13,7 @@ const KEPT_MS = 60_000;
 const WAIT_MS = 2 * RENEWAL_MS + 1_000;
 const POLL_MS = 500;
 
-/** What a gateway compares its Redis server with that of the others by. */
+/** The means by which a gateway compares its Redis server with that of the others. */
 interface RedisIdParts {
   readonly redis: Pick<Redis, "send">;
   readonly registry: Pick<GatewayRegistry, "list" | "putRedisId">;
@@ -93,7 +93,7 @@ class IdKeeper {
     this.parts.log.error("this gateway does not use the stores of the others", { detail: difference });
   }
 
-  /** Returns the id of the server; null if it has none, undefined if it is away. */
+  /** Returns the id of the server; null if it has none, undefined if it does not answer. */
   private async find(): Promise<string | null | undefined> {
     const answer = await this.send("GET", [KEY]);
     return answer === undefined || answer === null ? answer : String(answer);

@@ -71,8 +71,8 @@ async function rotate({ config, stores, random, confirm }: RotationParts): Promi
 }
 
 /**
- * Returns whether the generated master keys are no longer needed: all secrets are encrypted under the configured one, also those that
- * another process has stored meanwhile, and no running gateway encrypts with another one.
+ * Returns whether the generated master keys are no longer needed: all secrets are encrypted with the configured key, including those that
+ * another process has stored meanwhile, and no running gateway encrypts with another key.
  */
 async function isFileIdle(config: Config, stores: SealingStores, masters: MasterKeys): Promise<boolean> {
   const { configuredId } = masters;

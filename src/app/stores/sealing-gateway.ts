@@ -7,13 +7,13 @@ const SETTING = "gateway_master_key";
 /** The gateway encrypts with a generated key of the data directory. */
 const IN_FILE = "secrets.key";
 
-/** The stores that record with which master keys running gateways encrypt. */
+/** The stores that record which master keys running gateways encrypt with. */
 export type SealingSource = Pick<
   Stores,
   "settings" | "gateways" | "isShared" | "isGatewayRunning" | "location"
 >;
 
-/** A running gateway, and what it tells about its master keys: of shared stores all ids, else that of the first or `IN_FILE`. */
+/** A running gateway and its registered master keys: all of their ids for shared stores, otherwise the id of the first one or `IN_FILE`. */
 interface SealingGateway {
   readonly name: string;
   /** The first encrypts. */
@@ -29,8 +29,8 @@ export async function recordSealingKey(
 }
 
 /**
- * Returns whether a gateway that runs on the stores encrypts with another master key than this process. It may be unable to decrypt
- * what this process encrypts, and encrypts with a key that this process takes for an old one.
+ * Returns whether another gateway on the stores encrypts with another master key than this process. That gateway may be unable to decrypt
+ * what this process encrypts, and its key looks outdated to this process.
  */
 export async function isSealedOtherwise(stores: SealingSource, masters: MasterKeys): Promise<boolean> {
   return (await listSealedOtherwise(stores, masters)).length > 0;
@@ -81,8 +81,8 @@ async function listLive({ gateways }: Pick<SealingSource, "gateways">) {
 }
 
 /**
- * Checks that a gateway and each other live gateway can decrypt what the other encrypts. Call it after the gateway has registered, so
- * that of two that start at the same time at least one finds the other.
+ * Checks that a gateway and each other live gateway can decrypt what the other encrypts. Call it after the gateway has registered: then, if
+ * two start at the same time, at least one of them finds the other.
  * @throws ConfigError, which says how to configure the gateways alike.
  */
 export async function requireCommonKeys(

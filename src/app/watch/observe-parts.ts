@@ -13,7 +13,7 @@ import type { Stores } from "../stores/stores.ts";
 
 /** The parts of a gateway that have metrics of their own. */
 export interface ObservedParts {
-  /** Those of a request that begins now. */
+  /** The dependencies of a request that begins now. */
   readonly http: Pick<HttpDeps, "generation" | "bodies" | "clock" | "features" | "resources">;
   readonly journal: Pick<Journal, "size">;
   readonly recorder: Recorder;

@@ -3,7 +3,7 @@ import type { PrintedFamily } from "../../telemetry/metrics/print-metrics.ts";
 /** The metrics of one process. */
 export type ProcessMetrics = readonly PrintedFamily[];
 
-/** The processes that share a port (`server.processes`), as one of them sees the others. */
+/** The processes that share a port (`server.processes`), from the view of one of them. */
 export interface ProcessGroup {
   /** The number of this process, from 1 on. */
   readonly index: number;

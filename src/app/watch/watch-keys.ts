@@ -16,9 +16,9 @@ interface KeyWatch {
   readonly days: number;
 }
 
-/** The most keys that are announced at once. */
+/** The maximum number of keys that are announced at once. */
 const MAX_KEYS = 500;
-/** The expiry time up to which keys were announced, which the next gateway that leads continues from. */
+/** The expiry time up to which keys were announced. The next leading gateway continues from it. */
 const CURSOR = "events_keys_announced_until";
 
 /**

@@ -8,7 +8,7 @@ import type { Stores } from "../stores/stores.ts";
 
 /** The delay of the first check, so that a start is not slowed down. Milliseconds. */
 const FIRST_MS = MINUTE_MS;
-/** A check that took a time is followed by a pause of at least so many times that. */
+/** The pause after a check, as a multiple of the time that the check took. */
 const PAUSE_FACTOR = 100;
 
 /** What regular ledger checks need. */
