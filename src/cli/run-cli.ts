@@ -38,7 +38,7 @@ function nameCommand(args: readonly string[]): string | undefined {
 }
 
 /**
- * Adds all commands as the help lists them, and loads the code only of the command `name`: loading all of them takes longer than most
+ * Adds all commands in the order of the help. Loads only the code of the command `name`, because loading all of them takes longer than most
  * commands.
  */
 async function addCommands(program: Command, name: string | undefined): Promise<void> {

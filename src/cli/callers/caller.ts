@@ -13,7 +13,7 @@ export interface CommandAnswer {
   readonly status: number;
   /** Parsed JSON, or the text of a CSV file. */
   readonly body: unknown;
-  /** What is wrong with an answer that is incomplete; absent otherwise. */
+  /** The reason why an answer is incomplete; absent if it is complete. */
   readonly warning?: string;
 }
 
@@ -82,7 +82,7 @@ export async function listRows(
   return rows;
 }
 
-/** Returns the `data` of one resource, or null if there is none with the parameters. */
+/** Returns the `data` of one resource, or null if no resource has the parameters. */
 export async function findOne(
   caller: Caller,
   endpoint: Endpoint,
@@ -97,7 +97,7 @@ export async function findOne(
   }
 }
 
-/** Returns whether the resource is unknown, or its id is none. */
+/** Returns whether the resource is unknown or its id is invalid. */
 function isRejection(error: unknown): boolean {
   const type =
     error instanceof GatewayError

@@ -11,7 +11,7 @@ export function localUrl({ server: { host, port } }: Config): string {
   return reachableUrl(`http://${host.includes(":") ? `[${host}]` : host}:${port}`).origin;
 }
 
-/** Returns a URL in which the loopback address stands for all addresses, on which a gateway may listen and which no client can call. */
+/** Returns a URL with the loopback address instead of the address for all interfaces, which a gateway may listen on but no client can call. */
 export function reachableUrl(text: string): URL {
   const url = new URL(text);
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";

@@ -7,7 +7,7 @@ import { withStores } from "./with-stores.ts";
 
 /** A caller of endpoints on the stores. */
 export interface StoresCaller extends Caller {
-  /** What the endpoints depend on, for a command that reads the stores itself. */
+  /** The dependencies of the endpoints, for a command that reads the stores itself. */
   readonly deps: StoreDeps;
   /** Loads the served models, for a command that asks `deps` for them. */
   loadModels(): Promise<void>;

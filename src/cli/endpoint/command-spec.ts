@@ -90,7 +90,7 @@ interface CommandSpec<E extends Endpoint = Endpoint> {
   readonly hasFailed?: (answer: AnswerOf<E>) => boolean;
 }
 
-/** The part of a command that says which input its values make. */
+/** The part of a command that maps its values to an input. */
 export type InputSpec = Pick<CommandSpec, "endpoint" | "args" | "options" | "settings" | "fixed" | "rows">;
 
 /** A command as `declareCommand` reads it. */

@@ -7,7 +7,7 @@ import { getUser, listUsers } from "../../http/routes/accounts/admin-users.ts";
 import { type Caller, findOne, listRows } from "../callers/caller.ts";
 import type { Named, NameSource } from "./resolve-name.ts";
 
-/** What the help of a command says about arguments that `resolveName` reads. */
+/** Help texts for arguments that `resolveName` reads. */
 export const NAMED_BY = {
   account: "Account: ID, name, e-mail or external ID",
   user: "User: ID, name, e-mail or external ID",
@@ -37,7 +37,7 @@ interface AccountRow {
   readonly closed_at: string | null;
 }
 
-/** Returns where accounts are looked up: of one kind, or all. Of several with the same name the open ones are meant by default. */
+/** Returns where accounts are looked up: of one kind, or all. If several have the same name, the open ones are preferred by default. */
 export function accountsOf(kind?: Kind, state: "open" | "closed" = "open"): (caller: Caller) => NameSource {
   const kinds = kind === undefined ? (Object.keys(KINDS) as Kind[]) : [kind];
   const nameAll = (kind: Kind, rows: readonly unknown[]) =>

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 5_000;
 /** The most characters of an answer that are shown. */
 const MAX_SHOWN = 2_000;
 
-/** `gateway ready`: for health checks that run a command, where no program is installed that sends requests. */
+/** `gateway ready`: for health checks that run a command, on machines without an HTTP client. */
 export function declareReadyCommand(command: Command): void {
   command.option("--url <url>", "Address of the gateway (default: the configured host and port)", readUrl);
   addExamples(command, ["gateway ready", "gateway ready --url https://gateway.example.com"]).action(

@@ -17,7 +17,7 @@ function removeFolder(folder: string): void {
     }
 }
 
-/** Runs a command that writes to a temporary folder, which is removed afterwards, also after SIGINT and SIGTERM. */
+/** Runs a command that writes to a temporary folder. Removes the folder afterwards, even after SIGINT and SIGTERM. */
 export async function removeAtEnd<Result>(folder: string, run: () => Promise<Result>): Promise<Result> {
   const end = (signal: keyof typeof CODE_OF_SIGNAL): void => {
     removeFolder(folder);

@@ -36,7 +36,7 @@ function leaveOut(columns: readonly FittingColumn[], width: number | null): read
 
 function cutNames(columns: readonly FittingColumn[], width: number | null): readonly FittingColumn[] {
   let excess = width === null ? 0 : totalOf(columns) - width;
-  // The last dimension is cut first: it is the one that the others repeat.
+  // // The last dimension is cut first, because it is the most repetitive.
   return columns
     .toReversed()
     .map((column) => {

@@ -37,7 +37,7 @@ export function reexecConfigured(
   execve(execPath, command, { ...settingsFor(readProcessor()), ...env });
 }
 
-/** Returns the settings for a processor, which is described as in `/proc/cpuinfo`; without one, for that of this machine. */
+/** Returns the settings for a processor that is described as in `/proc/cpuinfo`; by default the processor of this machine. */
 export function settingsFor(processor = readFirstProcessor()): Readonly<Record<string, string>> {
   return processor.includes("AuthenticAMD") ? { ...RUNTIME_SETTINGS, ...COPY_SETTINGS } : RUNTIME_SETTINGS;
 }

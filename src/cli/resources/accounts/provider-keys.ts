@@ -135,7 +135,7 @@ function addOwner({ params }: EndpointInput, { named }: Pick<CommandRun, "named"
   return { params: { ...params, id: named["key"]?.owner } };
 }
 
-/** Returns settings in which members, who may be named like users elsewhere, are ids. */
+/** Returns settings in which members are ids. The given members may be names, as elsewhere. */
 async function resolveMembers(
   caller: Caller,
   settings: EndpointInput["body"],

@@ -73,7 +73,7 @@ async function release(stores: Stores, text: string, { yes }: ReleaseOptions): P
   return describeRelease(id, taken);
 }
 
-/** Of several gateways of one host, the one that is gone is meant. */
+/** Finds a gateway. If a host has several, returns the one that is gone. */
 async function find({ gateways }: Stores, text: string): Promise<RegisteredGateway> {
   const all = await gateways.list();
   const nameOne = ({ id, host, isLive, dataDir }: RegisteredGateway): Named => ({
