@@ -6,7 +6,7 @@ export const SESSION_IDLE_MS = 12 * HOUR_MS;
 export const SESSION_MAX_MS = 7 * DAY_MS;
 /** The time of the last use is saved at most once in this time. Milliseconds. */
 export const SESSION_TOUCH_MS = 60_000;
-/** The sessions that one key can have at the same time. A further sign-in ends the oldest. */
+/** The maximum number of concurrent sessions of one key. Another sign-in ends the oldest. */
 export const MAX_SESSIONS_OF_KEY = 100;
 /** The longest user agent that is stored. Characters. */
 const MAX_USER_AGENT_CHARS = 256;

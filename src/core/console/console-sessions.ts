@@ -94,7 +94,7 @@ export class ConsoleSessions {
     return { session, principal };
   }
 
-  /** Ends the session with the SHA-256, hex, of a secret, because its browser has a new one. Does nothing if there is none. */
+  /** Ends the session of a secret, given as SHA-256 in hex, because its browser has a new one. Does nothing if there is none. */
   async replace(formerHash: string): Promise<void> {
     const former = await this.store.findSessionByHash(formerHash);
     if (former !== null) await this.store.deleteSession(former.id);

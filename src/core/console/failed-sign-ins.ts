@@ -5,7 +5,10 @@ import { WindowCounter } from "./window-counter.ts";
 /** How many sign-ins of one address may fail in a quarter of an hour. */
 const FAILURES = { max: 10, windowMs: 15 * 60_000 };
 
-/** Counts failed sign-ins of client addresses: those with a key or code apart from those that an OpenID Connect provider completes. */
+/**
+ * Counts failed sign-ins of client addresses. Sign-ins with a key or code, and those through an OpenID Connect provider, are counted
+ * separately.
+ */
 export class FailedSignIns {
   private readonly ofSecrets: WindowCounter;
   private readonly ofProvider: WindowCounter;

@@ -26,12 +26,15 @@ export interface OidcProvider {
   /** Begins a sign-in: returns the address to send the browser to, and what to check when it comes back. */
   begin(signIn: OidcSignIn): Promise<{ readonly url: string; readonly checks: OidcChecks }>;
   /**
-   * Completes a sign-in. Claims that the rules need and the ID token does not tell are those of the userinfo endpoint. `currentUrl` is the
-   * address that the browser came back to, with its query.
-   * @throws OidcError if the provider refuses, cannot be reached, or sends what is not valid.
+   * Completes a sign-in. Claims that the rules need and the ID token lacks are read from the userinfo endpoint. `currentUrl` is the address
+   * that the browser was redirected to, with its query.
+   * @throws OidcError if the provider refuses, cannot be reached, or sends an invalid answer.
    */
   complete(currentUrl: URL, checks: OidcChecks): Promise<OidcClaims>;
-  /** Returns where to send a browser that signs out, so that the provider signs it out too; null if the provider has no such address. */
+  /**
+   * Returns the address to which to send a browser that signs out, so that the provider signs it out too; null if the provider has no such
+   * address.
+   */
   signOutUrl(returnTo: string): Promise<string | null>;
   /**
    * Returns the issuer and subject of a logout token of the provider (OpenID Connect Back-Channel Logout 1.0).

@@ -12,7 +12,7 @@ export type OidcRule = {
   | { readonly operator?: undefined; readonly organization: string; readonly role: Role }
 );
 
-/** What the rules grant to one person. */
+/** The rights that the rules grant to one person. */
 export interface OidcGrant {
   readonly isOperator: boolean;
   /** The highest role in each organization, in the order of the rules. */

@@ -31,8 +31,8 @@ export function takeOneTimeCode(store: ConsoleSessionStore, code: string, now: n
 }
 
 /**
- * Returns the key that a session by code acts as: the configured admin key, else the operator's management key that is valid for the
- * longest time; null if there is none.
+ * Returns the key that a session by one-time code acts as: the configured admin key, otherwise the operator's management key that is valid
+ * for the longest time; null if there is none.
  */
 export async function findOperatorKey(
   keys: KeyStore,

@@ -16,7 +16,7 @@ import { applyOidcRules, type OidcGrant, type OidcRule } from "./oidc-rules.ts";
 
 /** What a sign-in changes, whether it succeeds or not, for the audit log. */
 export interface SignInChanges {
-  /** The user that the person is; null if there is none, or the person is the operator. */
+  /** The user that the person is linked to; null if there is none, or the person is the operator. */
   userId: string | null;
   /** Whether the user was created. */
   createdUser: boolean;
@@ -245,7 +245,7 @@ async function unlessConflict(change: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Returns the person's key in an account, valid as long as a session that begins now. Creates it if there is none. */
+/** Returns the person's key in an account, valid as long as a session that begins now. Creates a key if there is none. */
 async function renewKey(
   { stores, keyCache }: IdentitySignIn,
   {

@@ -36,8 +36,8 @@ export type EventSink = (event: GatewayEvent) => void;
 const ID_DIGITS = 32;
 
 /**
- * Returns the id of an event. It is derived from what identifies the event, such as a key and its expiry time, so that a gateway that
- * reports the same event again uses the same id.
+ * Returns the id of an event. It is derived from what identifies the event, such as a key and its expiry time, so that another gateway that
+ * reports the same event uses the same id.
  */
 export function eventId(type: GatewayEvent["type"], ...identity: readonly (string | number)[]): string {
   return `evt_${sha256(JSON.stringify([type, ...identity]), "hex").slice(0, ID_DIGITS)}`;

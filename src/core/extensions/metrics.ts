@@ -11,7 +11,7 @@ import type { Counter, MetricRegistry } from "../telemetry/metric-registry.ts";
 import type { RequestObserver } from "../telemetry/request-observer.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
 
-/** The value of a label for which there is none: a request that reached no provider. */
+/** The label value for requests that reached no provider. */
 const NONE = "none";
 /** The value of the label `model` for a name that the catalog does not have. */
 const OTHER = "other";

@@ -1,6 +1,6 @@
 import { StoreError } from "../../base/failures/store-error.ts";
 
-/** Which gateway writes to a shared store, and at which of its starts. */
+/** Identifies which gateway writes to a shared store, and at which of its starts. */
 export interface GatewayIdentity {
   /** Belongs to the data directory, and stays the same from start to start. */
   readonly id: string;

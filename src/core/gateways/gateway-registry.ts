@@ -18,7 +18,7 @@ export interface GatewayDescription {
   readonly masterKeys: readonly string[];
 }
 
-/** The live gateways, as one of them sees them: what it may take of a limit that is not shared otherwise. */
+/** The live gateways as one of them sees them. They decide its share of a limit that has no common counter. */
 export interface LiveGateways {
   /** How many there are, including this one. */
   readonly count: number;
@@ -43,7 +43,7 @@ export interface RegisteredGateway extends GatewayDescription, GatewayIdentity {
   readonly leased: number;
 }
 
-/** What a gateway had leased of one balance or spending limit, and what is free again. */
+/** What a gateway had leased of one balance or spending limit, now released. */
 export interface ReleasedLease {
   readonly accountId: string;
   /** The name of the spending limit; null for the balance. */
@@ -54,7 +54,7 @@ export interface ReleasedLease {
 
 /** The gateways that share a store. Rejects with a `StoreError` if the store is unavailable. */
 export interface GatewayRegistry {
-  /** Registers a gateway at its start, also over an earlier start of the same id, whose epoch ends with that. */
+  /** Registers a gateway at its start. Replaces an earlier registration of the same id, and ends its epoch. */
   register(gateway: GatewayDescription): Promise<GatewayIdentity>;
   /**
    * Makes a gateway count as live for `GATEWAY_LEASE_MS` from now. Returns null until every other live gateway has renewed since it
@@ -68,13 +68,13 @@ export interface GatewayRegistry {
   /** Returns all gateways that have not ended, by id. */
   list(): Promise<readonly RegisteredGateway[]>;
   /**
-   * Ends the epoch of a gateway that is not live, so that its process can write nothing any more, and returns the identity under which
-   * the caller saves what it left. Returns null if the gateway is live or that epoch is not current.
+   * Ends the epoch of a gateway that is not live, so that its process can write nothing any more. Returns the identity under which the
+   * caller saves the records that it left. Returns null if the gateway is live or that epoch is not current.
    */
   takeOver(gone: GatewayIdentity): Promise<GatewayIdentity | null>;
   /**
-   * Gives leases of a gateway back to the balances and limits, and returns them: those of some accounts, and null when there are no more.
-   * Only after everything that it spent is saved. Rejects with a `GatewayReplacedError` if the epoch is not current.
+   * Gives leases of a gateway back to the balances and limits, for some accounts in each call, and returns them; null when there are no
+   * more. Call it only after everything that the gateway spent is saved. Rejects with a `GatewayReplacedError` if the epoch is not current.
    */
   releaseLeases(identity: GatewayIdentity): Promise<readonly ReleasedLease[] | null>;
 }

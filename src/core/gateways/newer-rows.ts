@@ -16,9 +16,9 @@ interface NewerPart {
   readonly since: string;
 }
 
-/** Every part that not all released versions know. A new one gets a line with the version in which it appears. */
+/** The parts of rows that some released versions do not know. A new part gets a line with the version in which it appears. */
 const NEWER_PARTS: readonly NewerPart[] = [
-  // Its models have fields that earlier versions reject, so that they would serve with the catalog that they shipped with.
+  // // Its models have fields that earlier versions reject, so those would serve the catalog that they shipped with.
   { row: "catalog", path: [], name: "the imported catalog", since: "0.2.0" },
   { row: "budget", path: [], name: "budgets", since: "0.2.0" },
   {
@@ -72,8 +72,8 @@ export function listUnknownNames(
 }
 
 /**
- * Rejects a change that one of the gateways on the same store does not know: it would ignore the change, or could not read the row.
- * `isOlder` says whether a version came before another one.
+ * Rejects a change that some gateway on the same store does not know: it would ignore the change, or could not read the row. `isOlder` says
+ * whether a version came before another one.
  * @throws GatewayError `conflict`, which names the gateway and what to do.
  */
 export function rejectUnknownParts(

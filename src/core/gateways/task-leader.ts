@@ -17,8 +17,8 @@ const LEASE_MS = 30_000;
 const CHECK_MS = 10_000;
 
 /**
- * Decides which of several gateways does tasks that recur and that one does for all, such as sweeps. The leader keeps the lease from one
- * task to the next, so that nearly every question is answered without the store.
+ * Decides which of several gateways performs the recurring tasks, such as sweeps, for all of them. The leader keeps the lease between
+ * tasks, so that nearly every check is answered without the store.
  */
 export class TaskLeader {
   private lease: Lease | null = null;

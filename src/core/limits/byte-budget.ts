@@ -1,11 +1,11 @@
 import { Linked, LinkedSet } from "../../base/collections/linked-set.ts";
 import type { Clock } from "../../base/time/clock.ts";
 
-/** A bound on the bytes that all callers hold together, and on those that each caller holds. */
+/** A bound on the bytes that all callers hold together, and on the bytes that each caller holds. */
 export interface ByteBudget {
   /** Opens an empty share. Shares of one holder count together. */
   openShare(holder: string): ByteShare;
-  /** Returns the bytes that all callers hold, without those that were only announced. */
+  /** Returns the number of bytes that all callers hold, without those that were only announced. */
   heldBytes(): number;
 }
 
@@ -16,15 +16,15 @@ type ByteShortage = "all" | "holder";
 export interface Arrival {
   /** Records that a good part of it has arrived since the last call. */
   advance(): void;
-  /** Records that all of it has arrived, or that it is given up. Idempotent. */
+  /** Records that the body has arrived completely, or that it is abandoned. Idempotent. */
   end(): void;
 }
 
 /** The bytes that are held for one purpose. */
 export interface ByteShare {
-  /** Returns the bound that prevents taking so many more bytes now; null if none does. */
+  /** Returns the bound that prevents taking this many more bytes now; null if none does. */
   shortageFor(bytes: number): ByteShortage | null;
-  /** Returns whether so many more bytes could be taken if every body that is being received gave way. */
+  /** Returns whether this many more bytes could be taken if every body that is being received were evicted. */
   mayFit(bytes: number): boolean;
   /**
    * Takes more bytes. If all bytes are in use, bodies that arrive slowly give way first, the slowest before the others. Returns false, and
@@ -80,7 +80,7 @@ const GARBAGE_BYTES = 64 * 1024 * 1024;
 interface Holder {
   readonly id: string;
   bytes: number;
-  /** Those of `bytes` that belong to bodies that are being received. */
+  /** The part of `bytes` that belongs to bodies that are being received. */
   arriving: number;
   /** Its open shares. */
   shares: number;
@@ -89,15 +89,15 @@ interface Holder {
 /** The bytes held by all and by each. Both may exceed their bounds, see `takeExtra`. */
 class ByteCounts {
   total = 0;
-  /** Those of `total` that were announced and may not have arrived. */
+  /** The part of `total` that was announced and may not have arrived. */
   announced = 0;
-  /** Those of `total` that belong to bodies that are being received. */
+  /** The part of `total` that belongs to bodies that are being received. */
   private arriving = 0;
-  /** The bodies that are being received and hold bytes. The one that has waited longest is the first. */
+  /** The bodies that are being received and hold bytes. The first one has waited the longest. */
   private readonly arrivals = new LinkedSet<ArrivingBody>();
   /** Bytes that were released since the last call of `onGarbage`. */
   private released = 0;
-  /** Those with an open share, which refers to its holder so that taking bytes needs no lookup. */
+  /** The holders with an open share. A share refers to its holder, so that taking bytes needs no lookup. */
   private readonly holders = new Map<string, Holder>();
 
   constructor(private readonly parts: ByteBudgetParts) {}
@@ -113,7 +113,7 @@ class ByteCounts {
     return holder;
   }
 
-  /** Counts one share less, which holds nothing any more. */
+  /** Removes one share of a holder. The share no longer holds anything. */
   close(holder: Holder): void {
     holder.shares -= 1;
     if (holder.shares === 0) this.holders.delete(holder.id);
@@ -132,12 +132,12 @@ class ByteCounts {
     );
   }
 
-  /** Returns whether so many more bytes may be announced. */
+  /** Returns whether this many more bytes may be announced. */
   mayAnnounce(bytes: number): boolean {
     return this.announced + bytes <= this.parts.totalBytes * ANNOUNCED_SHARE;
   }
 
-  /** Lets slow bodies other than `own` give way until so many more bytes fit, or none is left. */
+  /** Evicts slow bodies other than `own` until this many more bytes fit, or no body is left. */
   makeRoom(bytes: number, own: ArrivingBody | null): void {
     if (this.total + bytes <= this.parts.totalBytes) return;
     const slowSince = this.parts.clock.now() - SLOW_MS;
@@ -155,7 +155,7 @@ class ByteCounts {
     holder.arriving += bytes;
   }
 
-  /** Lists a body as the one that has waited for the shortest time. */
+  /** Adds a body to the end of the list, as the one that has waited the shortest time. */
   list(body: ArrivingBody): void {
     this.arrivals.delete(body);
     body.since = this.parts.clock.now();
@@ -227,7 +227,7 @@ class Share implements ByteShare {
   taken = 0;
   /** The body that is being received; null if all has arrived. */
   arrival: ArrivingBody | null = null;
-  /** Those of `taken` that may not have arrived. */
+  /** The part of `taken` that may not have arrived. */
   private announced = 0;
   private isClosed = false;
 

@@ -37,8 +37,8 @@ function familyOf(address: string): "ipv4" | "ipv6" {
 }
 
 /**
- * Returns the client's address: the peer's, or, if the peer is a trusted proxy, the last one in `x-forwarded-for` that is not a trusted
- * proxy itself (docs/api/limits.md, "Requests without a key").
+ * Returns the client's address: that of the peer, or, if the peer is a trusted proxy, the last address in `x-forwarded-for` that is not a
+ * trusted proxy (docs/api/limits.md, "Requests without a key").
  */
 export function findClientAddress(
   peer: string,

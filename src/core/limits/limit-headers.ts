@@ -2,7 +2,7 @@ import type { LimitVerdict, RateLimitStatus } from "./rate-limiter.ts";
 
 /** Takes headers one by one, with names in lower case. */
 export interface HeaderSink {
-  /** Puts a text, or a number and its unit, which is always the same for one name. A number is printed only where its text is needed. */
+  /** Puts a text, or a number and its unit, which is always the same for a name. A number is printed only if its text is needed. */
   put(name: string, value: string | number, unit?: string): void;
 }
 

@@ -12,8 +12,8 @@ export type FindLiveGateways = () => LiveGateways | null;
 const LEAST_TOKENS = 10_000;
 
 /**
- * Returns a scope whose limits are this gateway's shares. The shares of all gateways add up to exactly the limit. What cannot be
- * divided goes to gateways that differ from scope to scope, so that no gateway is without a share of everything.
+ * Returns a scope with this gateway's shares of the limits. The shares of all gateways add up to exactly the limit. The remainder of a
+ * division goes to other gateways in each scope, so that no gateway is left without a share everywhere.
  */
 export function shareOf(scope: LimitScope, live: LiveGateways | null): LimitScope {
   const shareOfLimit = createShare(scope, live);

@@ -43,8 +43,8 @@ const USED_MS = 1_000;
 type ShareOf = (scope: LimitScope) => LimitScope;
 
 /**
- * A rate limiter in the memory of one process, which admits all that the limits allow, or its share of it. Has the methods of a `RateLimiter`,
- * and counts before they return.
+ * A rate limiter in the memory of one process. It admits requests up to the limits, or up to its share of them. It has the methods of a
+ * `RateLimiter`, but they are synchronous.
  */
 export class MemoryRateLimiter {
   private readonly scopes: Readonly<Record<LimitSource, BoundedMap<string, KnownScope>>>;

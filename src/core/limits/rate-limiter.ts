@@ -26,7 +26,7 @@ export interface LimitRequest {
   readonly promptTokens: number;
   /** The maximum tokens of the answers, or the expected number if the request sets no maximum. */
   readonly completionTokens: number;
-  /** What is reserved for the answers if the maximum does not even fit a limit that is unused. Absent: the maximum. */
+  /** The tokens to reserve for the answers if the maximum exceeds even an unused limit. Absent: the maximum. */
   readonly expectedTokens?: number;
   /** Whether the request sets a maximum. Absent: it does. */
   readonly isBounded?: boolean;
@@ -44,7 +44,7 @@ export interface LimitVerdict {
   readonly retryAfterMs: number;
 }
 
-/** Of the limits that apply, those with the least remaining: of requests and of tokens. Null if there is none. */
+/** The limits of requests and of tokens with the least remaining. Null if there is none. */
 export interface RateLimitStatus {
   readonly requests: LimitVerdict | null;
   readonly tokens: LimitVerdict | null;

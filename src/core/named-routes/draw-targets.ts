@@ -10,9 +10,9 @@ export interface WeightedTarget {
 const HASHES = 2 ** 32;
 
 /**
- * Orders targets by chance: each is first with the probability of its share of the weights, and so on among the rest. The same key
- * gives the same order, and raising one weight moves only keys to that target (weighted rendezvous hashing). Targets of weight 0 come
- * last, in their order.
+ * Orders targets randomly: the probability of being first is a target's share of the weights, and the rest is ordered in the same way. The
+ * same key gives the same order, and raising one weight moves keys only to that target (weighted rendezvous hashing). Targets of weight 0
+ * come last, in their order.
  */
 export function drawTargets<Target extends WeightedTarget>(
   key: string,

@@ -10,7 +10,7 @@ export interface NamedRoutes {
   findReplacing(name: string): NamedRoute | undefined;
 }
 
-/** Indexes named routes. Of several with the same name, the last one replaces the first. */
+/** Indexes named routes. If several have the same name, the last one replaces the others. */
 export function createNamedRoutes(routes: readonly NamedRoute[]): NamedRoutes {
   const byName = new Map(routes.map((route) => [route.name, route]));
   const list = [...byName.values()];

@@ -73,7 +73,7 @@ function resolveOrNone(
   }
 }
 
-/** Presents a named route, and where it is defined, to those who manage it. */
+/** Presents a named route, and where it is defined, to callers who manage it. */
 export function presentListedRoute({ route, source, file, line }: ListedRoute) {
   const { name, accountId, definition, version, updatedAt } = route;
   const updated_at = updatedAt === null ? null : new Date(updatedAt).toISOString();

@@ -8,12 +8,12 @@ import { splitSortSuffix } from "./sort-suffix.ts";
 
 /** The most steps from a name to a model or tier. */
 const MAX_STEPS = 5;
-/** The most models and tiers that one name leads to. Further ones are left out. */
+/** The maximum number of models and tiers that one name leads to. Further ones are left out. */
 const MAX_NAMES = 50;
 
 /** A model or tier that a name leads to. */
 export interface ResolvedName {
-  /** The id of a model or tier, as it is written in the request or route. There may be no such model. */
+  /** The id of a model or tier, as the request or route spells it. The model may not exist. */
   readonly id: string;
   /** How the name led there; empty for an id of the catalog. */
   readonly steps: readonly RouteStep[];
@@ -21,7 +21,7 @@ export interface ResolvedName {
   readonly sort: ProviderSort | null;
   /** Whether it is one of several targets of a group, and may be left out if it cannot be used. */
   readonly isOptional: boolean;
-  /** What gets copies of its requests; null for none. */
+  /** The model that gets copies of the requests; null for none. */
   readonly shadow: ShadowRoute | null;
 }
 
@@ -42,7 +42,7 @@ export interface NameSources {
 /** What the resolution of a name depends on. */
 interface Resolving {
   readonly sources: NameSources;
-  /** The named routes of the caller's account, which precede those of the operator; null if there are none. */
+  /** The named routes of the caller's account, which take precedence over those of the operator; null if there are none. */
   readonly own: NamedRoutes | null;
   /** The request for which groups draw a target; null: their targets by weight. */
   readonly draw: DrawKeys | null;
@@ -89,7 +89,7 @@ function follow(place: Place, resolving: Resolving, found: ResolvedName[]): void
   if (route === null) {
     const split = isKnownName(name, resolving.sources) ? null : splitSortSuffix(name);
     if (split === null) found.push({ id: name, steps, sort, isOptional, shadow });
-    // What the client wrote precedes what routes say.
+    // // What the client wrote takes precedence over the routes.
     else follow({ ...place, name: split.name, sort: sort ?? split.sort }, resolving, found);
     return;
   }
@@ -154,8 +154,8 @@ function stepOf(route: NamedRoute, to: string): RouteStep {
 }
 
 /**
- * Returns the route that a name stands for here; null if it is the id of a model or tier, or unknown. A route that is used in place
- * of a model may lead to that model, and one of an account to one of the operator with the same name.
+ * Returns the route that a name means here; null if it is the id of a model or tier, or unknown. A route that replaces a model may lead to
+ * that model, and a route of an account to the operator's route with the same name.
  */
 function findRoute(place: Place, { sources, own }: Resolving): NamedRoute | null {
   const { name, steps } = place;

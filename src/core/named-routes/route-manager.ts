@@ -63,10 +63,10 @@ export class NamedRouteManager {
   }
 
   /**
-   * Stores a definition as the next version of a route. It is in force on every gateway within a second. Returns the route, and the
-   * definition before; null if there was none.
-   * @throws GatewayError `conflict` if the configuration file defines the route; `invalid_request` if it is too large, if there are
-   * too many, if an account's route is to replace a model, or if routes would lead in a circle or over too many steps.
+   * Stores a definition as the next version of a route. Every gateway uses it within a second. Returns the route, and the previous
+   * definition or null.
+   * @throws GatewayError `conflict` if the configuration file defines the route; `invalid_request` if it is too large, if there are too
+   * many, if an account's route would replace a model, or if routes would form a circle or a chain that is too long.
    */
   async put(
     { accountId, name }: RouteAddress,

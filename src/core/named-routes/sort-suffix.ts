@@ -5,7 +5,7 @@ const SORTS: Readonly<Record<string, ProviderSort>> = { nitro: "throughput", flo
 
 const SUFFIX = /:(nitro|floor)$/i;
 
-/** Returns a name without its suffix, and the sort that the suffix stands for; null if it has none. */
+/** Returns a name without its suffix, and the sort that the suffix means; null if it has none. */
 export function splitSortSuffix(name: string): { readonly name: string; readonly sort: ProviderSort } | null {
   const found = SUFFIX.exec(name);
   const sort = SORTS[found?.[1]?.toLowerCase() ?? ""];

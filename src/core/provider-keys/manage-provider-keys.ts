@@ -108,7 +108,7 @@ export async function changeProviderKey(
 }
 
 /**
- * Deletes a key and its secret. Requests under way complete; no further ones use it.
+ * Deletes a key and its secret. Requests in progress complete; no further requests use it.
  * @throws GatewayError `not_found` if there is none.
  */
 export async function removeProviderKey(

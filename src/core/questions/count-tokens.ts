@@ -68,7 +68,7 @@ export async function countTokens(deps: GenerationDeps, call: CountCall): Promis
     promptTokens: null,
   });
   const limit = await countRequest(deps, principal);
-  // Of several models only the first is counted for.
+  // // If there are several models, only the first one is counted for.
   const atVendors = deps.extensions.some(({ checksTexts }) => checksTexts) ? [] : (deployments[0] ?? []);
   for (const deployment of atVendors) {
     const tokens = await countAtVendor(deps, deployment, request);
@@ -78,7 +78,7 @@ export async function countTokens(deps: GenerationDeps, call: CountCall): Promis
   return { tokens, estimated: true, limit };
 }
 
-/** Of texts with more bytes only a sample is counted. */
+/** For texts with more bytes than this, only a sample is counted. */
 const WHOLE_BYTES = 1_000_000;
 
 /** Estimates with the tokenizer and the usual ratio of the model's tokenizer family; by the bytes if texts cannot be counted. */

@@ -30,7 +30,7 @@ interface RefusedGeneration {
 
 /** What a policy would have done to recorded generations. */
 interface PolicyDryRun {
-  /** The number of generations whose plan allows an answer. Those that were rejected before they had one are left out. */
+  /** The number of generations whose plan allows an answer. Generations that were rejected before they had a plan are left out. */
   readonly checked: number;
   readonly refused: readonly RefusedGeneration[];
   /** The number of generations that another deployment would have answered. */
@@ -39,7 +39,7 @@ interface PolicyDryRun {
 
 /**
  * Applies a policy to the recorded plans of generations: to the deployments that could have answered then, and to those that a policy had
- * left out. What providers do with data, and BYOK keys, are as they are now. Pure.
+ * excluded. Uses the current BYOK keys, and the current facts about how providers handle data. Pure.
  */
 export function dryRunPolicy(
   serving: Serving,

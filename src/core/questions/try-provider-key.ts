@@ -103,7 +103,7 @@ async function callOnce(deps: TryDeps, candidate: Candidate): Promise<AttemptOut
   }
 }
 
-/** Lists the ids of the models that a key opens: those of its provider that it is for and that it can be called with. */
+/** Lists the ids of the models that a key opens: models of its provider that it may be used for and can be called with. */
 export function listOpenedModels(serving: Serving, tried: TriedKey): readonly string[] {
   return listDeployments(serving, tried).map(({ model }) => model.id);
 }

@@ -2,7 +2,7 @@
 export const SETTING_SOURCES = ["default", "file", "environment", "database"] as const;
 type SettingSource = (typeof SETTING_SOURCES)[number];
 
-/** A setting that is in force, and where its value comes from. */
+/** A setting in force, and the source of its value. */
 export interface Setting {
   /** Its path in the configuration: `limits.body_bytes`. */
   readonly name: string;

@@ -7,7 +7,7 @@ interface Progress {
   readonly from: string;
   /** The name of the table that is being copied. */
   readonly table: string;
-  /** The key of the last row that was written; null for none of the table. */
+  /** The key of the last row that was written; null if no row of the table was written. */
   readonly after: DumpKey | null;
 }
 

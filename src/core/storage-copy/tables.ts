@@ -195,12 +195,12 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("quarantined_records", ["id"], { ...text("id", "reason", "record"), ...integer("quarantined_at") }),
 ];
 
-/** The setting of a SQLite file that names the lowest schema version whose code works on it, if that is not its own version. */
+/** The setting in a SQLite file with the lowest schema version whose code works on the file, if that is not its own version. */
 export const OLDEST_SCHEMA_SETTING = "oldest_schema";
 
 /**
- * Settings that belong to one store and are not copied: counters of its changes, the id of its gateway, its oldest schema version, and
- * the progress of a copy.
+ * Settings that belong to one store and are not copied: its change counters, the id of its gateway, its oldest schema version, and the
+ * progress of a copy.
  */
 export const OWN_SETTINGS: readonly string[] = [
   "account_revision",

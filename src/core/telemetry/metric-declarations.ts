@@ -14,8 +14,8 @@ function declare<const L extends readonly string[]>(declaration: MetricDeclarati
 }
 
 /**
- * Every metric of the gateway. Labels have few values: models and providers are those of the catalog, everything else is a closed
- * set. Keys, users and accounts are no labels; usage reports have them.
+ * Every metric of the gateway. Labels have few values: models and providers are those of the catalog, and all others are closed sets. Keys,
+ * users and accounts are not labels; usage reports have them.
  */
 export const METRICS = {
   requests: declare({

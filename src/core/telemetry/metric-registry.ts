@@ -5,7 +5,7 @@ export interface MetricDeclaration<Labels extends readonly string[] = readonly s
   /** One sentence without its full stop: the help text of the exposition, and the description in the documentation. */
   readonly help: string;
   readonly labels: Labels;
-  /** The upper bounds of a histogram's buckets, ascending; the last bucket has none. */
+  /** The upper bounds of a histogram's buckets, ascending. The last bucket has no bound. */
   readonly bounds?: readonly number[];
   /** Values are recorded in this part of the unit that the name states: 1e9 for dollars that are counted in nanodollars. */
   readonly divisor?: number;

@@ -83,7 +83,7 @@ export class RequestTrace {
     this.attempts.push({ spanId, model, startedAt: this.now(), endedAt: null, record });
   }
 
-  /** Records the outcome of the last attempt. The span of one that answers ends with the request, because its answer goes on. */
+  /** Records the outcome of the last attempt. If the attempt answers, its span stays open until the request ends. */
   endAttempt(record: AttemptRecord): void {
     const last = this.attempts.at(-1);
     if (last === undefined) return;

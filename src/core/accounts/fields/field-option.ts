@@ -7,7 +7,7 @@ export interface OptionTexts {
   readonly flags: string;
   /** A phrase without a full stop: "Total spending limit in US dollars". */
   readonly help: string;
-  /** What the value `none` stands for; absent if the field cannot be unset. */
+  /** The value that `none` sets; absent if the field cannot be unset. */
   readonly none?: string;
   /** The default in a new resource, if it is not what `none` stands for. */
   readonly initial?: string;
@@ -88,7 +88,7 @@ export const EXPIRY_FORMAT = orNone({
   },
 });
 
-/** One of two words, which stand for true and false. */
+/** One of two words, for true and false. */
 export function flagFormat(yes: string, no: string): OptionFormat {
   return {
     expected: `${yes} or ${no}`,

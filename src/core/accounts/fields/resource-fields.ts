@@ -181,7 +181,7 @@ export function nullableTimeField(description: string): Field<number | null> {
 
 const TimeInput = z.iso.datetime({ offset: true }).nullable();
 
-/** Returns the time at which something expires, which requests can set; null for never. */
+/** Returns an expiry time that requests can set; null for never. */
 export function expiryField(
   description: string,
   option: OptionTexts,

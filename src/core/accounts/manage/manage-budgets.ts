@@ -28,8 +28,8 @@ interface BudgetRequest {
 }
 
 /**
- * Creates a budget. What was spent in its period before counts, as far as usage sums tell it.
- * @throws GatewayError `invalid_request` that names the field; `conflict` if the account has as many as it may.
+ * Creates a budget. Earlier spending in its period counts, as far as usage sums have it.
+ * @throws GatewayError `invalid_request` that names the field; `conflict` if the account has the maximum number of budgets.
  */
 export async function createBudget(stores: BudgetStores, request: BudgetRequest): Promise<BudgetRecord> {
   const { accountId, budget: wanted, setBy } = request;

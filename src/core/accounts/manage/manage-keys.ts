@@ -92,9 +92,9 @@ async function findUserOfKey(
 }
 
 /**
- * Changes a key. Its models may be those it had before and those that `known` has.
- * @throws GatewayError `invalid_request` for fields that contradict each other, and for an unknown model; `conflict` for a
- * revoked key; `permission_denied` if an account changes a rate limit that the operator has set.
+ * Changes a key. Its models must be known (`known`) or have been set before.
+ * @throws GatewayError `invalid_request` for fields that contradict each other, and for an unknown model; `conflict` for a revoked key;
+ * `permission_denied` if an account changes a rate limit that the operator has set.
  */
 export async function changeKey(
   { keys, clock }: KeyStores,

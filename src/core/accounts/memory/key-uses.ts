@@ -2,9 +2,12 @@ import { nextTurn } from "../../../base/time/next-turn.ts";
 import { HOUR_MS } from "../../../base/time/time.ts";
 import type { KeyStore, KeyUse } from "../stores/key-store.ts";
 
-/** The keys of one hour that are in memory. With more of them, some are saved more than once. */
+/** The maximum number of keys of one hour in memory. If there are more, some are saved more than once. */
 const MAX_SEEN = 100_000;
-/** The uses that one transaction stores, and the transactions of one call of `save`: one in each turn of the event loop. */
+/**
+ * The number of uses that one transaction stores, and the number of transactions in one call of `save`, each in a turn of the event loop of
+ * its own.
+ */
 const GROUP = 250;
 const MAX_GROUPS = 8;
 

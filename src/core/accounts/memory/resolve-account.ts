@@ -4,10 +4,10 @@ import type { KeyRecord, MemberRecord, SpendingAccount } from "../records/record
 import type { AccountCache } from "./account-cache.ts";
 
 /**
- * Returns a key with the account that it acts for (docs/api/accounts.md, "Accounts"): the organization with the id
- * `organizationId`: the key's user must be a member of it. For null, the account that the key belongs to.
- * @throws GatewayError `permission_denied` if the user is not a member of the organization, or if the account or the user's
- * own account is closed.
+ * Returns a key with the account that it acts for (docs/api/accounts.md, "Accounts"). With `organizationId` that is the organization, and
+ * the key's user must be a member of it. With null it is the account that the key belongs to.
+ * @throws GatewayError `permission_denied` if the user is not a member of the organization, or if the account or the user's own account is
+ * closed.
  */
 export async function resolveAccount(
   cache: AccountCache,

@@ -1,4 +1,4 @@
-/** What budgets limit: all spending of an account, or the part of one key, one member, one or every end user, one or every tag. */
+/** The subjects of budgets: all spending of an account, or that of one key, one member, one or every end user, one or every tag. */
 export const BUDGET_SUBJECTS = ["account", "key", "member", "end_user", "tag"] as const;
 export type BudgetSubject = (typeof BUDGET_SUBJECTS)[number];
 
@@ -39,7 +39,7 @@ export interface BudgetRecord {
   readonly createdAt: number;
 }
 
-/** The fields of a budget that can change. The sums of a budget are those of its subject and period, which stay. */
+/** The fields of a budget that can change. Its subject and period cannot, because its sums are recorded by them. */
 export type BudgetChange = Partial<Pick<BudgetRecord, "name" | "limit" | "action" | "warnAt">>;
 
 /** Returns whether each end user, or each tag, has the limit for itself. */

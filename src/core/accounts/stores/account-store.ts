@@ -28,7 +28,7 @@ export interface AccountQuery {
   /** In lower case. */
   readonly email?: string | undefined;
   readonly externalId?: string | undefined;
-  /** Only accounts with this name, e-mail or external id. Of names and e-mails the case of ASCII letters does not matter. */
+  /** Only accounts with this name, e-mail or external id. Names and e-mails ignore the case of ASCII letters. */
   readonly alias?: string | undefined;
   /** Only accounts after this id in the order of the list. */
   readonly afterId?: string | null | undefined;
@@ -72,8 +72,8 @@ export interface AccountStore {
   /** Returns a number that rises with every change of an account or a member by any process. */
   accountRevision(): Promise<number>;
   /**
-   * Returns what has changed since the cursor of an earlier call (`followChanges`): ids of accounts, also of those whose budgets have changed, and `organization/user` of memberships. Absent in a store that
-   * does not record it.
+   * Returns the changes since the cursor of an earlier call (`followChanges`): ids of accounts, also if only their budgets have changed,
+   * and `organization/user` for memberships. Absent in a store that does not record changes.
    */
   listChangedAccounts?(cursor: string | null): Promise<ChangedRows>;
 }

@@ -16,8 +16,8 @@ export interface Memoized<Value> {
   /** Returns the value in memory if it is certainly current; undefined otherwise. */
   peekCurrent(id: string): Value | undefined;
   /**
-   * Returns the value from memory, or loads it; null if the store has none. While the store is away, a value that may be outdated is returned as it is. Rejects with a `StoreError` if the store is needed and
-   * unavailable.
+   * Returns the value from memory, or loads it; null if the store has none. While the store is unavailable, returns a value that may be
+   * outdated. Rejects with a `StoreError` if there is no value in memory and the store is unavailable.
    */
   get(id: string): Promise<Value | null>;
   /** Another process has changed a value: all are loaded again when they are needed. */

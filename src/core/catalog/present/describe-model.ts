@@ -12,7 +12,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   video: "video",
 };
 
-/** What models for one purpose do. */
+/** Descriptions of models, by their purpose. */
 const PURPOSES: Readonly<Record<Exclude<ModelAction, "chat">, string>> = {
   embeddings: "turns texts into embeddings",
   moderations: "classifies texts and images by what they contain",

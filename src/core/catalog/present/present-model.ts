@@ -76,10 +76,9 @@ type PricedEndpoint = ModelEndpoint & { readonly prices: Prices };
 const UNKNOWN_TOKENIZER = "Other";
 
 /**
- * Presents a model to clients. `endpoints` are those that are configured and allowed. Any of them may answer, so that the
- * result has the smallest context window and the highest of each price. A parameter is supported if one endpoint accepts
- * it, because routing selects that one. Prices are those at `at`, milliseconds since the epoch. Returns null if no
- * endpoint has prices: such a model is not served.
+ * Presents a model to clients. `endpoints` are the configured and allowed ones. Any of them may answer, so the result has the smallest
+ * context window and the highest of each price. A parameter is supported if one endpoint accepts it, because routing selects that endpoint.
+ * Prices are those at `at`, milliseconds since the epoch. Returns null if no endpoint has prices: such a model is not served.
  */
 export function presentModel(
   model: ModelRecord,

@@ -66,7 +66,7 @@ export function compareDecimals(a: string, b: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Returns the greatest of some plain decimals; null if there are none. */
+/** Returns the largest of the decimals; null if there are none. */
 export function greatestDecimal(decimals: Iterable<string>): string | null {
   let greatest: string | null = null;
   for (const decimal of decimals) {

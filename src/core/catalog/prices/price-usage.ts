@@ -184,8 +184,8 @@ export function priceWhole({ prices, usage, advisors }: PricedUsage, rates: Rate
 }
 
 /**
- * Returns what a vendor's prompt cache has saved of a generation's cost: what its prompt would have cost without it, less what it costs.
- * Nanodollars; negative if writing cost more than reading saved. Audio in the prompt is counted as it is with the cache.
+ * Returns how much a vendor's prompt cache saved for a generation: the cost of its prompt without the cache, less its actual cost.
+ * Nanodollars; negative if writing cost more than reading saved. Audio in the prompt is counted as with the cache.
  */
 export function priceCacheSaving(prices: Prices | null, usage: CachedTokens): number {
   // Records of earlier versions may lack some.
@@ -202,7 +202,7 @@ export function priceCacheSaving(prices: Prices | null, usage: CachedTokens): nu
 /** The tokens of a prompt that a cache has read or written. */
 type CachedTokens = Partial<Pick<TokenUsage, "cachedTokens" | "cacheWriteTokens" | "cacheWrite1hTokens">>;
 
-/** What the tokens of a generation cost, those of its advisors included. Nanodollars. */
+/** The cost of a generation's tokens, including its advisors. Nanodollars. */
 interface TokenCosts {
   readonly prompt: number;
   readonly completion: number;
@@ -377,8 +377,8 @@ function chargePriced(charges: ChargeTaker, kind: PricedKind, count: number, rat
 }
 
 /**
- * Returns the rate of a generated image: that of the first variant that it may be, because an unknown quality or size fits any. An image
- * that fits none costs as much as the most expensive variant.
+ * Returns the rate of a generated image: that of the first matching variant, where an unknown quality or size matches any. If no variant
+ * matches, returns the rate of the most expensive one.
  */
 function rateOfImage(prices: Prices, { imageQuality, imageSize }: UnitCounts): Rate {
   const fits = (wanted: string | undefined, known: string | undefined) =>

@@ -29,7 +29,7 @@ export interface PricingRule {
   readonly byok: PricingEffect | null;
 }
 
-/** The account that pays, as far as rules depend on it. */
+/** The paying account, as far as pricing rules depend on it. */
 interface Buyer {
   readonly accountId: string;
   readonly plan: string | null;
@@ -43,7 +43,7 @@ export interface Tariff {
   readonly charged: ModelEndpoint;
   /** The factor of the list price that the account pays, in millionths; null if other prices replace the list's. */
   readonly factor: bigint | null;
-  /** Returns another model of the provider with the prices that the account pays, such as that of an advisor. */
+  /** Returns another model of the provider, such as an advisor, with the prices that the account pays. */
   readonly priceOther: (endpoint: ModelEndpoint, modelId: string) => ModelEndpoint;
 }
 
@@ -54,7 +54,7 @@ interface PricedEndpoint {
   readonly isByok: boolean;
 }
 
-/** What an account pays, by the rules that concern it. */
+/** The prices that an account pays, by the rules that apply to it. */
 export interface Tariffs {
   /** The same for all accounts that pay the same. */
   readonly id: string;

@@ -13,7 +13,7 @@ export function quirksOf(record: ProviderRecord, format: ProviderFormat): Provid
 
 const NO_QUIRKS: ProviderQuirks = {};
 
-/** Lists those of the provider's formats in which an endpoint is served, the preferred one first. */
+/** Lists the formats of the provider in which an endpoint is served, the preferred one first. */
 export function listEndpointFormats(
   { format, formats }: Pick<ModelEndpoint, "format" | "formats">,
   ofProvider: readonly ProviderFormat[],

@@ -16,8 +16,8 @@ export const parameterRuleShape = {
 };
 
 /**
- * A rule has exactly one of these: `values`, a range of `min` and `max`, `list`, or `notWith`, whose `values` are those that are accepted beside the
- * other parameter. `notWith` is spelled differently in the configuration.
+ * A rule has exactly one of these: `values`, a range of `min` and `max`, `list`, or `notWith`, with the `values` that are accepted together
+ * with the other parameter. The configuration spells `notWith` differently.
  */
 interface RuleParts {
   readonly values?: unknown;

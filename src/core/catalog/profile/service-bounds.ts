@@ -2,8 +2,8 @@ import { formatPrice, parsePrice } from "../../../base/numbers/money.ts";
 import type { ChargeRule, ProviderRecord } from "../records/records.ts";
 
 /**
- * Returns the most that services may cost beside the prices of a model, in attodollars: fields, entries of fields (`plugins.web`) and tools
- * (`tools.web_search`) of a request. Only providers that report their cost have such services.
+ * Returns the maximum cost of services in addition to the prices of a model, in attodollars: fields, entries of fields (`plugins.web`) and
+ * tools (`tools.web_search`) of a request. Only providers that report their cost have such services.
  */
 export function boundServices(record: ProviderRecord, services: readonly string[] | undefined): bigint {
   if (services === undefined || !record.reportsCost) return 0n;

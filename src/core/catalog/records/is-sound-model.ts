@@ -45,7 +45,7 @@ const LATE_DAY = /^20\d\d-(?:(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)
 const FORMATS = new Set<string>(PROVIDER_FORMATS);
 /** Width and height in pixels. */
 export const IMAGE_SIZE = /^[1-9]\d{0,4}x[1-9]\d{0,4}$/;
-/** Outputs of models that are not for conversations, and which therefore are the only one of their model. */
+/** The outputs that are a model's only one: such models are not for conversations. */
 export const SOLE_OUTPUTS = ["embedding", "moderation", "rerank", "speech", "transcription"] as const;
 const SOLE = new Set<string>(SOLE_OUTPUTS);
 const INPUTS = new Set(["text", "image", "file", "audio", "video"]);

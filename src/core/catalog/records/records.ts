@@ -77,7 +77,7 @@ export interface ProviderRecord {
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
   /** The header that routes a conversation's requests to the same prompt cache; absent if it has none. */
   readonly affinityHeader?: string;
-  /** Those of `SAMPLING_PARAMETERS` that its API accepts according to its documentation. Absent: only `stop`. */
+  /** The parameters of `SAMPLING_PARAMETERS` that its API accepts according to its documentation. Absent: only `stop`. */
   readonly parameters?: readonly SamplingParameter[];
   /** Deviations from `format` that no other field describes. Those of further formats are in `formats`. */
   readonly quirks: ProviderQuirks;
@@ -92,7 +92,7 @@ export interface ProviderRecord {
   readonly factors?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
   /** Fields and types of tools that the operator wants to be sent with platform keys, whatever they cost, except to free models. */
   readonly sends?: { readonly fields: readonly string[]; readonly tools: readonly string[] };
-  /** What it takes of parameters according to the operator, which precedes everything that the catalog says. */
+  /** The parameters that it takes according to the operator. They take precedence over the catalog. */
   readonly takesByOperator?: TakenParameters;
   /** The operator's own host: it charges nothing that the operator does not know, and gets every field. */
   readonly isOwnHost?: true;
@@ -114,11 +114,11 @@ export type ChargeRule = FormatChargeRule<PriceName>;
 /** What request fields and tools cost: of a format, changed and completed by the rules of a provider. */
 export interface ChargeRules {
   readonly fields?: Readonly<Record<string, ChargeRule>>;
-  /** By type of tool; a name that ends in `*` stands for all types with that beginning. */
+  /** By type of tool. A name that ends in `*` matches all types with that beginning. */
   readonly tools?: Readonly<Record<string, ChargeRule>>;
   /**
-   * An entry that a list of a request with files gets, for models that do not accept files, unless the list has one of its type: without it
-   * the provider would choose a way to read them that costs.
+   * An entry that is added to a list of a request with files, for models that do not accept files, unless the list already has an entry of
+   * its type. Without it, the provider would choose a paid way to read the files.
    */
   readonly forFiles?: {
     readonly field: string;
@@ -129,7 +129,7 @@ export interface ChargeRules {
 
 /** How a provider's API in a further format deviates from that of the format's vendor. */
 interface FormatSettings {
-  /** Paths below the provider's base URL, by action, that replace those of the format. */
+  /** Paths below the provider's base URL, by action, instead of those of the format. */
   readonly paths?: Readonly<Partial<Record<"chat" | "completions" | "count-tokens", string>>>;
   readonly quirks?: ProviderQuirks;
 }
@@ -143,7 +143,7 @@ export type TakenParameter = "yes" | "no" | ParameterRule;
 /** What is taken of parameters, by the names of the chat API. */
 export type TakenParameters = Readonly<Record<string, TakenParameter>>;
 
-/** What the models of a family take: an element of `catalog/profiles.json`. Of several that match a model, later ones change earlier ones. */
+/** What the models of a family take: an element of `catalog/profiles.json`. If several match a model, later ones change earlier ones. */
 export interface FamilyProfile {
   /** Patterns of model ids with `*`. A new model of the family matches them too. */
   readonly models: readonly string[];
@@ -187,7 +187,10 @@ export interface ProviderQuirks {
   readonly thinkingParts?: true;
   /** OpenAI's formats: accepts tools of type `custom`. Without it each is replaced by a function with one string. */
   readonly customTools?: true;
-  /** Responses format: accepts tools of type `namespace`. Without it their functions are sent on their own, under names of both. */
+  /**
+   * Responses format: accepts tools of type `namespace`. If absent, their functions are sent individually, under names that contain the
+   * namespace.
+   */
   readonly toolNamespaces?: true;
   /** Responses format: finds the result of a call anywhere after it. Without it results directly follow the turn of their calls. */
   readonly resultsAnywhere?: true;
@@ -258,7 +261,7 @@ export interface Prices {
   readonly search?: string;
   /** Per request that searches at least once. */
   readonly searchedRequest?: string;
-  /** Of the whole request, instead of all other prices: what its provider reported. Only in records of generations. */
+  /** The cost of the whole request that the provider reported. It replaces all other prices. Only in records of generations. */
   readonly reported?: string;
   /** Per request, for services that have no other price. Only in records of generations. */
   readonly surcharge?: string;
@@ -272,7 +275,7 @@ export interface Prices {
   readonly imageVariants?: readonly ImageVariant[];
 }
 
-/** The price of a generated image of a quality and size. Where one of them is absent, the price applies to all. */
+/** The price of a generated image of a quality and size. If one of them is absent, the price applies to all of its values. */
 interface ImageVariant {
   readonly quality?: string;
   /** Width and height in pixels: `1024x1536`. */
@@ -325,13 +328,13 @@ export interface PriceChange {
   readonly priceTiers?: readonly PriceTier[];
 }
 
-/** What an endpoint takes, resolved from its format, its provider, its model with the families of that, and the configuration. */
+/** What an endpoint takes, resolved from its format, its provider, its model with the model's families, and the configuration. */
 export interface EndpointProfile {
   /** All parameters that it is known to take, as in `supported_parameters`. Computed when it is first read. */
   readonly parameters: readonly string[];
-  /** The format in which requests of the chat API are sent to it, as far as that does not depend on them. */
+  /** The format in which requests of the chat API are sent to it, as far as that does not depend on the request. */
   readonly chatFormat: ProviderFormat;
-  /** Lists the parameters for which it does not accept every value in a format, and those for which the operator says that it does. */
+  /** Lists the parameters with restricted values in a format, and those that the operator has declared unrestricted. */
   listRules(format: ProviderFormat): readonly ParameterStatement[];
 }
 
@@ -339,13 +342,13 @@ export interface EndpointProfile {
 export const TAKES_SOURCES = ["format", "provider", "model", "family", "configuration"] as const;
 export type TakesSource = (typeof TAKES_SOURCES)[number];
 
-/** What is taken of a parameter, and who says so. */
+/** What is taken of a parameter, and the source of that statement. */
 export interface SourcedTaken {
   readonly taken: TakenParameter;
   readonly source: TakesSource;
 }
 
-/** What is taken of the parameter of this name, and who says so. */
+/** What is taken of the named parameter, and the source of that statement. */
 export interface ParameterStatement extends SourcedTaken {
   readonly parameter: string;
 }
@@ -359,13 +362,13 @@ export interface ModelEndpoint {
   /** The only format in which it is served. Used by catalogs of version 0.1; superseded by `formats`. */
   readonly format?: ProviderFormat;
   /**
-   * The formats in which it is served, the one that requests in other formats prefer first. Absent: all formats of its
-   * provider. OpenAI serves some models only in its Responses format.
+   * The formats in which it is served. Requests in other formats prefer the first one. Absent: all formats of its provider. OpenAI serves
+   * some models only in its Responses format.
    */
   readonly formats?: readonly ProviderFormat[];
   /** Formats in which the model accepts tools only while it does not reason. */
   readonly noToolsWhileReasoning?: readonly ProviderFormat[];
-  /** Tokens; for an embedding model those of one text. */
+  /** Tokens. For an embedding model, the tokens of one text. */
   readonly contextLength: number;
   /** `contextLength` is a default that such hosts usually support, because neither catalog nor operator states it. */
   readonly isWindowAssumed?: true;
@@ -387,7 +390,7 @@ export interface ModelEndpoint {
   readonly profile?: EndpointProfile;
   /** Members of the model's `takes` that have another value here. */
   readonly takesHere?: ModelTakes;
-  /** What this endpoint takes of parameters according to the operator, which precedes everything else. Not stored in files. */
+  /** The parameters that this endpoint takes according to the operator. They take precedence over everything else. Not stored in files. */
   readonly takesByOperator?: TakenParameters;
   /** Only the price map lists it, so that a refresh without one does not miss it. */
   readonly fromPriceMap?: true;
@@ -412,7 +415,7 @@ export interface ReasoningControl {
 /** Whether a model reasons without being asked: `always` cannot be switched off, `default-on` can, `when-told` needs a request. */
 export const REASONING_HABITS = ["always", "default-on", "when-told"] as const;
 
-/** What a model's own API accepts beside the parameters of `supportedParameters`. An absent member is unknown. */
+/** What a model's own API accepts in addition to the parameters in `supportedParameters`. An absent member is unknown. */
 export interface ModelTakes {
   /** Accepts values other than the default of `temperature`, `top_p` and `top_k`. */
   readonly sampling?: boolean;
@@ -459,7 +462,7 @@ export interface ModelRecord {
   readonly reasoning?: ReasoningControl;
   /** Absent if nothing is known. */
   readonly takes?: ModelTakes;
-  /** What the model takes of parameters according to the operator, which precedes the catalog. Not stored in files. */
+  /** The parameters that the model takes according to the operator. They take precedence over the catalog. Not stored in files. */
   readonly takesByOperator?: TakenParameters;
   /** Defined by the operator without parameters and reasoning, which are therefore unknown. */
   readonly isUndescribed?: true;

@@ -24,8 +24,8 @@ export const NO_REFRESH: RefreshState = {
 };
 
 /**
- * Stores the imported catalog, which replaces the shipped models, and the state of its refreshes. Each write is atomic: a reader, also
- * in another process, sees either the value before or the value after it.
+ * Stores the imported catalog, which replaces the shipped models, and the state of its refreshes. Each write is atomic: readers, even in
+ * other processes, see either the previous value or the new one.
  */
 export interface CatalogStore {
   /** Names the stored catalog in messages, such as the path of its file. */
@@ -36,8 +36,8 @@ export interface CatalogStore {
   readCatalog(): Promise<Checked<ImportedCatalog> | null>;
   writeCatalog(catalog: ImportedCatalog): Promise<void>;
   /**
-   * Returns the state of refreshes; `NO_REFRESH` if there is none or it cannot be read. Losing it is harmless: the next refresh holds
-   * the same changes again, because their old prices are still in force.
+   * Returns the state of refreshes; `NO_REFRESH` if there is none or it cannot be read. Losing it is harmless: the old prices still apply,
+   * so the next refresh holds the same changes again.
    */
   readRefreshState(): Promise<RefreshState>;
   writeRefreshState(state: RefreshState): Promise<void>;

@@ -36,7 +36,7 @@ export interface ImportSources {
   readonly list: string;
   /** The price map of litellm, and the day, `YYYY-MM-DD`, on which its entries must not have been retired. */
   readonly priceMap?: { readonly text: string; readonly today: string } | undefined;
-  /** Models of a catalog whose `takes` apply where the sources claim nothing: models.dev does not say what models take. */
+  /** Models of a catalog whose `takes` apply if the sources claim nothing: models.dev does not say what models take. */
   readonly known?: readonly ModelRecord[];
 }
 
@@ -62,7 +62,7 @@ interface SourceEntry {
   readonly regionRank: number | null;
   /** It returns vectors, although the source lists text as its output. */
   readonly isEmbedding: boolean;
-  /** From `servedAlso`: the facts are those of another entry, so that other entries of the model take precedence. */
+  /** From `servedAlso`: the facts come from another entry, so that other entries of the model take precedence. */
   readonly borrowed: boolean;
 }
 
@@ -98,9 +98,8 @@ export function importModelsDev(text: string, rules: ImportRules): Imported {
 }
 
 /**
- * Converts the texts of the sources to model records. Pure: the same texts and rules give the same records in the same
- * order. A model that several providers serve becomes one record if its names differ only in spelling or the rules
- * name them as one model.
+ * Converts the texts of the sources to model records. Pure: the same texts and rules give the same records in the same order. A model that
+ * several providers serve becomes one record if its names differ only in spelling, or if the rules list them as one model.
  */
 export function importModels({ list, priceMap, known = [] }: ImportSources, rules: ImportRules): Imported {
   const source = readModelsDev(list);
@@ -384,7 +383,7 @@ function parametersOf(entry: SourceEntry): string[] {
   ];
 }
 
-/** Returns parameters that the source does not mention, which does not mean that the model lacks them. */
+/** Returns the parameters that the source does not mention. The model may still have them. */
 function unknownParametersOf(source: SourceModel): readonly string[] {
   return [
     ...(source.structured_output === undefined ? STRUCTURED_OUTPUT : []),
@@ -539,7 +538,7 @@ function isAudioUnpriced(shape: ModelShape, prices: Prices | null, rules: Import
   return readAuthorsPrices(shape, rules)?.prices.audioIn !== undefined;
 }
 
-/** Parses a positive integer; null if it is none. */
+/** Parses a positive integer; returns null for other texts. */
 function toTokens(text: string | undefined): number | null {
   const tokens = Number(text);
   return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : null;
@@ -552,7 +551,7 @@ function readDay(text: string | undefined): string | null {
   return parseDay(day) === null ? null : day;
 }
 
-/** Returns the name of a model at models.dev, else one that is made from its id: `gpt-6-sol` is GPT-6 Sol. */
+/** Returns the name of a model at models.dev, otherwise a name derived from its id: `gpt-6-sol` becomes GPT-6 Sol. */
 function nameModel(id: string, ranked: readonly SourceEntry[], { priceMap }: ImportRules): string {
   const listed = ranked.find(({ source }) => source.isFromPriceMap !== true);
   if (listed !== undefined) return tidyName(listed.source.name);

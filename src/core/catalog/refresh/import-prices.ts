@@ -10,7 +10,7 @@ import {
 } from "../records/records.ts";
 import type { ImportRules } from "./import-rules.ts";
 
-/** The prices of one source entry. `problem` says why there are none although the source names some. */
+/** The prices of one source entry. `problem` explains why there are none although the source has some. */
 export interface ImportedPrices {
   readonly prices: Prices | null;
   readonly priceTiers?: readonly PriceTier[];
@@ -77,7 +77,7 @@ export function importEmbeddingPrices(
   return isZero(prompt) === free ? { prices: { prompt, completion: "0" } } : NO_PRICES;
 }
 
-/** Adds the price of writing to the cache for an hour, which the source lacks, if the price for five minutes is that of the rule. */
+/** Adds the price of writing to the cache for an hour, which the source lacks, if the price for five minutes is the one of the rule. */
 export function addCacheHour(
   { prices, priceTiers }: Pick<ImportedPrices, "prices" | "priceTiers">,
   rule: ImportRules["cacheWrite1h"][string] | undefined,

@@ -5,8 +5,8 @@ import { reasoningShape, takesSchema } from "../served/validate-catalog.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";
 
 /**
- * The schema of `catalog/import-rules.json`: decisions about a source's names. The importer matches names; which names mean
- * the same model is decided in that file, and reviewed like code.
+ * The schema of `catalog/import-rules.json`: decisions about a source's names. The importer matches names. The file decides which names
+ * mean the same model, and is reviewed like code.
  */
 
 const providerRule = z.strictObject({
@@ -26,7 +26,10 @@ const providerRule = z.strictObject({
   decimalP: z.literal(true).optional(),
   /** The provider has an embeddings endpoint that the gateway can call. Otherwise its embedding models are omitted. */
   embeddings: z.literal(true).optional(),
-  /** Prefixes that name regions. Of a model's names, the one whose prefix comes first in `keep` is used; prefixes not in `keep` are omitted. */
+  /**
+   * Prefixes that name regions. If a model has several names, the one whose prefix comes first in `keep` is used. Prefixes that are not in
+   * `keep` are omitted.
+   */
   regions: z.strictObject({ keep: z.array(z.string()), all: z.array(z.string()) }).optional(),
 });
 
@@ -80,7 +83,7 @@ const inputsRule = z.strictObject({
 const formatsRule = z.strictObject({
   /** A regular expression on the provider's names of models. */
   names: z.string(),
-  /** The one that requests in other formats prefer comes first. */
+  /** The preferred format for requests in other formats comes first. */
   formats: z.array(z.enum(PROVIDER_FORMATS)).min(1),
   /** Formats in which tools are accepted only while the model does not reason. */
   noToolsWhileReasoning: z.array(z.enum(PROVIDER_FORMATS)).min(1).optional(),
@@ -136,7 +139,7 @@ const priceMapProvider = z.strictObject({
 const priceMapRules = z.strictObject({
   /** Kinds of entries that are read, as in `mode`. */
   modes: z.array(z.string()).min(1),
-  /** By `litellm_provider`. Of two entries of one name the first in the map counts. */
+  /** By `litellm_provider`. If two entries have the same name, the first one in the map counts. */
   providers: z.record(z.string(), priceMapProvider),
   /** Providers that are deliberately not read, by the reason. */
   ignoredProviders: z.record(z.string(), z.array(z.string())),
@@ -195,7 +198,7 @@ const importRulesSchema = z.strictObject({
   reasoningLike: z.array(reasoningLikeRule),
   /** Endpoints that the source does not list, with the facts of another entry. */
   servedAlso: z.array(servedAlsoRule),
-  /** Prices of the one-hour cache, which the source lacks, by author. */
+  /** Prices of the one-hour cache by author, which the source lacks. */
   cacheWrite1h: z.record(z.string(), cacheWriteRule),
   /** Charges that are not per token, except of embedding models. The last matching rule applies. */
   charges: z.array(chargesRule),

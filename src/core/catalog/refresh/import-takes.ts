@@ -6,7 +6,7 @@ import type { ImportRules } from "./import-rules.ts";
 /** The members, in the order of files. */
 const MEMBERS = Object.keys(takesShape) as (keyof ModelTakes)[];
 
-/** What models take, from the rules, claims of a price map, and a catalog that had one. */
+/** What models take, according to the rules, the claims of a price map, and a previous catalog. */
 export class TakesReader {
   readonly #rules: readonly { readonly models: RegExp; readonly rule: ImportRules["takes"][number] }[];
   readonly #known: ReadonlyMap<string, ModelTakes>;
@@ -47,7 +47,7 @@ export class TakesReader {
   }
 }
 
-/** Returns the members in the order of files; undefined if there are none. */
+/** Returns the members in the order of the files; undefined if there are none. */
 function sortTakes(takes: ModelTakes): ModelTakes | undefined {
   const members = MEMBERS.flatMap((name) => (takes[name] === undefined ? [] : [[name, takes[name]]]));
   return members.length === 0 ? undefined : (Object.fromEntries(members) as ModelTakes);
@@ -72,7 +72,7 @@ export function alignReasoning(
   return Object.keys(aligned).length === 0 ? null : aligned;
 }
 
-/** Gives models without a known control of reasoning that of the rules, as far as their habits agree. */
+/** Gives models without a known reasoning control the one of the rules, as far as it matches their behavior. */
 export function inheritReasoning(
   models: readonly ModelRecord[],
   { reasoningLike }: ImportRules,

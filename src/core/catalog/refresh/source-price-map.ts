@@ -213,7 +213,7 @@ function readReasoning(entry: Entry): NonNullable<SourceModel["reasoning_options
   ];
 }
 
-/** The map names all efforts, or those beside low, medium and high that a model accepts. */
+/** The map lists either all efforts, or those that a model accepts in addition to low, medium and high. */
 function listEfforts(entry: Entry): string[] {
   if (entry.reasoning_effort_levels != null) return [...entry.reasoning_effort_levels];
   const further = [

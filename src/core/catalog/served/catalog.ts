@@ -18,7 +18,7 @@ export interface Catalog {
   readonly freeModels: readonly ModelRecord[];
   /**
    * Finds the endpoint by the name that a provider uses for the model; null if the catalog has none. If the full name is unknown, it is
-   * compared without a date or version at its end.
+   * compared without its trailing date or version.
    */
   findEndpoint(provider: string, name: string): FoundEndpoint | null;
   /** Suggests model ids for error texts. */

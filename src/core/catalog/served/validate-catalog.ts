@@ -241,7 +241,7 @@ const formatSettings = z.strictObject({
   quirks: quirks.optional(),
 });
 
-/** What the fields mean that a provider's row may omit. */
+/** The values of fields that a provider's row may omit. */
 const OMITTED_FACTS = {
   baseUrl: null,
   privacyPolicyUrl: null,

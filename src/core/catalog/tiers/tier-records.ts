@@ -3,7 +3,7 @@ import type { CLIENT_APIS_WITH_TIERS, EFFORTS, VERBOSITIES } from "./tier-schema
 /** A client API that accepts tiers. */
 export type TierApi = (typeof CLIENT_APIS_WITH_TIERS)[number];
 
-/** What a tier chooses in one case: models, and parameter overrides. */
+/** The choice of a tier in one case: models, and parameter overrides. */
 export interface TierPick {
   /** Model ids in order of preference. The first that is served, allowed and capable is used, the others are its fallbacks. */
   readonly models: readonly string[];

@@ -29,7 +29,7 @@ export function formatStoredTier({ tier, updatedAt }: StoredTier): string {
   return JSON.stringify({ tier, updatedAt });
 }
 
-/** Parses a tier of a store. Returns null for one that this version cannot read, such as one of a later version. */
+/** Parses a stored tier. Returns null for one that this version cannot read, such as one of a later version. */
 export function parseStoredTier(text: string): StoredTier | null {
   const stored = JSON.parse(text) as StoredTier;
   const tier = parseStored<TierRecord>(tierSchema, stored.tier);

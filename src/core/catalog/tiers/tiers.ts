@@ -19,7 +19,7 @@ export interface Tiers {
 
 const TIER_ID = /^gateway-auto\//i;
 
-/** Indexes tiers. Of several with the same id, the last one replaces the first. */
+/** Indexes tiers. If several have the same id, the last one replaces the others. */
 export function createTiers({ version, verbosity, tiers }: TierData): Tiers {
   const byId = new Map<string, TierRecord>();
   for (const tier of tiers) byId.set(tier.id, tier);

@@ -30,8 +30,8 @@ interface AnswerCacheDeps {
 }
 
 /**
- * Answers requests that are byte for byte equal to an earlier one of the same API key with the earlier answer, for keys that ask for it
- * (`cache`). Equal requests at the same time ask a provider once. Requests under zero data retention are never kept (docs/answers.md).
+ * Answers a request with the earlier answer of a request that was equal byte for byte, from the same API key, if the key has `cache`. Of
+ * concurrent equal requests only one calls a provider. Requests under zero data retention are never stored (docs/answers.md).
  */
 export class AnswerCache implements Extension {
   readonly name = "answer-cache";
@@ -108,8 +108,8 @@ class CachedGeneration implements ExtensionPoints {
   }
 
   /**
-   * Waits for an answer that is being produced. If no request produces it, or the client of the one that did has left, the first that finds
-   * this out produces it, and all others wait on.
+   * Waits for an answer that is being produced. If no request produces it, or the client of that request has left, the first waiter that
+   * notices produces it, and the others continue to wait.
    */
   private async join(name: string): Promise<GateDecision | null> {
     for (let waits = 0; waits < MAX_WAITS; ) {

@@ -31,7 +31,7 @@ import { isBinary, replay } from "./replay.ts";
 import { RunningAnswers } from "./running-answers.ts";
 
 interface RepeatableAnswersDeps {
-  /** Remembers who has used which idempotency key, in the database: no request is charged twice, whatever else is lost. */
+  /** Records in the database who has used which idempotency key. No request is charged twice, even if everything else is lost. */
   readonly claims: StoredResponseStore;
   /** Keeps the answers themselves. */
   readonly store: AnswerStore;

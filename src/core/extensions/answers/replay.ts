@@ -11,8 +11,8 @@ export function isBinary({ forwarded }: Pick<InferenceRequest, "forwarded">): bo
 }
 
 /**
- * Gives a stored answer again, as the answer of another generation: its id replaces the earlier one, which is random and therefore stands
- * nowhere else in the text.
+ * Returns a stored answer as the answer of another generation. Replaces the earlier id, which is random and therefore occurs nowhere else
+ * in the text.
  */
 export function replay(
   { generationId, body }: StoredAnswer,

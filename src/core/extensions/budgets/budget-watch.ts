@@ -74,8 +74,8 @@ interface CheckParts {
 }
 
 /**
- * Knows which budgets are over their warning share or their limit, warns the requests that count for them, and reports each such state
- * once in a period. What requests have cost is compared at intervals, from the store.
+ * Knows which budgets are over their warning share or their limit. Warns the requests that count for them, and reports each such state once
+ * in a period. Compares what requests have cost with the store at intervals.
  */
 export class BudgetWatch implements Extension {
   readonly name = "budgets";
@@ -112,7 +112,7 @@ export class BudgetWatch implements Extension {
     );
   }
 
-  /** Returns how many sums are over their warning share, and how many of them have reached their limit, as far as this process knows. */
+  /** Returns how many sums are over their warning share, and how many have reached their limit, as far as this process knows. */
   count(): Readonly<Record<Level, number>> {
     const now = this.parts.clock.now();
     const counts = { warning: 0, reached: 0 };

@@ -5,7 +5,7 @@ import type { GuardrailFinding } from "./describe-findings.ts";
 export interface AnswerStage {
   /** Returns the events to send instead of an event. Not called once the stage blocks. */
   step(event: AnswerEvent): readonly AnswerEvent[];
-  /** Resolves to the events that were held back until the answer is complete. Absent: there are none. Never rejects. */
+  /** Resolves to the events that were held back until the answer is complete. Absent if none are held back. Never rejects. */
   release?(): Promise<readonly AnswerEvent[]>;
   /** What was found so far; null for nothing. */
   readonly finding: GuardrailFinding | null;

@@ -7,8 +7,8 @@ export interface Match {
 }
 
 /**
- * Finds what a guardrail matches in a text of bounded length from an index on, by default from its start, in time that is linear in it.
- * Matches may be in any order and overlap.
+ * Finds the matches of a guardrail in a text of bounded length, from an index on (by default from its start), in time that is linear in the
+ * text. Matches may be in any order and overlap.
  */
 export type FindMatches = (text: string, from?: number) => readonly Match[];
 

@@ -13,7 +13,7 @@ export interface Segment {
   readonly encode: (text: string) => readonly AnswerEvent[];
 }
 
-/** A text that a client reads as one, such as all texts of a choice, whatever is between its pieces. */
+/** A text that a client reads as one, such as all texts of a choice, even if there are other events between its pieces. */
 export interface Channel {
   readonly search: StreamSearch;
   /** The segments that are not decided, in their order; the last may grow. */

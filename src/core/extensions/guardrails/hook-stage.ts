@@ -11,7 +11,7 @@ const NOTHING: readonly AnswerEvent[] = [];
 const MAX_EVENTS = 50_000;
 const UNAVAILABLE: HookVerdict = { kind: "unavailable" };
 
-/** Asks a service about an answer once all of it is there. Holds the answer back meanwhile, or only observes it. */
+/** Asks a service about an answer once it is complete. Holds the answer back until then, or only observes it. */
 export class HookStage implements AnswerStage {
   finding: GuardrailFinding | null = null;
   hasDropped = false;
@@ -89,7 +89,7 @@ export class HookStage implements AnswerStage {
 
 type DeltaEvent = Extract<AnswerEvent, { readonly kind: "part-delta" }>;
 
-/** Returns two consecutive pieces of one text as one; null if they are not of one text. */
+/** Returns two consecutive pieces of one text as one piece; null if they belong to different texts. */
 function joinTexts(last: AnswerEvent | undefined, next: DeltaEvent): DeltaEvent | null {
   if (last?.kind !== "part-delta" || last.choice !== next.choice || last.at !== next.at) return null;
   if (!("text" in last.delta) || !("text" in next.delta) || last.delta.kind !== next.delta.kind) return null;

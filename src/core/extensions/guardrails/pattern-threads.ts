@@ -92,7 +92,7 @@ export class PatternProgram {
 
 const NONE: readonly number[] = [];
 
-/** Instructions that wait for a character, each with the lowest position at which a match that they belong to begins. */
+/** Instructions that wait for a character, each with the lowest position at which a match that contains it begins. */
 class ThreadList {
   readonly pcs: number[] = [];
   private readonly starts: Float64Array;
@@ -140,7 +140,7 @@ export class PatternThreads {
   lowestMatch = Number.POSITIVE_INFINITY;
   private live: ThreadList;
   private next: ThreadList;
-  /** The lowest position at which a match begins that ends with the last character: the next one may prolong or exclude it. */
+  /** The lowest start of a match that ends with the last character. The next character may extend or exclude it. */
   private endingNow = Number.POSITIVE_INFINITY;
 
   constructor(private readonly program: PatternProgram) {
@@ -167,7 +167,7 @@ export class PatternThreads {
     this.next = live;
   }
 
-  /** The lowest position at which a match begins that further text may complete or change; infinite if there is none. */
+  /** The lowest start of a match that further text may complete or change; infinite if there is none. */
   get lowestUndecided(): number {
     return Math.min(this.live.lowest, this.endingNow);
   }

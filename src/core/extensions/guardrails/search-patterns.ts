@@ -3,7 +3,7 @@ import type { Pattern } from "./find-patterns.ts";
 import { PatternProgram, PatternThreads } from "./pattern-threads.ts";
 import { CONTEXT_UNITS, type DecidedText, isHighSurrogate, type StreamSearch } from "./search-stream.ts";
 
-/** The longest text that is held back because it may become a match. A longer match counts as one that ends here. Characters. */
+/** The maximum length of a text that is held back because it may become a match. A longer match counts as ending there. Characters. */
 export const MAX_HELD_CHARS = 8_192;
 
 /** Returns a function that begins searches for what any of the patterns matches. `kind` names the matches. */
@@ -91,7 +91,7 @@ class PatternSearch implements StreamSearch {
     }
   }
 
-  /** Returns the first match that begins where a thread has completed one, the longest of several; null if there is none. */
+  /** Returns the first match: the longest one that begins where a thread has completed one; null if there is none. */
   private findFirst(): Match | null {
     const from = Math.max(this.matchedTo, this.lowestMatch);
     if (from >= this.at) return null;

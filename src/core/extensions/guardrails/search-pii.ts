@@ -74,10 +74,10 @@ function startOfIncomplete(text: string, from: number): number {
 const WORD_CHAR = /[\p{L}\p{M}\p{N}\p{Cs}._%+'@:\\-]/u;
 /** The longest domain has eight labels and an ending, of two units for each character at most. */
 const DOMAIN_UNITS = 2 * (8 * 64 + 24);
-/** The longest part before an `@`, which is longer than anything else that is searched for. */
+/** The maximum length of the part before an `@`, which is longer than anything else that is searched for. */
 const LOCAL_UNITS = 64;
 
-/** Returns where the last word begins; within a long one, where an address may begin that reaches the end. */
+/** Returns the start of the last word. In a long word, returns the start of a possible address that reaches the end. */
 function startOfWord(text: string, from: number): number {
   const least = Math.max(from, text.length - DOMAIN_UNITS - LOCAL_UNITS);
   let start = text.length;

@@ -97,7 +97,7 @@ export class PromptLog implements Extension {
     };
   }
 
-  /** Finds the bodies of a generation, also those that wait for the store. */
+  /** Finds the bodies of a generation, including those that are not stored yet. */
   async find(generationId: string): Promise<OpenedEntry | null> {
     await this.drain();
     return findPromptLogEntry(this.deps, generationId);

@@ -3,7 +3,7 @@ import type { Recorder } from "../../usage/journal/recorder.ts";
 import type { HoldBook } from "../holds/hold-book.ts";
 import type { EndedGrant, LedgerStore } from "../records/ledger-store.ts";
 
-/** The most grants that one sweep takes back. */
+/** The maximum number of grants that one sweep takes back. */
 const PAGE = 100;
 
 /** The prefix of the id of a hold that reserves the rest of an expired grant. */
@@ -23,7 +23,10 @@ interface GrantSweeperParts {
 export class GrantSweeper {
   /** The generations that ran when a grant expired, by grant. */
   private readonly earlier = new Map<string, readonly string[]>();
-  /** The last grant of the sweep before, unless it reached the end: those that wait must not hold up the others. */
+  /**
+   * The last grant of the previous sweep, unless that reached the end. The next sweep continues after it, so that grants that must wait do
+   * not delay others.
+   */
   private last: EndedGrant | null = null;
   private isSweeping = false;
 

@@ -77,7 +77,7 @@ export class Ledger {
     return verdict;
   }
 
-  /** Raises a hold to `amount`, or as far as possible, and returns what is held now. */
+  /** Raises a hold to `amount`, or as far as possible, and returns the amount that is held now. */
   grow(id: string, amount: number): number {
     return this.parts.holdBook.grow(id, amount);
   }

@@ -37,7 +37,7 @@ interface Account {
   holds: number;
 }
 
-/** What was spent and what is held under a spending limit, in one period. */
+/** The spent and held amounts under a spending limit in one period. */
 interface Meter {
   readonly since: number;
   spent: number;
@@ -150,7 +150,7 @@ export class Balances {
     return { kind: "held", amount: hold.amount, available, by };
   }
 
-  /** Raises a hold to `amount`, or as far as possible, and returns what is held now: 0 without a hold. */
+  /** Raises a hold to `amount`, or as far as possible, and returns the amount that is held now: 0 without a hold. */
   grow(id: string, amount: number): number {
     const hold = this.running.get(id);
     if (hold === undefined) return 0;

@@ -1,7 +1,7 @@
 import type { UsageRecord } from "../../usage/records/records.ts";
 import type { SpendQuery } from "../records/ledger-store.ts";
 
-/** A limit on what may be spent, and what it belongs to. */
+/** A limit on spending, and the key, member, organization or budget that it belongs to. */
 export interface SpendLimit {
   /** Names the sum that is limited: `key:key_…`, `member:org_…/user_…`, `organization:org_…`, `budget:…`. */
   readonly meter: string;
@@ -9,7 +9,7 @@ export interface SpendLimit {
   readonly of: "key" | "member" | "organization" | "budget";
   /** The budget, if it is the limit of one. */
   readonly budget?: BudgetName | undefined;
-  /** Nanodollars in a period; null: no limit. What is spent is counted all the same. */
+  /** Nanodollars in a period; null: no limit. Spending is counted even without a limit. */
   readonly limit: number | null;
   /** The first day of the period, counted from the epoch. Each period has a sum of its own. */
   readonly since: number;
@@ -22,7 +22,7 @@ export interface SpendLimit {
   readonly covers?: ((spender: Spender) => boolean) | undefined;
 }
 
-/** What of a generation decides which spending limits it counts for. */
+/** The fields of a generation that decide which spending limits it counts for. */
 export type Spender = Pick<UsageRecord, "accountId" | "keyId" | "userId" | "endUser" | "tags" | "createdAt">;
 
 /** Names a budget to those whose requests it bounds. */
@@ -59,7 +59,7 @@ export type HoldVerdict =
   | {
       readonly kind: "held";
       readonly amount: number;
-      /** What could have been held at that moment; infinite without a bound. */
+      /** The amount that could have been held at that moment; infinite without a bound. */
       readonly available: number;
       readonly by: HoldBound;
       /** The leases of this gateway that the cost is charged to (`UsageRecord.leasedFrom`); absent: none. */
@@ -99,8 +99,8 @@ export interface HoldBook {
    */
   hold(request: HoldRequest): Promise<HoldVerdict>;
   /**
-   * Raises a hold to `amount`, or as far as possible, and returns what is held now: 0 without a hold. Not async, because streams
-   * call it between two pieces: a shared book grants what this gateway has leased of the balance already.
+   * Raises a hold to `amount`, or as far as possible, and returns the amount that is held now: 0 without a hold. Synchronous, because
+   * streams call it between two pieces: a shared book grants only what this gateway has leased already.
    */
   grow(id: string, amount: number): number;
   /** Like `grow`, and waits a short time for what a shared book must borrow first. Never rejects. */

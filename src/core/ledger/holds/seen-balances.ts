@@ -45,7 +45,7 @@ export class SeenBalances {
     this.seen = new BoundedMap({ max: parts.maxCached });
   }
 
-  /** Returns a balance in nanodollars, as it is known; null if it is not. */
+  /** Returns the known balance in nanodollars; null if it is not known. */
   cached(accountId: string): number | null {
     return this.seen.get(accountId)?.balance ?? null;
   }

@@ -12,11 +12,12 @@ import type { Deployment } from "../../deployments/served-models.ts";
 /** Bytes of text for each token, at the least: vendors hardly ever count more tokens than that. */
 const BYTES_PER_TOKEN = 2;
 /**
- * Tokens that vendors add to a prompt for its template. In 592 recorded conversations without tools and schemas, a token for two bytes and
- * these were enough at every vendor but Cohere, whose template has 200. What a hold lacks is taken from the rest of the balance.
+ * Tokens that vendors add to a prompt for its template. In 592 recorded conversations without tools and schemas, one token for two bytes
+ * plus this number was enough at every vendor except Cohere, whose template has 200. If a hold is too low, the rest is taken from the
+ * balance.
  */
 const TEMPLATE_TOKENS = 32;
-/** What they add besides for tools and schemas. */
+/** Tokens that vendors add for tools and schemas. */
 const SCHEMA_TOKENS = 468;
 /** Tokens of one image. Vendors scale images down; models that count more for one charge less for each token. */
 const TOKENS_PER_IMAGE = 5_000;
@@ -27,7 +28,7 @@ export const MAX_SEARCHES = 1_000;
 /** The shortest useful answer, if the account does not cover a longer one. Tokens. */
 const LEAST_ANSWER_TOKENS = 256;
 
-/** What is expected of a request that sets no limits itself. */
+/** The assumptions about a request that sets no limits itself. */
 export interface HoldBounds {
   /** Tokens of one answer. */
   readonly tokens: number;
@@ -85,8 +86,8 @@ function scaleByTariff(services: bigint, factor: bigint | null): bigint {
 }
 
 /**
- * Returns the endpoint by whose prices the account pays for a model that the deployment consults, or that it names in its answer. A
- * model that is not in the catalog costs as much as the deployment's own.
+ * Returns the endpoint whose prices the account pays for a model that the deployment consults, or that it names in its answer. A model that
+ * is not in the catalog costs as much as the deployment's own.
  */
 export function chargedEndpoint(
   found: { readonly endpoint: ModelEndpoint; readonly model: Pick<ModelRecord, "id"> } | null,
@@ -96,7 +97,10 @@ export function chargedEndpoint(
   return tariff === undefined ? found.endpoint : tariff.priceOther(found.endpoint, found.model.id);
 }
 
-/** Returns the highest costs of several deployments: what to hold for a request that any of them may answer. Null costs nothing. Nanodollars. */
+/**
+ * Returns the highest costs of several deployments: the amount to hold for a request that any of them may answer. Null costs nothing.
+ * Nanodollars.
+ */
 export function joinCosts(costs: readonly (DeploymentCost | null)[]): Range {
   const first = costs[0] ?? null;
   if (first !== null && costs.length === 1) return rangeOf(first);
@@ -145,7 +149,7 @@ export function boundAnswers(
   return { least: least * answers, expected: usual * answers, most: most * answers };
 }
 
-/** What has no tokens in its answer, or none that a vendor charges for. */
+/** Actions whose answers have no tokens, or none that a vendor charges for. */
 const WITHOUT_ANSWER_TOKENS: ReadonlySet<InferenceRequest["action"]> = new Set([
   "embeddings",
   "moderations",

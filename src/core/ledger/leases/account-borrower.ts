@@ -19,7 +19,7 @@ const MAX_REFUSALS = 5;
 /** How long an unavailable store is not asked again. Milliseconds. */
 const AWAY_MS = 1_000;
 
-/** An order on its way, or one whose answer was lost: only the store knows whether it was carried out. */
+/** An order that was sent, or whose answer was lost: then only the store knows whether it was carried out. */
 type Order =
   | { readonly kind: "borrow"; readonly order: BorrowOrder }
   | { readonly kind: "return"; readonly order: ReturnOrder };
@@ -98,7 +98,7 @@ export class AccountBorrower {
     this.pump();
   }
 
-  /** Borrows in the background what the leases of a request should have, if one of them has become low. */
+  /** Borrows in the background for the leases of a request, if one of them has become low. */
   refill(request: HoldRequest): void {
     const now = this.parts.clock.now();
     if (now < this.awayUntil || !this.leases.isLow(request, now)) return;
@@ -106,7 +106,7 @@ export class AccountBorrower {
     this.pump();
   }
 
-  /** Borrows all that is left for a hold, up to what it lacks. */
+  /** Borrows for a hold as much as is left, up to the amount that it lacks. */
   borrowRest(hold: LeasedHold, missing: number): void {
     const now = this.parts.clock.now();
     if (now < this.awayUntil || !this.leases.mayBorrow(hold.request, now)) return;

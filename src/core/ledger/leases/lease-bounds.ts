@@ -16,9 +16,9 @@ export interface Bound {
 
 /** What a gateway can hold for a request. Nanodollars. */
 export interface Available {
-  /** Of its leases, at once. */
+  /** The amount that is free in its leases. */
   readonly free: number;
-  /** With what it could borrow, as far as it knows. */
+  /** The free amount plus what it could borrow, as far as known. */
   readonly available: number;
   readonly by: HoldBound;
   /** The budget, if it is what bounds `available`. */
@@ -28,8 +28,8 @@ export interface Available {
 }
 
 /**
- * What a gateway knows of the store when it takes a hold: what it answered earlier, what it has just answered to an order for this
- * hold, that it has lent all it will, or that it is unavailable.
+ * What a gateway knows about the store when it takes a hold: an earlier answer, an answer to an order for this hold, that the store has
+ * lent as much as it will, or that it is unavailable.
  */
 export type Knowledge = "earlier" | "answered" | "final" | "unavailable";
 

@@ -21,7 +21,7 @@ import type { TakenHold } from "./waiting-holds.ts";
 const LAPSED_MS = DAY_MS;
 /** How long a hold waits for other gateways. Milliseconds. */
 const WAIT_MS = 300;
-/** Orders for a hold that grows by all that is left: what is left may change while they are on their way. */
+/** The maximum number of orders for a hold that grows by all that is left, because the rest may change while an order is on its way. */
 const MAX_GROWTHS = 4;
 /** How long a hold that grows waits for each. Milliseconds. */
 const GROW_MS = 300;

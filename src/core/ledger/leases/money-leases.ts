@@ -22,7 +22,7 @@ export function readMeterLease(name: string): MeterPeriod | null {
   return at < 0 ? null : { meter: name.slice(0, at), since: Number(name.slice(at + 1)) };
 }
 
-/** What a gateway asks of one lease. Amounts are nanodollars. */
+/** A request to borrow for one lease. Amounts are nanodollars. */
 export interface MoneyLeaseRequest {
   /** `BALANCE_LEASE`, or `nameMeterLease` of a spending limit. */
   readonly name: string;
@@ -49,8 +49,8 @@ export type Needs = Pick<MoneyLeaseRequest, "least" | "amount" | "most" | "ahead
 /** A request to borrow from an account's balance and from spending limits of the same account. */
 export interface BorrowOrder {
   /**
-   * The number of this change among all changes that this gateway makes to its leases of this account. Each has a higher one, and an
-   * order whose answer was lost is sent again with the same: it is carried out once, whichever arrives first.
+   * The number of this change among all changes that this gateway makes to its leases of this account, in ascending order. An order whose
+   * answer was lost is sent again with the same number. It is carried out once, whichever message arrives first.
    */
   readonly ticket: number;
   readonly accountId: string;
@@ -70,13 +70,16 @@ export interface LeaseAnswer {
 
 /** The answer to an order. */
 export interface BorrowAnswer {
-  /** False: one of the leases could not lend the least, and nothing was lent. The account is marked as wanted if others could give back. */
+  /**
+   * False: one of the leases could not lend the least amount, and nothing was lent. The account is marked as wanted if other gateways could
+   * give money back.
+   */
   readonly isLent: boolean;
   /** In the order of the request. */
   readonly leases: readonly LeaseAnswer[];
 }
 
-/** What a gateway gives back of its leases of one account. */
+/** The money that a gateway gives back from its leases of one account. */
 export interface ReturnOrder extends Pick<BorrowOrder, "ticket" | "accountId"> {
   /** Nanodollars, each at most what is neither held nor spent of the lease. */
   readonly leases: readonly { readonly name: string; readonly amount: number }[];

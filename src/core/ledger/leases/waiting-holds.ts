@@ -95,8 +95,8 @@ export class WaitingHolds {
   }
 
   /**
-   * Takes the holds that are covered now. Of those that the order with this ticket included, refuses the ones that the store cannot
-   * cover, unless other gateways could give back enough.
+   * Takes the holds that are covered now. Of the holds in the order with this ticket, rejects those that the store cannot cover, unless
+   * other gateways could give back enough.
    */
   serve(ticket: number | null, answer: BorrowAnswer): void {
     const now = this.parts.clock.now();
@@ -119,7 +119,7 @@ export class WaitingHolds {
     }
   }
 
-  /** Ends the wait of all holds: takes those from the leases that are covered, and rejects the others with a `StoreError`. */
+  /** Ends the wait of all holds: takes those that the leases cover, and rejects the others with a `StoreError`. */
   giveUpAll(reason: unknown): void {
     for (const waiting of [...this.waiting]) this.giveUp(waiting, reason);
   }

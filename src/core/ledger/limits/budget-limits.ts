@@ -9,7 +9,7 @@ export const LATE_METERS = "budget:";
 /** The last day of a period without an end. */
 const NO_END = 2_000_000_000;
 
-/** What budgets and records have in common to tell one subject from another. */
+/** The fields of budgets and records that distinguish one subject from another. */
 const ONE: readonly string[] = [""];
 const NONE: readonly string[] = [];
 

@@ -10,8 +10,8 @@ const TOP = 10;
 type Sums = Pick<BudgetStore, "sumBudgets" | "listTopSums">;
 
 /**
- * Returns the statuses of budgets, in their order. Budgets with one sum are read together; those for each end user or tag one after the
- * other, so that a page of them never reads several at the same time.
+ * Returns the statuses of budgets, in their order. Budgets with one sum are read together. Budgets for each end user or tag are read one
+ * after another, so that a page of them never causes several such reads at once.
  */
 export async function readBudgetStatuses(
   store: Sums,

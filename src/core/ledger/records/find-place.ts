@@ -7,9 +7,9 @@ export interface TransferList {
 }
 
 /**
- * Returns the sequence number at which an account's transfers of a time begin: those before it are earlier than `timeMs`. It is found
- * in about 25 reads of one row however many transfers there are, because transfers are written in the order of their times. A
- * charge that was written late, such as after an outage of the database, counts to the time at which it was written.
+ * Returns the sequence number of the first transfer of an account that is not earlier than `timeMs`. Transfers are written in the order of
+ * their times, so about 25 reads of one row find it, however many there are. A charge that was written late, for example after an outage of
+ * the database, counts at the time when it was written.
  */
 export async function findPlace(list: TransferList, timeMs: number): Promise<number> {
   const newest = await findNewest(list, Number.MAX_SAFE_INTEGER);

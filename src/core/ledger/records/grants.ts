@@ -13,10 +13,10 @@ export type Movement =
       readonly expiresAt: number | null;
     }
   | { readonly kind: "out"; readonly amount: number }
-  /** What was taken back of a grant that had expired: its rest, or the part that no gateway had leased. */
+  /** The amount taken back from an expired grant: its rest, or the part of it that no gateway had leased. */
   | { readonly kind: "expiry"; readonly grantId: string; readonly amount: number };
 
-/** What is left of a grant that expires. */
+/** The rest of a grant that expires. */
 export interface GrantLeft {
   readonly id: string;
   /** Nanodollars; 0 if it is used up. */
@@ -43,7 +43,7 @@ export function findGrantsLeft(opening: number, movements: readonly Movement[]):
 class SpendingOrder {
   /** Money that does not expire. Below zero it is a debt, and then no grant has anything left. */
   private lasting: number;
-  /** By expiry, then in the order in which they were granted. */
+  /** By expiry time, then in the order in which they were granted. */
   private readonly limited: { id: string; left: number; expiresAt: number }[] = [];
 
   constructor(opening: number) {

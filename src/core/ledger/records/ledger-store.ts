@@ -125,7 +125,7 @@ export interface LedgerStore {
   /** Returns the cost of generations that have ended, in nanodollars. */
   sumSpending(query: SpendQuery): Promise<number>;
   /**
-   * Returns the accounts whose balance is not the sum of their transfers, those included that the retention policy has deleted. There
+   * Returns the accounts whose balance is not the sum of their transfers, including those that the retention policy has deleted. There
    * should be none.
    */
   findDifferences(): Promise<readonly { readonly accountId: string; readonly difference: number }[]>;

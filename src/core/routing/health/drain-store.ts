@@ -18,7 +18,7 @@ export type DrainTarget = Pick<Drain, "provider" | "model">;
 export interface DrainStore {
   /** Returns a number that changes with every change of any drain by any process. */
   drainRevision(): Promise<number>;
-  /** Returns all drains by provider and model, also those that have ended. */
+  /** Returns all drains by provider and model, including those that have ended. */
   listDrains(): Promise<readonly Drain[]>;
   /** Adds or replaces the drain of a target. */
   putDrain(drain: Drain): Promise<void>;

@@ -18,7 +18,7 @@ export class Drains {
 
   constructor(private readonly sources: DrainSources) {}
 
-  /** Returns the drain of a provider or of its endpoint of a model, the one that ends last; null if there is none at `now`. */
+  /** Returns the drain of a provider, or of its endpoint of a model, whichever ends last; null if there is none at `now`. */
   find(provider: string, model: string, now: number): Drain | null {
     if (this.byName.size === 0) return null;
     const ofAll = this.exact({ provider, model: null }, now);

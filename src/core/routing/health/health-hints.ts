@@ -30,8 +30,8 @@ export function formatHint(from: string, hint: HealthHint): string {
 }
 
 /**
- * Parses a message. Returns null for one of this gateway itself, and for one that it does not know: a gateway of another version may
- * have sent it. The time is bounded.
+ * Parses a message. Returns null for a message of this gateway, and for an unknown one, which a gateway of another version may have sent.
+ * The time is limited.
  */
 export function parseHint(text: string, ownId: string): HealthHint | null {
   const fields = text.length > MAX_CHARS ? null : readObject(text);

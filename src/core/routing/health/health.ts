@@ -148,7 +148,7 @@ export function createHealth(maxTargets = MAX_TARGETS): Health {
 
 class HealthMemory implements Health {
   private readonly providers = new Map<string, ProviderState>();
-  /** In order of use, the most recent one last. */
+  /** In order of use, the most recent last. */
   private readonly recent = new Set<EndpointState>();
   private readonly keyCooldowns: KeyCooldowns;
 

@@ -31,9 +31,9 @@ export function chooseKeys(
 }
 
 /**
- * Returns the deployments of a model for an action, those with BYOK keys first. A provider for which the account has a key that
- * may be used is called only with BYOK keys, never with platform keys (docs/api/keys.md, "BYOK provider keys"); if none of
- * these keys can be used, the deployment has `unusableKey` set. For a chat, those that only serve text completions are left out.
+ * Returns the deployments of a model for an action, those with BYOK keys first. If the account has a usable key for a provider, the
+ * provider is called only with BYOK keys, never with platform keys (docs/api/keys.md, "BYOK provider keys"). If none of these keys can be
+ * used, the deployment has `unusableKey` set. For a chat, deployments that only serve text completions are left out.
  */
 export function chooseDeployments(
   servedModels: ServedModels,

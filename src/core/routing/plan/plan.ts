@@ -21,7 +21,7 @@ export interface RouteQuestion {
   readonly promptTokens: number;
   /** Whether the request is fill in the middle, for which hosts dedicated to code come first. */
   readonly isFim: boolean;
-  /** The only format that has some of the request's tools; deployments with it come first. Null for none. */
+  /** The only format that has some of the request's tools, whose deployments come first; null if there is none. */
   readonly formatOfTools: ProviderFormat | null;
   /** Returns whether a deployment would not get all of the request's parameters as they are. Absent: each would. */
   readonly isLossy?: (deployment: Deployment) => boolean;
@@ -30,7 +30,10 @@ export interface RouteQuestion {
   readonly drains: Pick<Drains, "find">;
   /** Where the conversation's prompt cache is warm; null if nowhere. */
   readonly warm: CacheAffinity | null;
-  /** The conversation has reasoning that only the account can read which made it: it stays where it is warm. Absent: it has none. */
+  /**
+   * The conversation has reasoning that only the account at the vendor that made it can read, so it stays at its deployment while the cache
+   * is warm. Absent: it has none.
+   */
   readonly isBound?: boolean;
   /** The session key, by which equal deployments share conversations; null if there is no choice. */
   readonly session: string | null;
@@ -55,7 +58,7 @@ export interface SkippedCandidate {
   readonly until?: number;
 }
 
-/** The candidates in the order in which they are tried, and what is skipped. */
+/** The candidates in the order in which they are tried, and the skipped ones. */
 export interface Plan {
   readonly candidates: readonly Candidate[];
   readonly skipped: readonly SkippedCandidate[];
@@ -79,9 +82,9 @@ interface Rated {
 }
 
 /**
- * Orders the ways to answer a request (docs/routing.md): its models in turn; for each the providers that `order` names, then
- * the others by `sort`, or else those first that get all of the request, and by what an answer costs with failures and a warm prompt
- * cache counted in; for each provider its keys. Pure: the same question gives the same plan.
+ * Orders the ways to answer a request (docs/routing.md): by its models in turn; for each model the providers named in `order`, then the
+ * others, sorted by `sort`, or by default those first that get the whole request, and then by the expected cost with failures and a warm
+ * prompt cache; for each provider its keys. Pure: the same question gives the same plan.
  */
 export function planRoute(question: RouteQuestion): Plan {
   const plan = planCandidates(question);
@@ -126,7 +129,10 @@ function planCandidates(question: RouteQuestion): Plan {
   return { candidates, skipped };
 }
 
-/** Without `allow_fallbacks`, keeps only the deployments that `order` names, even if none of them is available; all if it names none of these. */
+/**
+ * Without `allow_fallbacks`, keeps only the deployments that `order` names, even if none of them is available. Keeps all if `order` names
+ * none of these.
+ */
 function keepNamed(
   deployments: readonly Deployment[],
   { preferences: { order: named, allowFallbacks } }: RouteQuestion,
@@ -194,7 +200,7 @@ const STAYS = 2;
 
 /** The success rate from which on failures do not raise the cost. */
 const HEALTHY = 0.98;
-/** The factor by which a warm cache, which is also faster, lowers the cost. */
+/** The factor by which a warm cache lowers the cost, because it is also faster. */
 const WARM_FACTOR = 0.9;
 /** Added to each cost, so that failures also count for free deployments. US dollars. */
 const MIN_COST = 1e-7;
@@ -255,7 +261,7 @@ function comparatorOf(sort: ProviderSort | null, session: string | null): Compar
   return (a, b) => b.group - a.group || first(a, b) || second(a, b) || bySpread(a, b, session);
 }
 
-/** Deployments that get all of the request come first. One with the conversation's prompt in its cache counts as one of them. */
+/** Deployments that get the whole request come first. A deployment with the conversation's prompt in its cache counts as one of them. */
 const byLoss: Comparator = (a, b) => Number(isBehind(a)) - Number(isBehind(b));
 
 function isBehind({ isLossy, isWarm }: Rated): boolean {

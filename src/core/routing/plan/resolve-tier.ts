@@ -24,7 +24,7 @@ export interface ResolvedTier {
   readonly models: readonly string[];
   /** Returns the parameter overrides for a model at a provider. Null if the tier has none. */
   readonly overrides: ((model: ModelRecord, provider: ProviderRecord) => ParameterOverrides) | null;
-  /** What it resolves to if the balance of the account, which is positive, does not cover these models; null if there is no other case. */
+  /** The models to use if the positive balance of the account does not cover these; null if there are none. */
   readonly reserve: Omit<ResolvedTier, "reserve"> | null;
 }
 

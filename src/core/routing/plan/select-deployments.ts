@@ -368,7 +368,7 @@ function describeMissingModality({ model }: Deployment, feature: string, field: 
   return `${JSON.stringify(model.id)} does not accept ${media}, and there are ${media} in ${field}: its input modalities are ${takes}. Remove them, request a model that accepts them, or name one in models as a fallback. GET /api/gateway/models lists input_modalities.`;
 }
 
-/** The parameters for which the catalog lists who supports them. */
+/** The parameters for which the catalog lists the endpoints that support them. */
 const KNOWN_PARAMETERS: ReadonlySet<string> = new Set([
   ...SAMPLING_PARAMETERS,
   "max_tokens",

@@ -48,8 +48,8 @@ export function listedWindow(deployments: readonly Deployment[]): number {
 }
 
 /**
- * Returns the failure of a prompt that fits no context window. `left` are the deployments that the other filters kept, `all`
- * those of the same models before any filter.
+ * Returns the failure of a prompt that fits no context window. `left` are the deployments that the other filters kept, `all` those of the
+ * same models before any filter.
  */
 export function rejectByContextWindow(
   left: readonly Deployment[],

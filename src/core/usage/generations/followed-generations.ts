@@ -24,7 +24,7 @@ export class FollowedGenerations {
     for (const { id, outcome } of states) this.states.set(id, outcome);
   }
 
-  /** Selects at most `most` generations, the newest first: those whose state is new, then the open ones that are not among `newest`. */
+  /** Selects at most `most` generations, the newest first: those with a new state, then open ones that are not in `newest`. */
   select(newest: readonly GenerationState[], most: number): Selection {
     const changed = newest.filter(({ id, outcome }) => this.states.get(id) !== outcome).map(({ id }) => id);
     const read = new Set(newest.map(({ id }) => id));

@@ -19,7 +19,7 @@ const POLL_MS = 500;
 const OVERLAP_MS = 5_000;
 /** The most generations of one reading. */
 const MAX_READ = 5_000;
-/** How long the store is read on without subscribers, so that one who comes back misses nothing. Milliseconds. */
+/** How long the store is still read after the last subscriber has left, so that a subscriber who comes back misses nothing. Milliseconds. */
 const LINGER_MS = 30_000;
 /** Changes that are kept for subscribers who come back. */
 const RING = 1_000;
@@ -224,7 +224,7 @@ export class GenerationFeed {
     // What was left out of the batch cannot be sent again either.
     if (outdated !== undefined) this.coveredFrom = Math.max(this.coveredFrom, outdated.at);
     if (dropped > 0) this.coveredFrom = at;
-    // One that begins meanwhile is sent what the ring has.
+    // // A subscriber that joins meanwhile gets what the ring contains.
     for (const subscriber of [...this.subscribers]) {
       if (!this.subscribers.has(subscriber)) continue;
       subscriber.dropped += dropped;

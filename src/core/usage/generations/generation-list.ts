@@ -97,11 +97,9 @@ export interface GenerationList {
 
 /** How many generations a store reads at once. */
 export interface ListBounds {
-  /**
-   * For a page. A filter whose matches are rare among them gives short pages, each of which takes the same bounded time.
-   */
+  /** The number of generations read for one page. A filter with rare matches gives short pages, each of which takes the same bounded time. */
   readonly scanned: number;
-  /** To count them one by one. Of more, a part of each period is counted. */
+  /** The number of generations that are counted one by one. If there are more, a part of each period is counted. */
   readonly counted: number;
 }
 

@@ -7,7 +7,7 @@ export interface JournalLine {
   readonly entry: string;
 }
 
-/** What is before and after the texts of all entries of a kind, so that no further string is made for each entry. */
+/** The text before and after the entries of a kind, so that no other string is created for each entry. */
 export interface EntryFrame {
   readonly start: string;
   readonly end: string;
@@ -27,7 +27,7 @@ export interface Journal {
    * to another file. @throws Error if the journal cannot be read.
    */
   read(at: JournalPosition): string | null;
-  /** Returns how many bytes the entries that were not released need, including those of earlier processes. */
+  /** Returns the size of the entries that were not released, including those of earlier processes. Bytes. */
   size(): number;
   /** Flushes, and returns the position behind everything that was appended so far. */
   mark(): JournalPosition;

@@ -29,7 +29,7 @@ interface RecorderParts {
   readonly onStoreError: (error: unknown) => void;
   /** Called with each record that the store rejects. */
   readonly onQuarantined?: (quarantined: Quarantined) => void;
-  /** Called with the records that were saved, and with the ids of those of which the store has the latest version. */
+  /** Called with the saved records, and with the ids of those whose latest version the store has. */
   readonly onSaved?: (saved: readonly UsageRecord[], ids: readonly string[]) => void;
 }
 

@@ -7,8 +7,8 @@ import { decodeJournalEntry, readUsage } from "./journal-entry.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
 
 /**
- * Ends the record of a generation whose gateway died. What had been produced is charged, as for a stream that broke off, and no
- * more than was held for it. If nothing had been produced, the client saw nothing and pays nothing.
+ * Ends the record of a generation whose gateway died. If an answer had begun, what was produced is charged, as for a broken stream, up to
+ * what was held for it. Otherwise the client saw nothing and pays nothing.
  */
 function interrupt(
   left: UsageRecord,

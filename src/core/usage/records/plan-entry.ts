@@ -13,7 +13,7 @@ export type CandidateReason =
   | "last_resort"
   /** The conversation's prompt is in its prompt cache. */
   | "warm_cache"
-  /** A part of the request would be left out or changed for it, so that those come first that get all of it. */
+  /** A part of the request would be left out or changed for it. Deployments that get the whole request come first. */
   | "lossy"
   /** It fails often, which lowers its rank. */
   | "degraded"

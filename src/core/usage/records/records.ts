@@ -25,8 +25,8 @@ export interface AttemptRecord {
   /** The provider's own error code, such as `tool_use_failed`; absent if it sent none. */
   readonly upstreamCode?: string;
   /**
-   * What the provider said about the failure, or what happened to the connection: shortened, without secrets. It may quote the request,
-   * so it is absent under zero data retention.
+   * The provider's words about the failure, or what happened to the connection: shortened, without secrets. It may quote the request, so it
+   * is absent under zero data retention.
    */
   readonly upstreamMessage?: string;
   /** Code and message are about the account at the provider, which only its owner may know. */
@@ -108,7 +108,7 @@ export interface UsageRecord extends TokenUsage {
   readonly nativeFinishReason: string | null;
   /** The last attempt used a BYOK key: the provider bills the account, which pays at most a fee here. */
   readonly isByok: boolean;
-  /** The generation whose answer was given again, without asking a provider; absent if there is none. */
+  /** The generation whose answer was returned again without calling a provider; absent if there is none. */
   readonly replayOf?: string | undefined;
   /** It was sent to a free model with a platform key, so it counts for the account's limit on free models. Absent otherwise. */
   readonly usesFreeModel?: true | undefined;

@@ -7,10 +7,10 @@ export interface StepReport {
 /** Deletes old generation records. */
 export interface UsageRetention {
   /**
-   * Deletes generations of the days before `day`, and their charges, in one bounded step. The sums of usage, balances, and what is left
-   * of grants stay as they are; the sums of the deleted charges are kept for checks of the ledger. Open generations stay, as may others
-   * of their day. From the first call on, a generation of those days that is not stored is rejected when it is saved: it may have been
-   * charged before.
+   * Deletes generations of the days before `day`, and their charges, in one bounded step. The sums of usage, the balances, and the rests of
+   * grants do not change. The sums of the deleted charges are kept for checks of the ledger. Open generations stay, as may others of their
+   * day. From the first call on, unknown generations of those days are rejected when they are saved, because they may have been charged
+   * before.
    */
   dropUsage(day: number): Promise<StepReport>;
 }

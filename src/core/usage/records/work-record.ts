@@ -37,7 +37,7 @@ interface Work {
   readonly cacheMarks?: readonly CacheMarkName[];
 }
 
-/** Returns the record of work; undefined if there is none. Under zero data retention it names only the fields. */
+/** Returns the record of work; undefined if there was none. Under zero data retention it names only the fields. */
 export function recordWork(
   { repairs, warnings, cacheMarks = NO_MARKS }: Work,
   { zeroRetention }: { readonly zeroRetention: boolean },

@@ -7,7 +7,7 @@ import { formatCsv } from "./format-csv.ts";
 import type { UsageGroup, UsageQuery, UsageSum } from "./report.ts";
 import { marginOfSum } from "./usage-sums.ts";
 
-/** How the lines of a report are shown: their dimensions, the names of what their ids stand for, and for whom. */
+/** How the lines of a report are shown: their dimensions, the names for their ids, and who reads them. */
 interface UsageView extends Pick<UsageQuery, "groups"> {
   readonly names: Names;
   /** Also what providers bill to the operator, and the margin. */

@@ -51,8 +51,8 @@ export interface UsageQuery extends HourRange {
 /** One line of a usage report. */
 export interface UsageSum extends Readonly<UsageCounters> {
   /**
-   * The values of the dimensions: a day, a model's id and so on; null for usage without one. The hour is null for a day whose hours are
-   * no longer known, the outcome for a day that an earlier version has saved, the tag for requests without tags. A request with several
+   * The values of the dimensions, such as a day or a model's id; null for usage without one. The hour is null for a day whose hours are no
+   * longer stored, the outcome for a day that an earlier version has saved, and the tag for requests without tags. A request with several
    * tags counts for each of them.
    */
   readonly groups: readonly (string | null)[];
@@ -82,8 +82,8 @@ export function isOverTime({ groups }: Groups): boolean {
 }
 
 /**
- * Returns the lines of a report. Of one by a single dimension that is too long these are the ones with the highest cost.
- * @throws GatewayError `invalid_request` if one by several dimensions is too long.
+ * Returns the lines of a report. If a report by one dimension is too long, returns the lines with the highest cost.
+ * @throws GatewayError `invalid_request` if a report by several dimensions is too long.
  */
 export function takeLines(sums: readonly UsageSum[], { groups }: Groups): ReportLines {
   if (sums.length <= MAX_LINES) return { sums, isComplete: true };
@@ -94,7 +94,7 @@ export function takeLines(sums: readonly UsageSum[], { groups }: Groups): Report
   );
 }
 
-/** What is said of a report that is not complete. */
+/** The text that marks an incomplete report. */
 export const INCOMPLETE = `The report has more than ${MAX_LINES} lines. These are the lines with the highest cost; for the others, choose a shorter time or a filter.`;
 
 /**
@@ -162,7 +162,7 @@ export function formatRange({ fromHour, toHour }: HourRange): { readonly from: s
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** Returns the first hour of a range that begins with a text, and the last one of a range that ends with it. */
+/** Returns the hours of a text: the first hour of a range that begins with it, and the last hour of a range that ends with it. */
 function readHour(field: string, text: string): { readonly first: number; readonly last: number } {
   const day = parseDay(text);
   if (day !== null) return { first: day * HOURS_OF_DAY, last: lastHourOf(day) };

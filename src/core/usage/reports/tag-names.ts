@@ -4,7 +4,10 @@ import { OTHER_TAGS } from "./tag-sums.ts";
 import type { UsageSumKey } from "./usage-sum-key.ts";
 import { sumKeyOf } from "./usage-sums.ts";
 
-/** Tags that are counted one by one for an account and hour, so that a client with a new tag for each request cannot fill the store. */
+/**
+ * The number of tags that are counted individually for an account and hour. The bound prevents that a client with a new tag for each
+ * request fills the store.
+ */
 export const TAGS_PER_HOUR = 200;
 
 /** Tags and hours that are remembered: at most 20 MB, of 30,000 accounts if each uses a few tags. */
@@ -13,7 +16,7 @@ const MAX_REMEMBERED = 200_000;
 /** An hour of an account. Its number of tags is bounded. */
 export type TagHour = Pick<UsageSumKey, "accountId" | "day" | "hour">;
 
-/** The tags that are counted one by one. The store knows them all; this remembers those of the newest hours. */
+/** The tags that are counted individually. The store knows all of them; this class remembers those of the newest hours. */
 export class TagNames {
   private readonly hours = new BoundedMap<string, Set<string>>({ max: MAX_REMEMBERED });
 

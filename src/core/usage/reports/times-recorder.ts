@@ -14,8 +14,8 @@ const GROUP = 100;
 const MAX_SUMS = 20_000;
 
 /**
- * Collects the times of generations in memory, and saves their sums every few seconds: a sum has many columns, and saving it with each
- * record would cost a third of what saving the record does. A crash loses the times of these seconds and nothing else.
+ * Collects the times of generations in memory, and saves their sums every few seconds. A sum has many columns, and saving it with each
+ * record would cost a third of saving the record. A crash loses only the times of these seconds.
  */
 export class TimesRecorder {
   private readonly sums = new SumMap<HourTimes>();
