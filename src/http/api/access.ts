@@ -43,8 +43,8 @@ function ownUserOf(principal: ManagementPrincipal): string | null {
 }
 
 /**
- * Returns the user whose records a list shows: the one asked for, else the one whose records alone the principal may read; null for
- * all users.
+ * Returns the user whose records a list shows: the requested one, otherwise the only one whose records the principal may read; null for all
+ * users.
  * @throws GatewayError `not_found` for a user whose records the principal may not read.
  */
 export function listedUserOf(principal: ManagementPrincipal, asked: string | undefined): string | null {

@@ -82,7 +82,7 @@ export interface Endpoint<
   readonly status?: 201;
   /** Status returned instead of `status` when the resource already exists. */
   readonly existingStatus?: 200;
-  /** Error codes besides those of every endpoint of its kind. */
+  /** Error codes in addition to those of every endpoint of its kind. */
   readonly errors?: readonly ErrorCode[];
   /** The response is a stream of server-sent events, which this text describes. `response` is ignored. */
   readonly events?: string;

@@ -1,7 +1,7 @@
 import { type BudgetChangeBody, readBudgetChange } from "../../core/accounts/records/budget-fields.ts";
 import type { StoreDeps } from "../context/store-deps.ts";
 
-/** What a rule reads of a request that has been validated. */
+/** The parts of a validated request that a rule reads. */
 export interface RuledRequest {
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -10,8 +10,8 @@ export interface RuledRequest {
 }
 
 /**
- * Whether a change needs a recent sign-in: always, never, or as its content says. A change that gives money or rights does; one that only
- * takes them away does not, so that nothing delays an operator who contains an incident.
+ * Whether a change needs a recent sign-in: always, never, or depending on its content. A change that grants money or rights needs one. A
+ * change that only takes them away does not, so that an operator who contains an incident is not delayed.
  */
 export type SignInRule = "always" | "never" | ((request: RuledRequest) => boolean | Promise<boolean>);
 
@@ -38,7 +38,7 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "PATCH /api/admin/keys/:id": changesManagementKey,
   "DELETE /api/admin/keys/:id": "never",
   "POST /api/console/playground-key": "never",
-  // A new budget bounds spending. A higher one, one that only warns, and none at all let more be spent.
+  // // A new budget limits spending. A higher one, one that only warns, and a deletion allow more spending.
   "POST /api/admin/budgets": "never",
   "PATCH /api/admin/budgets/:id": raisesBudget,
   "DELETE /api/admin/budgets/:id": "always",
@@ -47,7 +47,7 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "PATCH /api/admin/accounts/:id/provider-keys/:key_id": "always",
   "DELETE /api/admin/accounts/:id/provider-keys/:key_id": "always",
   "POST /api/admin/accounts/:id/provider-keys/:key_id/test": "never",
-  // What all accounts may use, and at which price.
+  // // The models that all accounts may use, and their prices.
   "PUT /api/admin/tiers/:id": "always",
   "DELETE /api/admin/tiers/:id": "always",
   "POST /api/admin/settings/reload": unlessDryRun,
@@ -66,7 +66,7 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "POST /api/admin/webhooks/test": "never",
   "DELETE /api/console/session": "never",
   "DELETE /api/admin/sessions/:id": "never",
-  // Who a person is, and with it the rights of that person.
+  // // The link between a person and a user, and so the rights of that person.
   "POST /api/admin/users/:id/identities": "always",
   "DELETE /api/admin/users/:id/identities/:subject": "always",
 };

@@ -27,8 +27,8 @@ const SIGN_IN_S = 600;
 const MAX_FORM_BYTES = 16_384;
 
 /**
- * `GET /api/console/oidc/start`: sends the browser to the provider. `return_to`: the screen of the console to show afterwards. With
- * `again=true` the person must sign in at the provider, although it knows them.
+ * `GET /api/console/oidc/start`: sends the browser to the provider. `return_to` is the console screen to show afterwards. With `again=true`
+ * the person must sign in at the provider again, even if it knows them.
  */
 export async function startOidc(request: Request, context: RequestContext): Promise<Response> {
   const { console, oidc } = requireOidc(context);

@@ -47,7 +47,7 @@ export interface Readiness {
   readonly problems: readonly string[];
 }
 
-/** Origins of web pages: some, all, or null for none. */
+/** The origins of web pages that may call: a set, all, or null for none. */
 export type AllowedOrigins = ReadonlySet<string> | "*" | null;
 
 /** How callers are identified. */

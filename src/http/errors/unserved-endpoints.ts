@@ -225,7 +225,7 @@ export const UNSERVED_ENDPOINTS: readonly UnservedEndpoint[] = [
 /** The longest path that is compared. Characters. */
 const MAX_CHARS = 500;
 
-/** Returns the well-known endpoint that a path belongs to; null if it is none. */
+/** Returns the well-known endpoint that a path belongs to; null for other paths. */
 export function findUnserved(pathname: string): UnservedEndpoint | null {
   if (pathname.length > MAX_CHARS) return null;
   return UNSERVED_ENDPOINTS.find(({ path }) => path.test(pathname)) ?? null;

@@ -48,7 +48,7 @@ const MODEL_SEGMENTS: readonly string[] = ["/:id", "/:author/:model"];
 
 class RouteList {
   readonly routes: Record<string, Record<string, Handler>> = {};
-  /** What follows the model in paths with the same beginning, by method and that beginning. */
+  /** The operations of paths with a model, by method and the text before the model. The keys of the inner map are the texts after it. */
   private readonly actions = new Map<string, Map<string, OperationHandler>>();
 
   add(method: string, path: string, handle: OperationHandler): void {

@@ -60,7 +60,7 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOpe
   };
 }
 
-/** What a request asks for, as far as it was parsed. */
+/** The parsed part of a request. */
 interface Observed {
   readonly api: ClientApi;
   readonly model: string | null;
@@ -128,7 +128,7 @@ async function endRejected(context: RequestContext, observed: Observed, error: u
   return withLimitHeaders(error, context);
 }
 
-/** Larger bodies are read one by one, because one that is read and parsed counts twice in the memory of bodies until it is sent. Bytes. */
+/** Larger bodies are read one by one: a body that has been read and parsed counts twice in the memory of bodies until it is sent. Bytes. */
 const TOGETHER_BYTES = 16 * 1024;
 
 /** Returns the length of the body that a request declares. Bytes; NaN if it declares none. */

@@ -25,5 +25,5 @@ async function readRest(read: () => Promise<{ readonly done: boolean }>): Promis
   }
 }
 
-/** A client that never leaves, as far as a generation sees. */
+/** A client that never leaves, from the view of a generation. */
 export const NEVER_LEAVES = new AbortController().signal;

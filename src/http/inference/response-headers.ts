@@ -1,9 +1,9 @@
 import { type HeaderSink, printHeader } from "../../core/limits/limit-headers.ts";
 
 /**
- * Makes the headers of responses that mostly have the same names, and many of the same values. Only values that differ from those of the
- * response before are written: each costs a call of the runtime, which checks and copies name and value, and a response copies the
- * result as a whole.
+ * Makes the headers of responses that mostly have the same names and many of the same values. Writes only values that differ from the
+ * previous response: each write costs a call of the runtime, which checks and copies name and value. A response copies the result as a
+ * whole.
  */
 export class ResponseHeaders implements HeaderSink {
   private headers = new Headers();
@@ -45,7 +45,7 @@ export class ResponseHeaders implements HeaderSink {
       headers.set(this.names[at] as string, value);
     }
     this.headers = headers;
-    // Of a name that is repeated, only its last value may be written.
+    // // If a name is repeated, only its last value may be written.
     this.isWritten = new Set(this.names).size === this.count;
     return headers;
   }

@@ -14,8 +14,8 @@ function hostOf(request: Request): string {
 }
 
 /**
- * Rejects a host name that the operator has not configured. Prevents DNS rebinding, in which a page of another site is given the
- * gateway's address under that site's name. Addresses are accepted, because they cannot be rebound.
+ * Rejects a host name that the operator has not configured. Prevents DNS rebinding, where a page of another site resolves its own name to
+ * the gateway's address. IP addresses are accepted, because they cannot be rebound.
  * @throws GatewayError `permission_denied`.
  */
 export function requireConsoleHost(request: Request, console: ConsoleDeps): void {

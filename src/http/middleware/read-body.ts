@@ -56,8 +56,8 @@ interface Bounds {
 
 /**
  * Reads a body and decompresses it. It must be JSON, unless the endpoint takes forms. A body that is too large, or for which there is no
- * memory, is rejected before it is read completely. Its bytes are counted, together with those of the principal's other requests, until
- * the end of the request (`context.bodyShare`).
+ * memory, is rejected before it is read completely. Its bytes count together with those of the principal's other requests, until the end of
+ * the request (`context.bodyShare`).
  * @throws GatewayError `payload_too_large`, `unavailable`, `rate_limit_exceeded`, `unsupported_media_type`, `invalid_request`,
  * `client_timeout`.
  */
@@ -124,7 +124,7 @@ function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > bounds.maxBytes) rejectSize(bounds.maxBytes);
   const { share, principal } = bounds;
-  // A body that has not arrived takes no memory, but one that cannot fit is not received.
+  // // A body that has not arrived takes no memory, but a body that can never fit is not received.
   if (declared > 0 && !share.mayFit(declared)) rejectForMemory(share, principal, declared);
   if (!(declared <= AT_ONCE_BYTES && share.announce(declared))) return readCounted(request, bounds);
   const sent = request.arrayBuffer();

@@ -64,10 +64,10 @@ function explainMeant({ method, path }: Meant): string {
 
 const LONGEST_PREFIX_FIRST = PREFIXES.toSorted((a, b) => b.length - a.length);
 
-/** Paths that people type, without those of the management API. */
+/** Paths that people type, except those of the management API. */
 const TYPED_ENDS: readonly string[] = [...ENDS.keys()].filter((path) => !path.startsWith("/api/"));
 
-/** Finds the served path that is spelled most like this one. Only those of about its length are compared: scanners send many paths. */
+/** Finds the served path with the most similar spelling. Compares only paths of similar length, because scanners send many paths. */
 function findNear(pathname: string): Meant | null {
   const path = pathname.toLowerCase();
   const prefix = LONGEST_PREFIX_FIRST.find((one) => path.startsWith(`${one}/`));

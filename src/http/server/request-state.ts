@@ -16,7 +16,7 @@ import { allowOrigin } from "./cross-origin.ts";
 /** The idle timeout of a connection, during a request and between requests. Seconds. */
 export const IDLE_S = 120;
 
-/** What a request needs of the server that it arrived at. */
+/** What a request needs from the server that it arrived at. */
 export type ClientConnection = Pick<Server<undefined>, "requestIP" | "timeout">;
 
 /** What requests have arrived for. */
@@ -125,7 +125,7 @@ function announceShutdown(response: Response, shutdown: HttpDeps["shutdown"]): v
   response.headers.set("connection", "close");
 }
 
-/** Returns the response to a request for which no other one can be made. */
+/** Returns the response to a request that failed unexpectedly, so that no other response can be made. */
 export function renderUnexpected(log: Pick<Log, "error">, error: unknown): Response {
   const failure = failureOf(error);
   log.error("internal error", { detail: failure.internal ?? failure.message });

@@ -103,7 +103,7 @@ function buildRoutes(
 }
 
 const NO_METHODS: Methods = {};
-/** What a page may send to a path that is not served, so that it can read why not. */
+/** The methods that a page may use for an unserved path, so that it can read the error. */
 const ANY_METHOD: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Copies headers that clients of other gateways send to the gateway's own names. A header with the own name takes precedence. */
@@ -156,9 +156,7 @@ const INVALID_HOST = /[\s,/?#@\\]/;
 /** The host that was checked last. Most requests have the same one. */
 let checkedHost = "";
 
-/**
- * Rejects a host that is none, and ambiguous ones, which a proxy and this server could interpret differently (RFC 9112, section 3.2).
- */
+/** Rejects an invalid host, and ambiguous ones, which a proxy and this server could interpret differently (RFC 9112, section 3.2). */
 function requireOneHost(host: string | null): void {
   if (host === null || host === checkedHost) return;
   if (host !== "" && (INVALID_HOST.test(host) || !URL.canParse(`http://${host}/`)))

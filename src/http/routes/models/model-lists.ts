@@ -19,7 +19,7 @@ import { viewCatalog, viewServed } from "../routing/tier-views.ts";
 interface AccountView {
   /** The prices that it pays; null stands for list prices. */
   readonly tariffs: Tariffs | null;
-  /** Its named routes; null if it has none. */
+  /** The named routes of the account; null if it has none. */
   readonly own: NamedRoutes | null;
 }
 
@@ -182,7 +182,7 @@ function renderRoutes(
   });
 }
 
-/** Returns a function that finds an allowed model with the prices of an account; it returns null if there is none. */
+/** Returns a function that finds an allowed model with the prices of an account, or returns null. */
 function priceViewed(
   { servedModels }: Serving,
   {

@@ -23,8 +23,8 @@ import { pageAnthropicModels, readsAnthropicModels, toModelInfo } from "./anthro
 import { modelListsOf } from "./model-lists.ts";
 
 /**
- * `GET models`: the models that this gateway serves, with a key only those that its account and key may use; with `?all=true` the
- * whole catalog (docs/api/models.md). An invalid key is treated as no key.
+ * `GET models`: the models that this gateway serves; with a key, only those that its account and key may use; with `?all=true`, the whole
+ * catalog (docs/api/models.md). An invalid key is treated as no key.
  */
 export async function listModels(request: Request, context: RequestContext): Promise<Response> {
   const list = await findList(request, context);
@@ -158,7 +158,7 @@ function presentEndpoints(
   });
 }
 
-/** What clients of OpenRouter read of an endpoint, over times that are not measured here. */
+/** Fields that clients of OpenRouter read of an endpoint, about times that this gateway does not measure. */
 const NOT_MEASURED = {
   uptime_last_5m: null,
   uptime_last_30m: null,
@@ -186,7 +186,7 @@ function listToolChoices(
   };
 }
 
-/** Whether an endpoint caches prompts without marks: reading has a price of its own, and writing has none. */
+/** Whether an endpoint caches prompts without marks: reading has a price, and writing has none. */
 function cachesByItself({ takes }: ModelRecord, { prices, takesHere }: ModelEndpoint): boolean {
   const marks = takesHere?.cacheBreakpoints ?? takes?.cacheBreakpoints ?? false;
   return prices?.cacheRead !== undefined && prices.cacheWrite === undefined && !marks;

@@ -145,7 +145,7 @@ export interface HealthSources {
   readonly now: number;
 }
 
-/** Returns the health of a provider. That of BYOK keys with an address of their own is not part of it. */
+/** Returns the health of a provider, without BYOK keys that have an address of their own. */
 export function presentProviderHealth(
   { slug, name }: ProviderRecord,
   sources: HealthSources,

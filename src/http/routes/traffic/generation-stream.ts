@@ -79,7 +79,7 @@ function rejectExcess({ full }: FeedRejection): never {
   return fail("unavailable", BOUNDS[full], { metadata: { limit_source: full } });
 }
 
-/** Returns the time of the batch that a client has seen last; null for none, and for an id that no batch has. */
+/** Returns the time of the last batch that a client has seen; null if there is none, or the id is of no batch. */
 function readSeen(id: string | null): number | null {
   return id !== null && /^\d{1,15}$/.test(id) ? Number(id) : null;
 }

@@ -26,10 +26,13 @@ function hasToken(headers: Headers, { tokenHash }: MetricsDeps): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(token)), Buffer.from(tokenHash));
 }
 
-/** The headers by which a proxy says that it sends the request for another client. */
+/** The headers with which a proxy names the client of a request. */
 const FORWARDED = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
 
-/** The address of a proxy says nothing about its client, so that a request that names one is not allowed by its address. */
+/**
+ * Whether a request may read metrics by its address. A proxy's address says nothing about its client, so a request with a client's address
+ * in its headers is not allowed by address.
+ */
 function isAllowed(headers: Headers, context: RequestContext, { allowed }: MetricsDeps): boolean {
   return !FORWARDED.some((name) => headers.has(name)) && allowed.has(context.peer());
 }
