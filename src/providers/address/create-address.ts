@@ -39,7 +39,7 @@ interface AddressDeps {
   readonly tokenUrl: URL;
 }
 
-/** An address, or why there is none. */
+/** An address, or the reason why there is none. */
 export type AddressReading =
   | { readonly kind: "address"; readonly address: UpstreamAddress }
   /** Names of address parts that are not configured. */
@@ -175,8 +175,8 @@ function createUrls(
 }
 
 /**
- * Returns the path in the provider's row, else that of the scheme. If a row has paths of a further format, it has all of them.
- * Returns undefined for a format that neither the row nor its scheme has.
+ * Returns the path in the provider's row, otherwise that of the scheme. A row with paths for an additional format has all paths of that
+ * format. Returns undefined for a format that neither the row nor its scheme has.
  */
 function findPath(
   { format: own, paths, formats }: ProviderRecord,

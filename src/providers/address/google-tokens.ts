@@ -7,7 +7,7 @@ import { type ServiceAccount, signAssertion } from "./service-account.ts";
 interface TokenDeps {
   readonly clock: Clock;
   readonly transport: Transport;
-  /** The token endpoint. The one in a key file is ignored, because a file must not choose which host is called. */
+  /** The token endpoint. The one in a key file is ignored, because a file must not decide which host is called. */
   readonly tokenUrl: URL;
 }
 

@@ -34,7 +34,7 @@ const MEDIA = {
   speech: "/audio/speech",
   transcriptions: "/audio/transcriptions",
 } as const;
-/** The endpoints of an API like OpenAI's whose requests are forwarded. `/rerank` is not OpenAI's, but vLLM, Jina and others have it beside the others. */
+/** The forwarded endpoints of an API like OpenAI's. `/rerank` is not in OpenAI's API, but vLLM, Jina and others serve it in addition. */
 const OTHERS = { ...MEDIA, moderations: "/moderations", rerank: "/rerank" } as const;
 
 export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
@@ -85,7 +85,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
       "openai-chat": { chat: `${VERTEX}/endpoints/openapi/chat/completions` },
     },
   },
-  // An API key of Vertex belongs to a project, so the path has none.
+  // // An API key of Vertex belongs to a project, so the path does not contain one.
   "vertex-express": {
     auth: "google",
     dropsEnd: /\/v1(beta1)?$/,
@@ -139,7 +139,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
   },
 };
 
-/** Returns the usual scheme of a format: that of its own vendor, which is the first one with the format. */
+/** Returns the usual scheme of a format: the one of its own vendor, which is the first scheme with the format. */
 export function usualSchemeOf(format: ProviderFormat): AddressScheme {
   return ADDRESS_SCHEMES.find((name) => SCHEMES[name].paths[format] !== undefined) as AddressScheme;
 }

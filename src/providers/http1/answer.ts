@@ -4,8 +4,8 @@ import type { Http1Bounds } from "./bounds.ts";
 import type { ResponseHead } from "./response-head.ts";
 
 /**
- * The most bytes that one read returns. Smaller waiting pieces are joined up to it, which is cheaper than one read for each;
- * larger ones are split, so that a slow reader holds no more than this.
+ * The maximum number of bytes that one read returns. Smaller waiting pieces are joined up to this size, which is cheaper than a read for
+ * each. Larger pieces are split, so that a slow reader holds no more than this.
  */
 const READ_BYTES = 64 * 1024;
 
@@ -92,7 +92,7 @@ export class HttpAnswer implements UpstreamResponse {
       resolve(slicePiece(bytes, from, at));
       if (at === to) return;
     }
-    // Only one unread piece keeps the other bytes of its read alive: most answers have one, which need not be copied.
+    // // A single unread piece keeps the other bytes of its read alive. Most answers have only one, which then need not be copied.
     if (this.pieces.length === 0) this.pieces = [{ bytes, from: at, to }];
     else this.pieces.push(wholeOf(slicePiece(bytes, at, to)));
     this.unreadBytes += to - at;

@@ -6,7 +6,7 @@ import type { Clock, Timer } from "../../base/time/clock.ts";
 import { TransportError } from "../../core/deployments/transport.ts";
 import type { Target } from "./target.ts";
 
-/** Receives the events of a connection. There are none after `closed`, or after `drop` or `end`. */
+/** Receives the events of a connection. No events follow `closed`, or a call of `drop` or `end`. */
 export interface ConnectionUser {
   /** The connection can be written to. TLS, if used, is verified. */
   opened(connection: Connection): void;
@@ -28,7 +28,10 @@ interface ConnectOptions {
 /** Requests up to this size are copied into one buffer, so that they are sent with one system call. Bytes. */
 const JOIN_BYTES = { any: 64 * 1024, inSmallPieces: 512 * 1024 } as const;
 
-/** Shared by all connections, because a write ends before the next begins. What no request needs of it takes no memory. */
+/**
+ * Shared by all connections, because a write ends before the next one begins. The system provides memory only for the pages that requests
+ * use.
+ */
 const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BYTES.inSmallPieces);
 
 /** The ALPN protocol list with the entry `http/1.1`, encoded. */
@@ -72,7 +75,7 @@ export class Connection {
   private readonly systemBufferBytes: number;
   private socket: Socket<Connection> | null = null;
   private timer: Timer | null = null;
-  /** The head and the body of a request that was not written yet; null if there is none. */
+  /** The head of a request that was not written yet; null if there is none. */
   private unsentHead: string | null = null;
   private unsentBody: Bytes | null = null;
   private unsent: Uint8Array[] = [];
@@ -275,7 +278,7 @@ const NO_PIECES: readonly Uint8Array[] = [];
 /** Smaller neighbors are joined, because writing each would cost more than copying it. Bytes. */
 const SMALL_BYTES = 4 * 1024;
 
-/** Whether the pieces of a body are so small on average that they must be joined, as those of a translated conversation are. */
+/** Whether the pieces of a body are so small on average that they must be joined, as in translated conversations. */
 function isInSmallPieces(body: Bytes | null): boolean {
   return body instanceof ComposedBytes && body.meanPieceBytes < SMALL_BYTES;
 }

@@ -41,7 +41,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
 
   private readonly context: ExchangeContext;
   private readonly connectTimeoutMs: number;
-  /** Null once the answer has begun, which may take minutes in which its memory is free for others. */
+  /** Null once the answer has begun, so that its memory is free for others during an answer of minutes. */
   private body: UpstreamRequest["body"];
   private readonly parser: ResponseParser;
   private readonly resolve: (response: UpstreamResponse) => void;
@@ -165,7 +165,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
   private finish(connection: Connection, answer: HttpAnswer, surplus: boolean): void {
     this.connection = null;
     if (surplus) this.context.pool.distrust(connection.origin);
-    // A server that answers early may take the rest of the request for the next one.
+    // // A server that answers early may read the rest of the request as the next one.
     if (surplus || this.isEarly || !connection.isFlushed || !answer.keepAlive) {
       connection.end();
     } else {

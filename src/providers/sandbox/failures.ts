@@ -21,7 +21,7 @@ interface HealthyAnswer {
   readonly stamp: Stamp;
 }
 
-/** Turns a healthy answer into a reply that fails in one way. */
+/** Turns a healthy answer into a reply that fails in a certain way. */
 export type SandboxFailure = (healthy: HealthyAnswer) => SandboxReply;
 
 /** The context window that the context failure names. Tokens. */

@@ -83,7 +83,7 @@ const SILENCE = 0x80;
 
 const speaking = z.looseObject({ model: z.literal("speak"), input: z.string().min(1).max(4_096) });
 
-/** Answers a speech request with silence as long as the text would take, as WAV whatever format is asked for. */
+/** Answers a speech request with silence of the length that the text would take, as WAV whatever format is requested. */
 export function planSpeech(body: Uint8Array | null): SandboxReply {
   const read = readBody(body, speaking);
   if (!read.ok) return replyWithError(read.status, read.error);

@@ -32,7 +32,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   "json-pointer": "",
 };
 
-/** A value, or why there is none. */
+/** A value, or the reason why there is none. */
 type Instance =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
@@ -135,7 +135,7 @@ function mergeAll(builder: Builder, base: Schema, schemas: unknown[]): unknown {
   return schemas.reduce((merged, schema) => merge(builder, merged, schema), base);
 }
 
-/** Merges two schemas into one that requires what both require, as far as `build` supports it. */
+/** Merges two schemas into one with the requirements of both, as far as `build` supports it. */
 function merge(builder: Builder, left: unknown, right: unknown): unknown {
   if (left === false || right === false) return false;
   if (!isSchema(left)) return right;
