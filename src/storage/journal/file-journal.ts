@@ -136,7 +136,7 @@ class FileJournal implements Journal {
 
 const CLOSED = -1;
 
-/** Writes a new file and renames it over the old one, so that one of them exists at every moment. */
+/** Writes a new file and renames it over the old one, so that one of them exists at all times. */
 function writeSkipped(file: string, entries: readonly string[]): void {
   if (entries.length === 0) {
     rmSync(file, { force: true });

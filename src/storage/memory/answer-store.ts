@@ -4,7 +4,7 @@ import { NONCE_BYTES, openSealed, sealBytes } from "../../base/secrets/seal.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { AnswerStore, StoredAnswer } from "../../core/extensions/answers/answer-store.ts";
 
-/** Memory that an answer takes besides its contents. Bytes. */
+/** The memory of an answer in addition to its contents. Bytes. */
 const ENTRY_BYTES = 200;
 
 interface Entry {

@@ -7,16 +7,16 @@ import type { ConversationStore } from "../../core/generation/memory/conversatio
 import type { CalledTurn } from "../../wire/canonical/answer/called-turn.ts";
 
 const TTL_MS = 3_600_000;
-/** Memory that a name of a turn takes besides the turn's contents. */
+/** The memory of a turn's name in addition to the turn's contents. Bytes. */
 const NAME_BYTES = 200;
 const NOTHING: ReadonlyMap<string, CalledTurn> = new Map();
 
 /** An encrypted turn, found by a name for each of its calls. */
 interface Entry {
   readonly names: readonly string[];
-  /** A keyed hash of the turn, by which another one is told from it. */
+  /** A keyed hash of the turn, which distinguishes it from other turns. */
   readonly hash: string;
-  /** Null: several turns have the name, so that it stands for none. */
+  /** Null: several turns have this name, so it identifies none of them. */
   readonly sealed: Buffer | null;
   readonly expiresAt: number;
 }

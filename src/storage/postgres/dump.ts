@@ -56,7 +56,7 @@ export class PostgresDump implements StorageDump {
     const conditions = ["true"];
     if (values.length > 0)
       conditions.push(`(${key.join(", ")}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})`);
-    // For itself, so that earlier partitions are not read.
+    // // A condition of its own, so that earlier partitions are not read.
     if (values.length > 0 && isDated) conditions.push("day >= $1");
     if (table.name === "settings") conditions.push(`name <> ALL ('${encodeList(OWN_SETTINGS)}'::text[])`);
     const rows = await this.database.run<Record<string, unknown>>(
@@ -116,7 +116,7 @@ export class PostgresDump implements StorageDump {
   }
 }
 
-/** Texts are compared as bytes, as SQLite does, whatever the order of the database is. */
+/** Texts are compared as bytes, as in SQLite, whatever the collation of the database is. */
 function inByteOrder({ columns }: DumpTable): (name: string) => string {
   return (name) => (columns[name] === "text" ? `${name} COLLATE "C"` : name);
 }

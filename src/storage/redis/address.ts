@@ -10,7 +10,7 @@ export interface RedisAddress {
   readonly isTls: boolean;
   /** Null for the default user. */
   readonly user: string | null;
-  /** Null for none. */
+  /** Null for no password. */
   readonly password: string | null;
   /** The number of the database. */
   readonly database: number;

@@ -14,7 +14,7 @@ interface RedisAnswerStoreOptions {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly random: Random;
-  /** A secret that all gateways have and Redis does not, from which the keys of names and contents derive. */
+  /** A secret that all gateways have and Redis does not. The keys for names and contents derive from it. */
   readonly secret: string;
 }
 

@@ -39,7 +39,7 @@ export interface Redis {
   onChange(listener: (isAvailable: boolean) => void): void;
   /** Keys of one partition may be used in one command: 0 for all keys of one server, the slot of a cluster. */
   partitionOf(key: string): number;
-  /** For each server that has keys, the beginning of a key that is there. */
+  /** Lists the beginning of a key for each server that has keys, so that the key is on that server. */
   listOwnTags(): readonly string[];
   /** Opens a connection that receives the messages of a channel. `onLost` is called once when it has ended or could not be opened. */
   subscribe(channel: string, onMessage: (message: string) => void, onLost: () => void): RedisSubscription;
@@ -69,7 +69,7 @@ const LATE_TURNS = 2;
 const START_MS = 1_000;
 /** How often a server is asked whether it is there. Milliseconds. */
 const PROBE_MS = 1_000;
-/** So many failures within `FAILURES_MS` mean that the server is away. */
+/** The number of failures within `FAILURES_MS` at which the server counts as unavailable. */
 const FAILURES = 5;
 const FAILURES_MS = 1_000;
 /** Ticks after which a probe of a server in use that is not answered has failed. */
@@ -242,7 +242,7 @@ class Client implements Redis {
     }
   }
 
-  /** Sends a command, and again to the server that has its key if another one was asked, which has not executed it. */
+  /** Sends a command. If the answer is a redirection, the server has not executed the command, and it is sent again to the named server. */
   private async redirected(link: ServerLink, parts: readonly string[], error: unknown): Promise<RedisReply> {
     const target = readRedirection(replyOf(error)?.message ?? "", link.host);
     if (target === null) throw error;
@@ -354,7 +354,7 @@ class Client implements Redis {
     );
   }
 
-  /** Finds out whether the address is that of a cluster, and which server has which keys. */
+  /** Finds out whether the address is a cluster's, and which server has which keys. */
   private async readSlots(): Promise<void> {
     const link = this.link(this.seedHost());
     await link.connect();
@@ -399,7 +399,7 @@ interface Redirection {
   readonly isFinal: boolean;
 }
 
-/** Reads `MOVED 3999 127.0.0.1:6381` and `ASK 3999 127.0.0.1:6381`. A host that is not named is the one that was asked. */
+/** Reads `MOVED 3999 127.0.0.1:6381` and `ASK 3999 127.0.0.1:6381`. A missing host means the server that answered. */
 function readRedirection(message: string, asked: RedisHost): Redirection | null {
   const [, kind, name, port] = /^(MOVED|ASK) \d+ (.*):(\d+)$/.exec(message) ?? [];
   if (kind === undefined) return null;

@@ -19,7 +19,7 @@ interface CommonCountsOptions {
   readonly renewedMs: number;
   /** Returns the time that is counted by, for tests; null for the server's. */
   readonly time: () => number | null;
-  /** Called when Redis is told all that was counted without it, and when it is away. */
+  /** Called when Redis has received everything that was counted without it, and when it becomes unavailable. */
   readonly onChange: (isJoined: boolean) => void;
 }
 
@@ -30,9 +30,9 @@ const CHECK_MS = 1_000;
 const ID_BYTES = 12;
 
 /**
- * The counts that several gateways have in common in Redis. While Redis is away, what this gateway counts is owed; when it is back, and
- * before anything else is counted there, it is told. A Redis that has lost its data is told all that is still in the windows: a value
- * that another one has replaced is noticed with the next request that is counted in it, and a server that is empty within a second.
+ * The counts that several gateways share in Redis. While Redis is unavailable, what this gateway counts is owed. When Redis is back, it
+ * gets the owed counts before anything else is counted there. A Redis that has lost its data gets everything that is still in the windows.
+ * A replaced value is noticed with the next request that is counted in it, and an empty server within a second.
  */
 export class CommonCounts {
   /** Whether requests are counted in Redis. */
@@ -168,7 +168,7 @@ export class CommonCounts {
     return hasLost;
   }
 
-  /** Tells Redis what this gateway has counted and Redis does not have, one call after the other, because it may be much. */
+  /** Sends Redis the counts of this gateway that it lacks, one call after another, because there may be many. */
   private async carryAll(): Promise<void> {
     const now = this.options.clock.now();
     let touched = 0;
@@ -182,12 +182,12 @@ export class CommonCounts {
     await this.queue.flush();
   }
 
-  /** Sends the requests of before the start in some scopes, before the next request is counted for them. */
+  /** Sends the requests from before the start in some scopes, before the next request is counted for them. */
   private restorePast(keys: readonly string[]): void {
     for (const [key, hour] of this.past.take(this.now(), keys)) this.queue.change(key, ["restore", hour]);
   }
 
-  /** Sends the requests of before the start, one call after the other, because they may be many. */
+  /** Sends the requests from before the start, one call after another, because there may be many. */
   private async restoreAll(): Promise<void> {
     while (this.isJoined && !this.past.isEmpty) {
       for (const [key, hour] of this.past.take(this.now())) this.queue.change(key, ["restore", hour]);
@@ -199,7 +199,7 @@ export class CommonCounts {
     return this.options.time() ?? this.options.clock.now();
   }
 
-  /** Says what runs here, one call after the other, because it may be much. */
+  /** Sends the numbers of running requests, one call after another, because there may be many. */
   private async renew(): Promise<void> {
     if (!this.isJoined || this.isRenewing) return;
     this.isRenewing = true;

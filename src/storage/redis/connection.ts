@@ -15,7 +15,7 @@ interface ConnectionOptions {
   readonly onMessage?: (message: string) => void;
 }
 
-/** Bytes that wait to be sent. A server that reads nothing for so long is lost. */
+/** The number of bytes waiting to be sent at which a server that reads nothing is given up. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 
 interface Waiting {

@@ -12,7 +12,7 @@ const TTL_MS = 3_600_000;
 const MAX_TURN_CHARS = 128_000;
 /** Turns that one request may have back, the last ones first. */
 const MAX_TURNS = 100;
-/** No more are read after so many characters of a request's turns. */
+/** The maximum number of characters of a request's turns that are read. Further turns are not read. */
 const MAX_READ_CHARS = 2_000_000;
 /** Turns in one command: rate limits wait for its answer on the same connection. */
 const TURNS_PER_COMMAND = 8;

@@ -27,7 +27,7 @@ interface CountQueueOptions {
   readonly time: () => number;
 }
 
-/** How long a change that no request waits for may wait for others: one that frees a place, and one that does not. Milliseconds. */
+/** How long a change that no request waits for may wait to be sent with others: one that frees a place, and one that does not. Milliseconds. */
 const FREEING_MS = 5;
 const CORRECTING_MS = 40;
 /** Keys of one call: the script keeps the server from other work, longest when counts are carried. */
@@ -46,7 +46,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** What is sent in one call. All keys are in one partition. */
+/** The questions and changes that are sent in one call. All keys are in one partition. */
 class Batch {
   readonly keys: string[] = [];
   readonly ops: (readonly unknown[])[] = [];
@@ -207,7 +207,10 @@ export class CountQueue {
     }
   }
 
-  /** Notes the number of a value. One that this gateway has not counted in has lost what was counted, unless it was carried. */
+  /**
+   * Records the number of a value. If this gateway has not counted in that value, it has lost the gateway's counts, unless they were
+   * carried over.
+   */
   private accept(scope: OwnScope, number: string, isCarried: boolean): void {
     if (number === "" || number === scope.known) return;
     if (isCarried || scope.known === "") {

@@ -13,13 +13,13 @@ export interface RedisProbe {
   readonly clockSkewMs: number | null;
   /** The servers of a Redis Cluster that have keys; 1 for a single server. */
   readonly masters: number;
-  /** What gateways need and the server rejects, with what to do about it. */
+  /** The requirements of gateways that the server does not meet, with what to do about each. */
   readonly problems: readonly string[];
 }
 
 const SCRIPT = defineScript("return redis.call('SET', KEYS[1], ARGV[1], 'PX', 1000)");
 const KEY = "gateway:probe:{doctor}";
-/** The commands that gateways send besides `SET`, by what does not work without them. */
+/** The commands that gateways send in addition to `SET`, by the feature that needs them. */
 const NEEDED: readonly (readonly [use: string, ask: (redis: Redis) => Promise<unknown>])[] = [
   ["rate limits over several gateways", (redis) => redis.run(SCRIPT, { keys: [KEY], values: ["1"] })],
   ["rate limits over several gateways", (redis) => redis.send("TIME", [])],

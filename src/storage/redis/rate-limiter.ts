@@ -51,7 +51,7 @@ interface Running {
   readonly isInRedis: boolean;
 }
 
-/** What was counted in a scope, and where this gateway remembers it. */
+/** The amounts counted in a scope, and where this gateway remembers them. */
 interface CountedHere extends CountedScope {
   readonly remembered: Readonly<Partial<Record<WindowName, AddedAmount>>>;
 }
@@ -160,7 +160,7 @@ export class RedisRateLimiter implements RateLimiter {
     if (running !== null) this.undo(running);
   }
 
-  /** Each gateway restores its share of the requests for itself, and all of them for a Redis that does not know them. */
+  /** Each gateway restores its own share of the requests, and all of them for a Redis that does not know them. */
   restore(scope: LimitScope, at: number): void {
     const live = this.options.findLiveGateways();
     if (live === null || this.restored % live.count === live.rank) this.local.restore(scope, at);
@@ -305,7 +305,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** Takes back what one server has counted for a request that another one rejected. */
+  /** Takes back what one server has counted for a request that another server rejected. */
   private undoCounted(counted: readonly CountedScope[], wasRunning: boolean): void {
     this.undo({ scopes: counted.map((scope) => ({ ...scope, remembered: {} })), isInRedis: true });
     for (const { key, isConcurrent } of counted)

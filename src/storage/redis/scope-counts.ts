@@ -35,7 +35,10 @@ class Windows {
   }
 }
 
-/** Lists the amounts of a sum, those of one span of time together with the age of the youngest, so that none leaves early. */
+/**
+ * Lists the amounts of a sum with their ages. Amounts within one time span are listed together with the age of the youngest, so that none
+ * leaves early.
+ */
 function listAges(sum: SlidingSum, spanMs: number, now: number): AgedAmounts {
   const spans = new Map<number, { age: number; amount: number }>();
   for (const { lastAt, amount } of sum.list(now)) {
@@ -47,16 +50,16 @@ function listAges(sum: SlidingSum, spanMs: number, now: number): AgedAmounts {
   return [...spans.values()].flatMap(({ age, amount }) => [age, amount]);
 }
 
-/** What this gateway has counted for one scope, and what Redis knows of it. */
+/** This gateway's counts for one scope, and what Redis knows of them. */
 export class OwnScope {
-  /** The number of the value in Redis that has all but what is owed; "" if there is none. */
+  /** The number of the value in Redis that contains everything except what is owed; "" if there is none. */
   known = "";
   /** The generations of this gateway that are counted as concurrent; those that Redis has not been told of as ended. */
   running = 0;
   ended = 0;
   /** Whether concurrent requests are limited, so that Redis counts them. */
   isConcurrent = false;
-  /** Questions on their way to Redis, which may add to what runs. */
+  /** Questions on their way to Redis, which may increase the number of running requests. */
   asking = 0;
   /** Whether the value in Redis may be lost, or not have what this gateway has counted. */
   mustCarry = false;

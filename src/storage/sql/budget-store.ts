@@ -16,7 +16,7 @@ import { Revision } from "./statements/revision.ts";
 import { join, raw, type Sql, sql, type Work } from "./statements/statement.ts";
 import { type Integer, readInteger } from "./statements/values.ts";
 
-/** Budgets. What may touch many rows is one statement, which SQLite does in slices instead (`sqlite/budget-store.ts`). */
+/** Budgets. A change that may affect many rows is one statement here; SQLite does it in slices instead (`sqlite/budget-store.ts`). */
 export class SqlBudgetStore implements BudgetStore {
   protected readonly revision: Revision;
 
@@ -167,7 +167,7 @@ function* deleteBudget(id: string): Work<boolean> {
   return true;
 }
 
-/** Locks the balance of an account, which is created if it has none, before all rows of its limits and budgets. */
+/** Locks the balance of an account before all rows of its limits and budgets. Creates the balance if there is none. */
 function lockBalance(accountId: string): Sql {
   return sql`INSERT INTO balances AS known (account_id) VALUES (${accountId})
     ON CONFLICT (account_id) DO UPDATE SET account_id = known.account_id`;
@@ -184,7 +184,7 @@ function* countEarlier(budget: BudgetRecord): Work<void> {
       ON CONFLICT (budget_id, value, day) DO UPDATE SET spent = known.spent + excluded.spent`;
 }
 
-/** The rows are deleted by the statement that sums them, so that none that comes in between is lost. */
+/** The statement that sums the rows also deletes them, so that no row that is added in between is lost. */
 function* mergeDays(day: number): Work<void> {
   yield* sql`WITH merged AS (
       DELETE FROM budget_days WHERE day > 0 AND day < ${day} RETURNING budget_id, value, spent

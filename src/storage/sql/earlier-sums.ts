@@ -1,7 +1,7 @@
 import type { BudgetRecord } from "../../core/accounts/records/budget-records.ts";
 import { raw, type Sql, sql } from "./statements/statement.ts";
 
-/** The sums by which a new budget finds what was spent before: a table, and a condition after that of the account. */
+/** The sums that tell a new budget what was spent before: a table, and a condition in addition to the account. */
 interface EarlierSums {
   readonly table: "usage_sums" | "usage_days" | "usage_tags";
   /** What the sums are called in the budget: an expression. */

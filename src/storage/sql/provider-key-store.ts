@@ -90,7 +90,7 @@ export class SqlProviderKeyStore implements ProviderKeyStore {
     return this.revision.listChanged(cursor);
   }
 
-  /** Locks the rows in the order of their ids, so that two processes that record uses of the same keys cannot block each other. */
+  /** Locks the rows in the order of their ids, so that two processes that record uses of the same keys cannot deadlock. */
   async recordKeyUses(uses: readonly ProviderKeyUse[]) {
     const latest = mergeUses(uses);
     if (latest.length === 0) return;

@@ -78,7 +78,7 @@ interface Place {
   readonly day: number;
 }
 
-/** A position in the marks: after those of that budget, value and period. */
+/** A position in the marks: after the mark of this budget, value and period. */
 interface MarkPlace {
   readonly id: string;
   readonly value: string;
@@ -122,7 +122,7 @@ function deleteBudgetMarks(budgetId: string): Sql {
     (SELECT budget_id, value, since, level FROM budget_marks WHERE budget_id = ${budgetId} LIMIT ${SLICE}) RETURNING 1`;
 }
 
-/** Finds sums of a budget that does not exist, with one look-up for each budget that has sums. */
+/** Finds sums of budgets that do not exist, with one lookup for each budget that has sums. */
 const ORPHAN = sql<{ id: string }>`WITH RECURSIVE counted (id) AS (
     SELECT min(budget_id) FROM budget_days
     UNION ALL SELECT (SELECT min(budget_id) FROM budget_days WHERE budget_id > counted.id)

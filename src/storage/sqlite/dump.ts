@@ -51,7 +51,7 @@ function describeGeneration({ record }: DumpRow): Readonly<Record<string, DumpVa
   return Object.fromEntries(GENERATION_COLUMNS.map((name, at) => [name, values[at] ?? null]));
 }
 
-/** What a dump of SQLite needs besides its tables. */
+/** The inputs of a SQLite dump besides its tables. */
 interface SqliteDumpOptions {
   readonly database: Database;
   readonly location: string;

@@ -50,19 +50,19 @@ export interface PostgresOptions {
 }
 
 const STATEMENT_MS = 5_000;
-/** A call is given up so long after its statement's time: a paused server neither answers nor closes its connections. Milliseconds. */
+/** How long after its statement's time limit a call is given up. A paused server neither answers nor closes its connections. Milliseconds. */
 const ANSWER_MS = 1_000;
-/** A transaction of several statements has so many times the time of one. */
+/** The time limit of a transaction is that of one statement times this number. */
 const TRANSACTION_STATEMENTS = 3;
 /**
- * The server ends a transaction that waits so long for its next statement. A process that is paused, or whose connection has broken
- * without the server's knowledge, would keep its locks for as long, and others could not even start. Milliseconds.
+ * How long the server lets a transaction wait for its next statement before it ends it. Otherwise a process that is paused, or whose
+ * connection has broken unnoticed by the server, would keep its locks, and others could not even start. Milliseconds.
  */
 const IDLE_MS = 10_000;
 const CONNECT_S = 3;
 /** Calls in progress, most of which wait for a connection. Beyond it calls fail at once. */
 const MAX_CALLS = 1_000;
-/** After so many consecutive calls without an answer, all connections are replaced. */
+/** The number of consecutive calls without an answer after which all connections are replaced. */
 const MAX_UNANSWERED = 3;
 
 /** Connects to PostgreSQL when the first statement runs, and again after a connection was lost. */
@@ -166,7 +166,7 @@ class BunPostgres implements Postgres {
     }
   }
 
-  /** Returns a failure of the client as one of the store; other errors are those of a transaction's work. */
+  /** Turns a failure of the client into one of the store. Other errors come from the work of a transaction and are returned unchanged. */
   private explain(error: unknown): unknown {
     const reason = explainConnection(error, this.options.url);
     if (reason !== null) return new StoreError(reason);
@@ -213,7 +213,7 @@ function describeTls({ tls }: DatabaseUrl): string {
   return parameters.toString();
 }
 
-/** Variables from which Bun's client takes what it is not given, and the database and settings of sessions in any case. */
+/** Variables that Bun's client reads for values that it is not given. It reads the database and session settings from them in any case. */
 const VARIABLE = /^PG/;
 
 /** Creates a client that no variable of libpq changes. It reads them while it is created. */
@@ -249,7 +249,7 @@ function encodeValue(value: SqlValue): SqlValue {
   return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
 }
 
-/** Encodes a list as one value: PostgreSQL's text form of an array. */
+/** Encodes a list as one value, in PostgreSQL's text form of an array. */
 export function encodeList(values: readonly (string | number | boolean | null)[]): string {
   return `{${values.map(encodeElement).join(",")}}`;
 }

@@ -44,7 +44,7 @@ const PLACES = ["host", "port", "user", "password", "dbname"] as const;
 const FILES = ["sslrootcert", "sslcert", "sslkey"] as const;
 /** Passed to the server. */
 const SETTINGS = ["application_name", "options", "search_path"];
-/** Parameters of libpq that have no meaning here and change nothing about which database it is. */
+/** Parameters of libpq that have no meaning here and do not affect which database is meant. */
 const WITHOUT_EFFECT =
   /^(keepalives.*|tcp_user_timeout|connect_timeout|fallback_application_name|sslcompression|load_balance_hosts)$/;
 const TAKEN = [...PLACES, "sslmode", ...FILES, "sslpassword", "channel_binding", ...SETTINGS];

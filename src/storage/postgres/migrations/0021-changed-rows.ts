@@ -40,7 +40,7 @@ export const changedRows: Migration = {
   `,
 };
 
-/** Returns triggers that record the changes of a table's rows, besides those of columns that no cache has. */
+/** Returns triggers that record changes of a table's rows, except changes of only those columns that no cache has. */
 function recordChanges(table: string, group: string, unread: readonly string[] = []): string {
   const rest = (row: string) => [`to_jsonb(${row})`, ...unread.map((column) => `'${column}'`)].join(" - ");
   return `

@@ -26,9 +26,7 @@ export class NewerSchemaError extends Error {}
 /** The id of the lock, which only migrations take: the letters "gatewaym" as a number. */
 const LOCK = "7449363237790906733";
 
-/**
- * The longest wait for a lock on a table. The statements of running gateways wait behind the one that waits here. Milliseconds.
- */
+/** The longest wait for a lock on a table. Statements of running gateways wait behind it. Milliseconds. */
 const TABLE_LOCK_MS = 4_000;
 
 /** The longest time for one statement of a step, and the longest wait for another process that migrates. Milliseconds. */
@@ -55,7 +53,7 @@ export async function migratePostgres(
   database: Postgres,
   steps: readonly Migration[] = MIGRATIONS,
 ): Promise<MigrationReport> {
-  // Without a lock or the right to create tables first, because nearly every start finds nothing to apply.
+  // // First without a lock or the right to create tables, because nearly every start finds nothing to apply.
   const found = await readSchema(database);
   const isCurrent = found.version >= steps.length;
   const applied = isCurrent ? [] : await database.transaction((sql) => applyMissing(sql, steps));

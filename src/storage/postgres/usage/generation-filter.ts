@@ -29,7 +29,7 @@ const OF_TAG = {
 };
 
 /**
- * Returns which generations are read for a filter, by at most one index, and which of those match it. The latter is a function, because
+ * Returns the query for a filter: the condition for at most one index, and the condition for each row. The second is a function, because
  * PostgreSQL rejects a statement with parameters that it does not use.
  */
 export function describeFilter(filter: GenerationFilter, parameter: (value: SqlValue) => string) {

@@ -2,12 +2,12 @@ import type { StepReport, UsageRetention } from "../../../core/usage/records/ret
 import type { Postgres, SqlRunner } from "../connection/client.ts";
 import { listDays, lockPartitions, PARTITIONED, partitionOf, UNDATED } from "../ledger/partitions.ts";
 
-/** The longest wait for statements that use a partition, or all of them. New statements wait behind the one that waits. Milliseconds. */
+/** The longest wait for statements that use a partition, or all of them. New statements wait behind it. Milliseconds. */
 const LOCK_MS = 500;
 
 /** Rows of `spending` that one step deletes. */
 const STEP = 2_000;
-/** A day or a month that began so many days ago is over. */
+/** The age at which a day or a month is certainly over. Days. */
 const LONGEST_PERIOD = 31;
 
 /** Drops the partitions of old days. */
@@ -27,9 +27,9 @@ export class PostgresRetention implements UsageRetention {
   }
 
   /**
-   * Deletes what was used of spending limits in periods that ended before `day`, in one bounded step, and returns whether there may be
-   * more. No request begins in them any more, so that nothing reads it. Rows that are leased, or locked by another transaction, stay for
-   * a later sweep, as do those that a late record creates again.
+   * Deletes the spending of limits in periods that ended before `day`, in one bounded step, and returns whether there may be more. No
+   * request begins in these periods any more, so nothing reads it. Rows that are leased, locked by another transaction, or created again by
+   * a late record stay for a later sweep.
    */
   private async deleteSpending(day: number): Promise<boolean> {
     const deleted = await this.maintenance.run(

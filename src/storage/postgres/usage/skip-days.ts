@@ -15,10 +15,10 @@ const COLUMNS = {
 } as const;
 const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
-/** The conditions by which an index finds generations, so that no day is read in vain. */
+/** The conditions for which an index finds generations, so that no day is read in vain. */
 const INDEXED: readonly string[] = ["keyId", "accountId", "model"];
 
-/** The sums of hours and days, and those of days that earlier versions have saved. */
+/** The tables of hourly and daily sums, and of daily sums that earlier versions have saved. */
 const TABLES = ["usage_sums", "usage_days"];
 
 /** How often a day that has some of the conditions leads to an earlier day that may have all. */
@@ -35,7 +35,10 @@ interface ListPosition {
   readonly isOver: boolean;
 }
 
-/** Returns where a list goes on that would go on before an id: there, or where the earlier days begin that can have a match by the sums of days. */
+/**
+ * Returns where a list continues that has reached an id: there, or where the earlier days begin that can have a match according to the
+ * daily sums.
+ */
 export async function skipDays(
   sql: SqlRunner,
   filter: GenerationFilter,
@@ -90,7 +93,7 @@ function mayBeOpen({ outcome, errorType }: GenerationFilter): boolean {
   return errorType === null && (outcome === null || outcome === "open");
 }
 
-/** Returns where a list goes on that has the latest open generation between two ids; null if there is none. */
+/** Returns the position of the latest open generation between two ids, where a list continues; null if there is none. */
 async function findOpen(
   sql: SqlRunner,
   { target, before }: { readonly target: string; readonly before: string | null },

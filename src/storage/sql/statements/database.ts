@@ -26,7 +26,7 @@ export interface SqlTraits {
    * (`changed_rows`), and gateways of older versions may read what is written. A transaction of SQLite excludes every other change.
    */
   readonly isShared: boolean;
-  /** Names that differ, because tables of SQLite are older than those of PostgreSQL. */
+  /** Names that differ, because the tables of SQLite are older than those of PostgreSQL. */
   readonly names: {
     readonly storedResponses: Sql;
     readonly providerKeySecret: Sql;
@@ -52,8 +52,8 @@ export interface SqlDatabase {
   /** Runs one statement and returns its rows. Rejects if it fails. */
   run<Row extends object>(statement: Sql<Row>): Promise<readonly Row[]>;
   /**
-   * Runs work in one transaction, which is rolled back if the work throws. A failed commit may have been committed: the work must be safe
-   * to repeat. SQLite runs all statements at once, so that no other one of the thread comes in between.
+   * Runs work in one transaction, which is rolled back if the work throws. A failed commit may have been committed, so the work must be
+   * safe to repeat. SQLite runs all statements in one go, so that no other statement of the thread comes in between.
    */
   transaction<Result>(work: () => Work<Result>): Promise<Result>;
 }

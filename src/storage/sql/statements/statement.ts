@@ -5,7 +5,7 @@ type SqlValue = string | number | boolean | null | Uint8Array;
 
 type Rows = readonly object[];
 
-/** Statements that run one after the other: each is yielded, and its rows are sent back. A statement alone is work as well. */
+/** Statements that run one after another: each is yielded, and its rows are sent back. A single statement is also work. */
 export type Work<Result> = Iterable<Sql, Result, Rows>;
 
 /** A statement with the text of PostgreSQL and its values. `sql` writes it; `yield*` in a `Work` runs it and returns its rows. */
@@ -54,7 +54,7 @@ export function join(parts: readonly (SqlValue | Sql)[], separator: string): Sql
   return new Sql(["", ...parts.slice(1).map(() => separator), ""], parts);
 }
 
-/** Returns the WHERE clause of those conditions that are not null. */
+/** Returns the WHERE clause of the conditions that are not null. */
 export function where(...conditions: readonly (Sql | null)[]): Sql {
   const given = conditions.filter((condition) => condition !== null);
   return given.length === 0 ? raw("") : sql`WHERE ${join(given, " AND ")}`;

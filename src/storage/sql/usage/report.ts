@@ -123,8 +123,8 @@ interface Source extends Pick<SumTable<never>, "columns"> {
 }
 
 /**
- * Returns what a report adds up. By tag, requests without tags are all requests without those that have tags: no row of requests without
- * tags says so.
+ * Returns the sums that a report adds up. No row says which requests have no tags; in a report by tag, they are all requests minus those
+ * with tags.
  */
 function listSources(query: UsageQuery, parameter: Parameter): readonly Source[] {
   const scope = describeScope(query, parameter);

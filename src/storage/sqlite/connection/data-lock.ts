@@ -34,8 +34,8 @@ export function lockDataDir(dataDir: string): DataDirLock {
 }
 
 /**
- * Locks the data directory that a gateway has left, to work on its journal. Returns null if there is no such directory on this machine,
- * if it belongs to another gateway, or if a process has it locked, also one that is paused.
+ * Locks the data directory that a gateway has left, to work on its journal. Returns null if there is no such directory on this machine, if
+ * it belongs to another gateway, or if a process, even a paused one, has locked it.
  */
 export function lockLeftDataDir(dataDir: string, gatewayId: string): FileLock | null {
   if (!existsSync(join(dataDir, GATEWAY_LOCK)) || isDataDirLocked(dataDir)) return null;

@@ -8,11 +8,11 @@ import { migrate, readSchema, type SqliteSchema } from "../migrations/migrate.ts
 const START_BUSY_MS = 5_000;
 /** The same later. Short, because other calls wait meanwhile: `repeatWhileBusy` waits longer. Milliseconds. */
 const BUSY_MS = 20;
-/** The size to which the write-ahead log is cut once the database has what it contains. Bytes. */
+/** The size to which the write-ahead log is truncated once the database has its contents. Bytes. */
 const MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
- * Opens the embedded database of a data directory and migrates its tables. Those of a newer version that this one can share are not
+ * Opens the embedded database of a data directory and migrates its tables. Tables of a newer version that this one can share are not
  * changed.
  * @throws Error if a newer version has written the file and this one cannot share it, or if it is not a database.
  */
@@ -54,8 +54,8 @@ export interface CompactedDatabase {
 }
 
 /**
- * Writes the database of a data directory anew without its free pages, so that the file is as small as it can be, and can be made shorter
- * while a gateway runs. Needs as much space again meanwhile. No gateway may run on it.
+ * Writes the database of a data directory anew without its free pages, so that the file is as small as possible, and can later shrink while
+ * a gateway runs. Needs the same amount of free space. No gateway may run on the directory.
  */
 export function compactDatabase(dataDir: string): CompactedDatabase {
   const database = openDatabase(dataDir);

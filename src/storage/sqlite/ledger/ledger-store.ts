@@ -174,7 +174,7 @@ export class SqliteLedgerStore implements LedgerStore {
     return { kind: "refunded", transfer: this.readById(refund.id) as StoredTransfer };
   }
 
-  /** Sums the refunds of a generation. The id of a named refund is that of the unnamed one, a colon and the name. */
+  /** Sums the refunds of a generation. The id of a named refund is the id of the unnamed one, a colon and the name. */
   private sumRefunds(generationId: string): number {
     const refunds = this.database.query<{ amount: number }, [string]>(
       "SELECT coalesce(sum(amount), 0) AS amount FROM transfers WHERE id = ?1 OR (id > ?1 || ':' AND id < ?1 || ';')",

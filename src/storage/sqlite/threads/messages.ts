@@ -41,8 +41,8 @@ export type ThreadAnswer =
   | { readonly kind: "closed" };
 
 /**
- * Returns the arguments as they are sent. Of records only the JSON is, which exists already: to copy 250 objects to another thread takes
- * twenty times as long as to copy their texts.
+ * Returns the arguments in the form in which they are sent. Records are sent as JSON, which exists already: copying 250 objects to another
+ * thread takes twenty times as long as copying their texts.
  */
 export function packArguments(store: string, method: string, args: readonly unknown[]): readonly unknown[] {
   if (store !== "usage") return args;

@@ -67,7 +67,7 @@ class ThreadCallError extends Error {
   }
 }
 
-/** The stored record is not the one that was changed. */
+/** The stored record has changed since it was read. */
 export class ChangedMeanwhileError extends Error {}
 
 class PendingCall extends Linked {
@@ -84,8 +84,8 @@ class PendingCall extends Linked {
 }
 
 /**
- * Calls the stores of a database in a thread, which starts with the first call. If the thread ends by itself, the calls that wait fail
- * with a `StoreError`, and a later call starts another one.
+ * Calls the stores of a database in a thread, which starts with the first call. If the thread ends unexpectedly, the waiting calls fail
+ * with a `StoreError`, and a later call starts another thread.
  */
 export class StoreThread {
   private readonly waiting = new LinkedSet<PendingCall>();

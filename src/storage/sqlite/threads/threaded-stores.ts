@@ -63,8 +63,8 @@ export function createThreadedStores({ dataDir, clock, start }: ThreadedStoresPa
 }
 
 /**
- * Calls a thread, or until it is needed another one that has nothing else to do: a thread takes a tenth of the time of a start, which makes one
- * call after the other.
+ * Calls a thread, or, until it is needed, another one that is idle: a start makes one call after another, and each thread takes a tenth of
+ * its time.
  */
 function withStandIn(thread: StoreThread, standIn: StoreThread): Caller {
   return { call: (call) => (thread.isStarted || standIn.isBusy ? thread : standIn).call(call) };

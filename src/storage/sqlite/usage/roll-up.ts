@@ -29,7 +29,7 @@ export class SqliteRollUp implements UsageRollUp {
   }
 }
 
-/** Both statements find the same rows of a day: in one order, and none of those that the first one adds. */
+/** Both statements find the same rows of a day: they use the same order, and skip rows that the first one adds. */
 function describeStep(table: SumTable<never, never>) {
   const keys = table.keys.join(", ");
   const rows = (columns: string) => `SELECT ${columns} FROM ${table.name} WHERE day = ?1 AND hour >= 0
