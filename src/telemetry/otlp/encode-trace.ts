@@ -140,7 +140,7 @@ interface SharedPart {
   readonly error: string | null;
 }
 
-/** Encodes what spans share. The array of attributes is left open for those of one span. */
+/** Encodes what spans share. The array of attributes stays open for those of one span. */
 function encodeShared({ kind, name, attributes, error }: SharedPart): string {
   const status = error === null ? "{}" : `{"code":${ERROR},"message":${JSON.stringify(error)}}`;
   return `"name":${JSON.stringify(name)},"kind":${KIND[kind]},"status":${status},"attributes":[${encodeAttributes(attributes)}`;

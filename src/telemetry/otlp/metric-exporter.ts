@@ -15,7 +15,7 @@ interface MetricExporterParts {
   readonly startedAt: number;
 }
 
-/** Sends all metrics at intervals. Values are cumulative, so that an export that fails loses nothing but its moment. */
+/** Sends all metrics at intervals. Values are cumulative, so a failed export loses only the values of that moment. */
 export class MetricExporter {
   private sending: Promise<void> | null = null;
 

@@ -95,7 +95,7 @@ function readEither(signal: Signal, suffix: string, read: Read): readonly [strin
   return value === null ? [read(common), common] : [value, own];
 }
 
-/** The endpoint of one signal is used as it is; that of all signals is a base, below which each signal has a path. */
+/** The endpoint of one signal is used unchanged. The common endpoint is a base URL, to which the path of each signal is added. */
 function readUrl(signal: Signal, read: Read, isWanted: boolean): string | null {
   const own = `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`;
   const ownUrl = read(own);

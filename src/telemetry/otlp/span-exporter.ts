@@ -23,7 +23,7 @@ export class SpanExporter {
   /** The oldest first. All but the newest are full. */
   private readonly waiting: SpanBatch[] = [];
   private waitingSpans = 0;
-  /** The bytes of the last batch, by which the next one begins with enough memory. */
+  /** The size of the last batch, which decides the initial memory of the next one. */
   private lastBytes = 0;
   private timer: Timer | null = null;
   private sending: Promise<void> | null = null;
@@ -83,7 +83,7 @@ export class SpanExporter {
   }
 }
 
-/** Reports the result of an export of so many items. */
+/** Reports the result of an export with this number of items. */
 export function reportExport(result: ExportResult, count: number, reports: ExportReports): void {
   if (result.kind === "failed") {
     reports.onDropped(count, result.reason);

@@ -17,7 +17,7 @@ export class TextBuffer {
     this.used += this.bytes.write(text, this.used);
   }
 
-  /** Returns the text so far. The bytes are valid as long as nothing is appended. */
+  /** Returns the text so far. The bytes are valid until something is appended. */
   read(): Buffer<ArrayBuffer> {
     return this.bytes.subarray(0, this.used);
   }

@@ -14,7 +14,7 @@ interface TracerParts {
   readonly isGenAi: boolean;
 }
 
-/** Creates a tracer that exports sampled traces. Of the traces that begin here, it exports failed ones also if they are not sampled. */
+/** Creates a tracer that exports sampled traces. It also exports failed traces that begin here even if they are not sampled. */
 export function createTracer({ sampler, random, exporter, isGenAi }: TracerParts): Tracer {
   const ids = createSpanIds(random);
   const encoder = new TraceEncoder(isGenAi);

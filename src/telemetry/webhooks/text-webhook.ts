@@ -25,7 +25,7 @@ export interface TextWebhookDeps {
   readonly onVerdict: (name: string, verdict: HookVerdict["kind"]) => void;
 }
 
-/** After so many consecutive failures the service is not asked for a while, so that requests do not all wait for their timeout. */
+/** After this many consecutive failures the service is not called for a while, so that requests do not all wait for their timeout. */
 const FAILURES_TO_OPEN = 5;
 /** How long it is not asked. Then one question tries it. Milliseconds. */
 const OPEN_MS = 10_000;

@@ -25,8 +25,8 @@ export interface QueueParts {
 }
 
 /**
- * The events that wait for one receiver, in memory. They are sent one after the other, in their order, so that a receiver sees
- * `provider.up` after `provider.down`. An event that is not taken is sent again with a growing pause, and given up after a number of
+ * The events that wait for one receiver, in memory. They are sent one after another in their order, so that a receiver sees `provider.up`
+ * after `provider.down`. If the receiver does not accept an event, it is sent again after growing pauses, and given up after a number of
  * tries or a day.
  */
 export class WebhookQueue {
