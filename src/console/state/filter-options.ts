@@ -6,10 +6,10 @@ export interface Option {
   readonly detail?: string;
 }
 
-/** The most options that are shown at once. */
+/** The maximum number of options that are shown at a time. */
 const MOST = 50;
 
-/** Returns the options that contain all words of a text, those that begin with it first. */
+/** Returns the options that contain all words of a text, those that begin with the text first. */
 export function filterOptions(options: readonly Option[], typed: string): readonly Option[] {
   const words = typed.trim().toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return options.slice(0, MOST);

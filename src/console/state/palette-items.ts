@@ -51,7 +51,7 @@ function keyPath(id: string): string {
   return `/console/requests?key_id=${id}`;
 }
 
-/** Returns the page about an id as a client, a log or the API shows it; null if the text is none. */
+/** Returns the page about an id as a client, a log or the API shows it; null if the text is not an id. */
 export function pathOfId(id: string): Option | null {
   if (!/^[a-z]+_\w{1,60}$/.test(id)) return null;
   const label = text.palette.openId(id);

@@ -35,7 +35,7 @@ export function showToast(message: string, { isError = false, asksForSignIn = fa
   );
 }
 
-/** Shows why something failed. Where it needs a recent sign-in, the message has a button that begins one. */
+/** Shows why something failed. If it needs a recent sign-in, the message has a button that begins one. */
 export function showFailure(failure: unknown): void {
   const error = toApiError(failure);
   showToast(error.message, { isError: true, asksForSignIn: isSignInAgain(error) });

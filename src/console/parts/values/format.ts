@@ -26,7 +26,10 @@ function trim(value: number, digits: number): string {
 
 const NANODOLLARS = 1_000_000_000;
 
-/** The decimals of amounts below a dollar, all alike so that they line up in a column, and the least amount that they show. */
+/**
+ * The number of decimals of amounts below a dollar, the same for all so that they line up in a column, and the smallest amount that they
+ * show.
+ */
 const SMALL_DECIMALS = 5;
 const LEAST = 10 ** -SMALL_DECIMALS;
 

@@ -28,7 +28,7 @@ const LEAST_WIDTH = 1_030;
 
 interface TableProps {
   readonly rows: readonly ProviderHealth[];
-  /** The slug of the provider that is unfolded; null for none. */
+  /** The slug of the unfolded provider; null for none. */
   readonly open: string | null;
   readonly trials: Readonly<Record<string, Trial>>;
   onToggle(provider: string): void;

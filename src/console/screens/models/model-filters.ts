@@ -13,7 +13,7 @@ export const SORTS = [
 ] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** What models are shown and in which order. */
+/** The models to show, and their order. */
 export interface ModelFilters {
   readonly text: string;
   /** Modalities that the model must accept or return; empty for any. */

@@ -5,7 +5,7 @@ const TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const MAX_BYTES = 5 * 1024 * 1024;
 export const MAX_IMAGES = 8;
 
-/** Images that were read, and what was wrong with the others. */
+/** The images that were read, and the problems of the others. */
 interface ReadImages {
   readonly urls: readonly string[];
   readonly problems: readonly string[];

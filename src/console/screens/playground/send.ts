@@ -31,7 +31,7 @@ export interface Run {
   readonly error: string | null;
 }
 
-/** What is sent, and where to. */
+/** The request to send, and its destination. */
 interface Sending {
   readonly api: Api;
   readonly model: string;

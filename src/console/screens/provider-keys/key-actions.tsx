@@ -16,7 +16,7 @@ interface ActionProps {
   readonly onDone: () => void;
 }
 
-/** Does one thing with a provider key, in a dialog where one is needed. */
+/** Runs an action on a provider key, in a dialog if it needs one. */
 export function KeyActions({ action, ...props }: ActionProps & { action: KeyAction }) {
   const { provider: key } = props;
   if (action === "change")
