@@ -24,7 +24,7 @@ export function segmentOf(position: number): number {
   return Math.floor(position / OFFSETS);
 }
 
-/** Returns the path of a segment: a numbered file, or that of the skipped entries. */
+/** Returns the path of a segment: of a numbered file, or of the skipped entries. */
 export function segmentPath(dir: string, segment: number): string {
   return join(dir, segment === SKIPPED_SEGMENT ? SKIPPED_FILE : `${String(segment).padStart(8, "0")}.log`);
 }

@@ -32,8 +32,8 @@ export class SpareSegments {
   }
 
   /**
-   * Keeps the file of a released segment as a spare file, or removes it. `bytes`: how many were written to it. It is renamed before it is
-   * overwritten, so that recovery never reads a segment that is half zeros.
+   * Keeps the file of a released segment as a spare file, or removes it. `bytes`: the number of bytes that were written to it. It is
+   * renamed before it is overwritten, so that recovery never reads a segment that is half zeros.
    */
   release(file: string, bytes: number): void {
     if (this.files.length < MAX_SPARES && bytes <= LARGEST_BYTES && this.take(file, bytes)) return;

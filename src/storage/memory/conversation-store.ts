@@ -82,7 +82,7 @@ class MemoryConversationStore implements ConversationStore {
     return turns;
   }
 
-  /** Adds an entry in place of those that have its names. One beyond the bound is not kept. */
+  /** Adds an entry, which replaces those with its names. An entry beyond the bound is not kept. */
   private add(entry: Omit<Entry, "expiresAt">): void {
     const bytes = (entry.sealed?.length ?? 0) + NAME_BYTES * entry.names.length;
     for (const name of entry.names) this.removeName(name);

@@ -12,7 +12,7 @@ import { CopiedCredits } from "./ledger/copied-credits.ts";
 import { dayOfId, Partitions } from "./ledger/partitions.ts";
 import { copyRecords } from "./usage/save-usage.ts";
 
-/** What a dump of PostgreSQL needs. Its statements may take minutes. */
+/** The dependencies of a PostgreSQL dump. Its statements may take minutes. */
 interface PostgresDumpOptions {
   readonly database: Postgres;
   readonly location: string;

@@ -16,7 +16,7 @@ export interface RedisAddress {
   readonly database: number;
 }
 
-/** A text that is no address of a Redis server. `message` says what is wrong, and what is possible. */
+/** A text that is not an address of a Redis server. `message` says what is wrong, and what is allowed. */
 export class RedisAddressError extends Error {
   constructor(message: string) {
     super(message);

@@ -15,7 +15,7 @@ interface RedisScript {
   readonly sha: string;
 }
 
-/** What a script is called with. All keys have one hash tag. */
+/** The input of a script. All keys have one hash tag. */
 interface ScriptInput {
   readonly keys: readonly string[];
   readonly values: readonly (string | number)[];
@@ -24,20 +24,23 @@ interface ScriptInput {
 /** A Redis or Valkey server, or a cluster of them, which may be away at any time. */
 export interface Redis {
   /**
-   * Sends a command and returns its answer: text, integers, lists of them, or null. A cluster is asked at the server that has the first
-   * value as a key. Rejects with a `StoreError` if the server rejects the command, does not answer within 50 ms, or is away. A rejected
-   * command may have been executed, at most once.
+   * Sends a command and returns its answer: text, integers, lists of them, or null. In a cluster, the command goes to the server of its
+   * first value, which must be a key. Rejects with a `StoreError` if the server rejects the command, does not answer within 50 ms, or is
+   * unavailable. A rejected command may have been executed, at most once.
    */
   send(command: string, values: readonly string[]): Promise<unknown>;
   /** Runs a script and returns its answer. Rejects like `send`. */
   run(script: RedisScript, input: ScriptInput): Promise<unknown>;
-  /** Whether commands are sent. While it is false, all calls fail at once, and a probe is sent each second. */
+  /** Whether commands are sent. While it is false, all calls fail immediately, and a probe is sent each second. */
   readonly isAvailable: boolean;
   /** Why it is not available, and what to do about it; null while it is. */
   readonly problem: string | null;
   /** Calls `listener` at each change of `isAvailable`. */
   onChange(listener: (isAvailable: boolean) => void): void;
-  /** Keys of one partition may be used in one command: 0 for all keys of one server, the slot of a cluster. */
+  /**
+   * Returns the partition of a key. Keys of one partition may be used in one command: 0 for all keys of a single server, the slot in a
+   * cluster.
+   */
   partitionOf(key: string): number;
   /** Lists the beginning of a key for each server that has keys, so that the key is on that server. */
   listOwnTags(): readonly string[];
@@ -72,9 +75,9 @@ const PROBE_MS = 1_000;
 /** The number of failures within `FAILURES_MS` at which the server counts as unavailable. */
 const FAILURES = 5;
 const FAILURES_MS = 1_000;
-/** Ticks after which a probe of a server in use that is not answered has failed. */
+/** The number of ticks after which an unanswered probe of a server in use has failed. */
 const MAX_SILENT_PROBES = 3;
-/** Commands in progress. Beyond it they fail at once. */
+/** The maximum number of commands in progress. Further ones fail immediately. */
 const MAX_COMMANDS = 10_000;
 /** The commands whose first value is no key. */
 const WITHOUT_KEY: ReadonlySet<string> = new Set([
@@ -94,7 +97,8 @@ export function defineScript(text: string): RedisScript {
 }
 
 /**
- * Returns a client, which connects at once, and again whenever a connection is lost. The server counts as away until a probe has found it.
+ * Returns a client, which connects immediately, and again whenever a connection is lost. The server counts as unavailable until a probe has
+ * succeeded.
  * @throws RedisAddressError
  */
 export function connectRedis(options: RedisOptions): Redis {
@@ -104,7 +108,7 @@ export function connectRedis(options: RedisOptions): Redis {
 class Client implements Redis {
   isAvailable = false;
   problem: string | null = "it has not answered yet";
-  /** By name. One server has one link; a cluster one for each master, and for each server that was asked first. */
+  /** By name. A single server has one link. A cluster has one for each master, and for each server that was contacted first. */
   private readonly links = new Map<string, ServerLink>();
   /** Null for a single server. */
   private slots: SlotMap | null = null;
@@ -217,7 +221,7 @@ class Client implements Redis {
     return link;
   }
 
-  /** Looks at once whether a server whose connection was lost is still there, unless it ends all connections. */
+  /** Checks immediately whether a server whose connection was lost is still there, unless it ends all connections. */
   private lose(reason: StoreError, hasLasted: boolean): void {
     if (this.isClosed) return;
     if (hasLasted) void this.probe();
@@ -293,9 +297,9 @@ class Client implements Redis {
     if (this.failures.length >= FAILURES) this.setAvailable(false, error);
   }
 
-  /** Asks whether the servers are there; a probe that is not answered for several ticks has failed. */
+  /** Sends probes to the servers. A probe that is not answered for several ticks has failed. */
   private tick(): void {
-    // Several ticks in one turn say only that this process was busy.
+    // // Several ticks in one turn only mean that this process was busy.
     if (this.hasTicked) return;
     this.hasTicked = true;
     onNextTurn(() => {
@@ -313,7 +317,7 @@ class Client implements Redis {
     this.setAvailable(false, problem);
   }
 
-  /** Asks all servers whether they take writes: those that are full, and replicas, answer reads only. */
+  /** Probes whether all servers accept writes: full servers and replicas only answer reads. */
   private probe(isMoved = false): Promise<void> {
     if (isMoved && this.probing !== null) return this.probing;
     this.probing ??= this.examine(isMoved)
@@ -348,7 +352,7 @@ class Client implements Redis {
         const answer = link.send(["SET", `gateway:probe:${tags[at]}`, "1", "PX", "1000"]);
         // A server that is slow stays in use until commands fail, and comes back only when it is quick.
         await (isBack ? this.answered(link, answer, this.probeMs) : answer);
-        // What came with the answer may have ended the connection.
+        // // The data after the answer may have ended the connection.
         link.requireConnection();
       }),
     );
@@ -365,7 +369,7 @@ class Client implements Redis {
       this.dropLinks();
     } catch (error) {
       if (isOutage(error)) throw error;
-      // A single server, or one that does not say.
+      // // A single server, or one that does not report its slots.
       this.slots = null;
     }
     if (this.slots === null && this.address.hosts.length > 1)

@@ -27,7 +27,7 @@ function crc16(bytes: Uint8Array): number {
   return crc;
 }
 
-/** Which server of a cluster has which slots. */
+/** The servers of a cluster by slot. */
 export interface SlotMap {
   /** The masters that have slots. */
   readonly masters: readonly RedisHost[];

@@ -42,7 +42,7 @@ export class CommonCounts {
   readonly counts = new ScopeCounts();
   private readonly queue: CountQueue;
   private readonly past = new PastRequests();
-  /** For each server, what identifies its data; another value means that it lost them. */
+  /** The identity of each server's data. Another value means that the server has lost them. */
   private lives = new Map<string, string>();
   /** By how much the clock of the server is ahead of this one's. Milliseconds. */
   private aheadMs = 0;
@@ -99,14 +99,14 @@ export class CommonCounts {
     if (this.isJoined) this.queue.touch(key);
   }
 
-  /** Sends what waits, and ends what runs at intervals. */
+  /** Sends what waits, and stops the timers. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const timer of this.timers) timer.cancel();
     if (this.isJoined) await this.queue.flush();
   }
 
-  /** Joins if Redis is there; else, if this gateway has joined, finds out whether Redis has lost its data. */
+  /** Joins if Redis is available. If this gateway has already joined, finds out whether Redis has lost its data. */
   private async check(): Promise<void> {
     const { redis, onChange } = this.options;
     if (this.isBusy || this.isClosed || !redis.isAvailable) return;
@@ -119,7 +119,7 @@ export class CommonCounts {
       if (!redis.isAvailable || !isJoining) return;
       this.isJoined = true;
       this.problem = null;
-      // What was owed meanwhile.
+      // // The counts that were owed meanwhile.
       for (const scope of this.counts.list()) if (scope.mustCarry) this.queue.touch(scope.key);
       onChange(true);
       void this.restoreAll();
@@ -152,7 +152,7 @@ export class CommonCounts {
     if (Number.isFinite(ahead)) this.aheadMs = ahead;
   }
 
-  /** Returns whether the data of a server are not those that this gateway has counted in so far. */
+  /** Returns whether a server has lost the data in which this gateway has counted so far. */
   private async hasLostData(): Promise<boolean> {
     const { redis, random, prefix } = this.options;
     const lives = new Map<string, string>();

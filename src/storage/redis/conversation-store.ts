@@ -10,7 +10,7 @@ import { deriveKey } from "./derive-key.ts";
 const TTL_MS = 3_600_000;
 /** A larger turn is not stored. Characters of its JSON. */
 const MAX_TURN_CHARS = 128_000;
-/** Turns that one request may have back, the last ones first. */
+/** The maximum number of turns that one request gets back, the last ones first. */
 const MAX_TURNS = 100;
 /** The maximum number of characters of a request's turns that are read. Further turns are not read. */
 const MAX_READ_CHARS = 2_000_000;
@@ -28,7 +28,7 @@ interface RedisConversationStoreOptions {
   readonly secret: string;
 }
 
-/** A turn as it is stored, encrypted. */
+/** A stored, encrypted turn. */
 interface StoredTurn {
   readonly turn: CalledTurn;
   /** Milliseconds since the epoch. */

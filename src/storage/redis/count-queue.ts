@@ -19,7 +19,7 @@ interface CountQueueOptions {
   readonly clock: Clock;
   readonly counts: ScopeCounts;
   readonly prefix: string;
-  /** Names this gateway among those that count. */
+  /** The name of this gateway among those that count. */
   readonly gateway: string;
   /** How long a gateway's running requests count without being renewed. Milliseconds. */
   readonly leaseMs: number;
@@ -33,7 +33,7 @@ const CORRECTING_MS = 40;
 /** Keys of one call: the script keeps the server from other work, longest when counts are carried. */
 export const MAX_KEYS = 40;
 const MAX_OPS = 400;
-/** Beyond it changes are dropped: places end by themselves, and what was reserved leaves its window. */
+/** The maximum number of waiting changes. Further ones are dropped: places expire by themselves, and reserved amounts leave their window. */
 const MAX_WAITING = 20_000;
 
 /** A value was lost, and nothing was counted. */
@@ -75,8 +75,9 @@ class Batch {
 }
 
 /**
- * Sends questions and changes to Redis in groups: after the first question of a turn of the event loop the others wait for its end and
- * go together, and changes wait for questions for a moment. Whatever was counted without Redis, or was lost there, is carried with the first call that concerns its scope.
+ * Sends questions and changes to Redis in groups. The first question of a turn of the event loop waits for the end of the turn, and all
+ * questions of the turn go together. Changes wait a moment for questions. Counts that were made without Redis, or that Redis has lost, are
+ * carried with the first call that concerns their scope.
  */
 export class CountQueue {
   /** By partition. */
@@ -96,7 +97,7 @@ export class CountQueue {
   async ask(question: LimitQuestion): Promise<LimitAnswer> {
     const answer = await this.askOnce(question);
     if (answer !== LOST) return answer;
-    // What was lost is carried with the next call.
+    // // Lost counts are carried with the next call.
     const again = await this.askOnce(question);
     if (again !== LOST) return again;
     throw new StoreError("Redis loses its data");
@@ -118,7 +119,7 @@ export class CountQueue {
     this.flushWithin(FREEING_MS);
   }
 
-  /** Sends what waits. Resolves when all that was sent has an outcome. */
+  /** Sends everything that waits. Resolves when all of it has an outcome. */
   async flush(): Promise<void> {
     this.sendAll();
     await Promise.all([...this.inFlight]);

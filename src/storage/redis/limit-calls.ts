@@ -42,7 +42,7 @@ export interface LimitAnswer {
 
 /** Ages in milliseconds, each followed by its amount. */
 export type AgedAmounts = readonly number[];
-/** What was counted in the windows of a scope. */
+/** The amounts counted in the windows of a scope. */
 export type WindowAmounts = Readonly<Partial<Record<WindowName, AgedAmounts>>>;
 
 /** A change of a scope that no request waits for. */

@@ -2,12 +2,12 @@ import type { Clock } from "../../base/time/clock.ts";
 import { connectRedis, defineScript, type Redis } from "./client.ts";
 import { describeProblem } from "./describe-problem.ts";
 
-/** What a Redis or Valkey server says about itself. */
+/** The facts that a Redis or Valkey server reports about itself. */
 export interface RedisProbe {
   /** Such as `Redis 7.4.1` or `Valkey 8.0.1`; null if it does not say. */
   readonly version: string | null;
   readonly majorVersion: number | null;
-  /** What it does when its memory is full; null if it does not say. */
+  /** What the server does when its memory is full; null if it does not report that. */
   readonly evictionPolicy: string | null;
   /** By how much the clock of the server is ahead of this machine's. Milliseconds. */
   readonly clockSkewMs: number | null;

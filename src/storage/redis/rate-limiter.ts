@@ -32,7 +32,7 @@ interface RedisRateLimiterOptions {
   readonly random: Random;
   /** Milliseconds after which a generation that was never settled stops counting as concurrent. Longer than any generation. */
   readonly leaseMs: number;
-  /** By which this gateway takes its share while Redis is away. */
+  /** Decides this gateway's share while Redis is unavailable. */
   readonly findLiveGateways: FindLiveGateways;
   /** Called when requests begin to be counted in Redis, or to be admitted by shares. */
   readonly onChange?: (countsInRedis: boolean) => void;
@@ -61,7 +61,7 @@ interface CountedHere extends CountedScope {
  * it has counted before.
  */
 export class RedisRateLimiter implements RateLimiter {
-  /** Counts all that this gateway admits, to know it when Redis is away. */
+  /** Counts everything that this gateway admits, so that it is known when Redis is unavailable. */
   private readonly local: MemoryRateLimiter;
   private readonly prefix: string;
   private readonly common: CommonCounts;
@@ -92,12 +92,12 @@ export class RedisRateLimiter implements RateLimiter {
     await this.common.joining;
   }
 
-  /** Tells Redis what waits, and ends what runs at intervals. */
+  /** Sends waiting changes to Redis, and stops the timers. */
   async close(): Promise<void> {
     await this.common.close();
   }
 
-  /** Whether requests are counted in Redis; else they are admitted by shares. */
+  /** Whether requests are counted in Redis; otherwise they are admitted by shares. */
   get countsInRedis(): boolean {
     return this.common.isJoined;
   }
@@ -177,7 +177,7 @@ export class RedisRateLimiter implements RateLimiter {
       const answer = await this.askPart({ ...question, scopes });
       if (answer !== null) answers.push(answer);
       if (answer !== null && answer.rejection === null) continue;
-      // What was counted at other servers is taken back.
+      // // Counts at other servers are taken back.
       const counted = answers.slice(0, answer === null ? answers.length : -1).flatMap((one) => one.counted);
       if (question.mode !== "peek") this.undoCounted(counted, question.mode === "admit");
       return answer;
@@ -258,7 +258,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** Remembers what Redis has counted, in case that it is lost there. */
+  /** Remembers the counts in Redis, in case they are lost there. */
   private remember(scopes: readonly CountedScope[], now: number): readonly CountedHere[] {
     return scopes.map((scope) => {
       const own = this.common.counts.use(scope.key);
@@ -294,9 +294,9 @@ export class RedisRateLimiter implements RateLimiter {
     this.common.correct(key, ["correct", window, slice, difference]);
   }
 
-  /** Takes back what was counted for a generation that has not run. */
+  /** Takes back the counts of a generation that did not run. */
   private undo({ scopes, isInRedis }: Omit<Running, "expiresAt">): void {
-    // What is only owed stays counted for its window.
+    // // Owed counts stay in their window.
     if (!isInRedis) return;
     for (const { key, amounts, remembered } of scopes) {
       for (const amount of amounts)

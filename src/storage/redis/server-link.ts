@@ -54,7 +54,7 @@ export class ServerLink {
     if (!this.isReady) throw this.lost ?? new StoreError(`there is no connection to ${this.name}`);
   }
 
-  /** Sends a command. Rejects with a `StoreError`, at once if there is no connection. */
+  /** Sends a command. Rejects with a `StoreError`, immediately if there is no connection. */
   send(parts: readonly string[]): Promise<RedisReply> {
     const { connection } = this;
     if (connection === null || !this.isReady)
@@ -62,7 +62,7 @@ export class ServerLink {
     return connection.send(parts);
   }
 
-  /** Called when a command was answered. While others wait, the answer may have been that to an earlier one. */
+  /** Called when a command was answered. While others wait, the answer may belong to an earlier one. */
   countAnswered(): void {
     if (this.connection?.isIdle !== false) this.unanswered = 0;
   }

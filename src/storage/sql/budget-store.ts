@@ -84,7 +84,7 @@ export class SqlBudgetStore implements BudgetStore {
     return rows.map(({ value, spent }) => ({ value, spent: readInteger(spent) }));
   }
 
-  /** Inserts in one order of rows, so that two gateways do not wait for each other. A mark that is named twice is claimed once. */
+  /** Inserts rows in a fixed order, so that two gateways cannot deadlock. A mark that is listed twice is claimed once. */
   async claimMarks(marks: readonly BudgetMark[]) {
     const { traits } = this.database;
     const rows = marks.map(({ budgetId, value, since, level }) => [
@@ -160,7 +160,7 @@ function* deleteBudget(id: string): Work<boolean> {
   yield* sql`DELETE FROM budgets WHERE id = ${id}`;
   yield* sql`DELETE FROM budget_days WHERE budget_id = ${id}`;
   yield* sql`DELETE FROM budget_marks WHERE budget_id = ${id}`;
-  // What gateways have leased is given back, and deleted with old periods.
+  // // The leased amounts are given back, and deleted with old periods.
   const meter = LATE_METERS + id;
   yield* sql`DELETE FROM spending
     WHERE (meter = ${meter} OR (meter > ${`${meter}/`} AND meter < ${`${meter}0`})) AND leased = 0`;

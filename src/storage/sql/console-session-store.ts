@@ -84,7 +84,7 @@ export class SqlConsoleSessionStore implements ConsoleSessionStore {
   }
 }
 
-/** Inserts a session, without those that have ended and the oldest ones of its key. */
+/** Inserts a session. Deletes ended sessions, and the oldest ones of its key. */
 function* insertSession(session: ConsoleSession): Work<void> {
   const { id, hash, keyId, keyHash, accountId, userId, userAgent, authenticatedAt, createdAt } = session;
   yield* sql`DELETE FROM console_sessions

@@ -4,7 +4,7 @@ import { raw, type Sql, sql } from "./statements/statement.ts";
 /** The sums that tell a new budget what was spent before: a table, and a condition in addition to the account. */
 interface EarlierSums {
   readonly table: "usage_sums" | "usage_days" | "usage_tags";
-  /** What the sums are called in the budget: an expression. */
+  /** The name of the sums in the budget: an expression. */
   readonly value: string;
   readonly condition: Sql;
 }

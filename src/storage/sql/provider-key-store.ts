@@ -138,7 +138,7 @@ export class SqlProviderKeyStore implements ProviderKeyStore {
     return rows.map(readRow);
   }
 
-  /** Runs a statement that returns the key that it changes. Returns whether there is one. */
+  /** Runs a statement that returns the key that it changes. Returns whether there is such a key. */
   private async changeOne(statement: Sql): Promise<boolean> {
     const isOne = (rows: readonly object[]) => rows.length > 0;
     return isOne(await this.revision.change(() => statement, isOne));

@@ -4,10 +4,10 @@ import { SqlBudgetStore } from "../sql/budget-store.ts";
 import { type Sql, sql } from "../sql/statements/statement.ts";
 import { TopSums } from "./top-sums.ts";
 
-/** Rows that one slice reads, merges or deletes: few, because other work waits for the database. */
+/** The number of rows that one slice reads, merges or deletes: few, because other work waits for the database. */
 const SLICE = 2_000;
 
-/** Budgets in SQLite. What may touch many rows is done in slices, each in a turn of the event loop of its own. */
+/** Budgets in SQLite. Changes that may affect many rows are made in slices, each in a turn of the event loop of its own. */
 export class SqliteBudgetStore extends SqlBudgetStore {
   private readonly turn = createTurnLine();
 
@@ -15,7 +15,7 @@ export class SqliteBudgetStore extends SqlBudgetStore {
     const remove = sql`DELETE FROM budgets WHERE id = ${id} RETURNING id`;
     const isOne = (rows: readonly object[]) => rows.length > 0;
     const isDeleted = isOne(await this.revision.change(() => remove, isOne));
-    // No cost is added to a budget that is gone. What a crash leaves here is deleted with old days.
+    // // No cost is added to a deleted budget. If a crash leaves rows here, they are deleted with old days.
     await this.deleteSums(id);
     return isDeleted;
   }

@@ -60,7 +60,7 @@ const TRANSACTION_STATEMENTS = 3;
  */
 const IDLE_MS = 10_000;
 const CONNECT_S = 3;
-/** Calls in progress, most of which wait for a connection. Beyond it calls fail at once. */
+/** The maximum number of calls in progress, most of which wait for a connection. Further calls fail immediately. */
 const MAX_CALLS = 1_000;
 /** The number of consecutive calls without an answer after which all connections are replaced. */
 const MAX_UNANSWERED = 3;
@@ -71,8 +71,8 @@ export function connectPostgres(options: PostgresOptions): Postgres {
 }
 
 /**
- * The connections of Bun's client. It has no deadline of its own, and a connection that it has lost takes its session state with
- * it: no caller may use `SET`, session locks or temporary tables.
+ * The connections of Bun's client. The client has no deadlines, and a lost connection loses its session state: no caller may use `SET`,
+ * session locks or temporary tables.
  */
 class BunPostgres implements Postgres {
   private pool: SQL;
@@ -244,7 +244,7 @@ export function sqlStateOf(error: unknown): string | null {
   return cause instanceof SQL.PostgresError && typeof cause.errno === "string" ? cause.errno : null;
 }
 
-/** PostgreSQL has no U+0000 in text: a client could make a statement fail with it. */
+/** PostgreSQL does not allow U+0000 in text: a client could make a statement fail with it. */
 function encodeValue(value: SqlValue): SqlValue {
   return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
 }

@@ -14,7 +14,7 @@ interface DatabaseTls {
   readonly passphrase: string | null;
 }
 
-/** What the URL of a PostgreSQL database says. */
+/** The parts of the URL of a PostgreSQL database. */
 export interface DatabaseUrl {
   /** The host, or the folder of a unix socket, which begins with a slash. */
   readonly host: string;
@@ -39,7 +39,7 @@ const ENCODE =
 
 const URL_PARTS = /^postgres(?:ql)?:\/\/([^/?#]*)(\/[^?#]*)?(?:\?([^#]*))?(#.*)?$/s;
 
-/** Parameters that name what stands before them in a URL too, as in libpq. */
+/** Parameters that also set a part that precedes them in a URL, as in libpq. */
 const PLACES = ["host", "port", "user", "password", "dbname"] as const;
 const FILES = ["sslrootcert", "sslcert", "sslkey"] as const;
 /** Passed to the server. */

@@ -28,9 +28,9 @@ export async function beginLimits(sql: SqlRunner, accountId: string, leases: Lim
 }
 
 /**
- * Begins the sum of a limit that counts only from its first use with what was spent before. The caller has locked the account's
- * balance. Each save of a cost locks it too, and the total of the key: so a cost is either in the usage sums by now, or is added to
- * the new sum when it is saved.
+ * Begins the sum of a limit that counts only from its first use with the earlier spending. The caller has locked the account's balance.
+ * Each save of a cost locks it too, and the total of the key. So a cost is either in the usage sums already, or is added to the new sum
+ * when it is saved.
  */
 async function beginLate(sql: SqlRunner, { name, query }: Limits[number]): Promise<void> {
   const period = readMeterLease(name);

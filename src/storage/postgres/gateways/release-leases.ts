@@ -2,7 +2,7 @@ import type { ReleasedLease } from "../../../core/gateways/gateway-registry.ts";
 import { readInteger } from "../../sql/statements/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
-/** The accounts whose leases are released in one transaction. */
+/** The number of accounts whose leases are released in one transaction. */
 const ACCOUNTS = 500;
 
 /** The leased amount of one spending limit. */

@@ -7,7 +7,7 @@ import { encodeList, type SqlRunner } from "../connection/client.ts";
 /** The maximum number of accounts whose sums are remembered. For other accounts all charges are summed again. */
 const MAX_KNOWN = 100_000;
 
-/** What an account was charged for generations before a transfer. */
+/** The charge to an account for generations before a transfer. */
 interface Charged {
   readonly place: number;
   /** Nanodollars. */

@@ -6,7 +6,7 @@ import type { SqlRunner } from "../connection/client.ts";
 interface Position {
   /** The oldest transaction whose changes are read. */
   readonly since: string;
-  /** Where the round after this one begins. */
+  /** The start of the next round. */
   readonly next: string;
   readonly transaction: string;
   readonly accountId: string;

@@ -43,7 +43,7 @@ export async function listEndedGrants(
   }));
 }
 
-/** Returns what is left of an account's grants that have not ended. All statements of the transaction must see the same moment. */
+/** Returns the rests of an account's grants that have not ended. All statements of the transaction must see the same moment. */
 export async function readGrantsLeft(sql: SqlRunner, accountId: string): Promise<readonly GrantLeft[]> {
   return (await readGrants(sql, accountId)).left;
 }

@@ -24,7 +24,7 @@ export async function findTransfer(sql: SqlRunner, id: string): Promise<StoredTr
   return rows.map(readTransfer)[0] ?? null;
 }
 
-/** What an account has, as its row in `balances` says. Nanodollars. */
+/** The balance of an account in its row of `balances`. Nanodollars. */
 interface LockedBalance {
   readonly amount: number;
   readonly leased: number;

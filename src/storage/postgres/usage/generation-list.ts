@@ -90,8 +90,8 @@ async function readDays(sql: SqlRunner, query: GenerationQuery, days: DayRange) 
 }
 
 /**
- * Returns the statement that reads a page from some days, with one row more than the page has. If generations are compared, the last one
- * that may be read is a row too.
+ * Returns the statement that reads a page from some days, with one more row than the page has. If generations are compared with the filter,
+ * it also returns the last one that may be read.
  */
 export function describePage({ before, limit, ...filter }: GenerationQuery, days: DayRange) {
   const values: SqlValue[] = [];

@@ -5,7 +5,7 @@ import { listDays, lockPartitions, PARTITIONED, partitionOf, UNDATED } from "../
 /** The longest wait for statements that use a partition, or all of them. New statements wait behind it. Milliseconds. */
 const LOCK_MS = 500;
 
-/** Rows of `spending` that one step deletes. */
+/** The number of rows of `spending` that one step deletes. */
 const STEP = 2_000;
 /** The age at which a day or a month is certainly over. Days. */
 const LONGEST_PERIOD = 31;
@@ -16,8 +16,8 @@ export class PostgresRetention implements UsageRetention {
   constructor(private readonly maintenance: Postgres) {}
 
   /**
-   * Drops the partitions of the earliest day that has no open generation; then deletes the tags of its generations, and what was used of
-   * spending limits in periods that ended before.
+   * Drops the partitions of the earliest day without open generations. Then deletes the tags of its generations, and the spending of limits
+   * in periods that ended before.
    */
   async dropUsage(day: number): Promise<StepReport> {
     const all = await listDays(this.maintenance);

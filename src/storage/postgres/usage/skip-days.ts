@@ -21,7 +21,7 @@ const INDEXED: readonly string[] = ["keyId", "accountId", "model"];
 /** The tables of hourly and daily sums, and of daily sums that earlier versions have saved. */
 const TABLES = ["usage_sums", "usage_days"];
 
-/** How often a day that has some of the conditions leads to an earlier day that may have all. */
+/** How often a day that matches some of the conditions leads to an earlier day that may match all. */
 const MAX_STEPS = 8;
 
 /** Later than every day with a partition. */

@@ -19,7 +19,7 @@ export class Sql<Row extends object = object> {
     return (yield this) as readonly Row[];
   }
 
-  /** Returns the text, in which `$1` stands for the first of the values. Parts of other statements become parts of it. */
+  /** Returns the text, in which `$1` is the first of the values. Parts of other statements become parts of it. */
   render(): { readonly text: string; readonly values: readonly SqlValue[] } {
     const values: SqlValue[] = [];
     return { text: this.write(values), values };
@@ -34,8 +34,8 @@ export class Sql<Row extends object = object> {
 }
 
 /**
- * Writes a statement, or a part of one: sql`SELECT * FROM api_keys WHERE id = ${id}`. Each value is a parameter. Types of parameters
- * (`::bigint`) and locks of rows (`FOR UPDATE`) are those of PostgreSQL; SQLite runs the statement without them.
+ * Creates a statement, or a part of one: sql`SELECT * FROM api_keys WHERE id = ${id}`. Each value becomes a parameter. Types of parameters
+ * (`::bigint`) and locks of rows (`FOR UPDATE`) are PostgreSQL's; SQLite runs the statement without them.
  */
 export function sql<Row extends object = object>(
   texts: TemplateStringsArray,

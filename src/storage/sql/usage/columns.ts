@@ -92,7 +92,7 @@ export const USAGE_TIMES: SumTable<UsageTimes> = {
   read: ({ latency, duration }) => [...latency, ...duration],
 };
 
-/** Returns a statement that adds rows to the stored sums. `rows` has the columns of the key, and those that are added up. */
+/** Returns a statement that adds rows to the stored sums. `rows` has the columns of the key, and the columns to add. */
 export function describeRaise({ name, keys, columns }: SumTable<never, never>, rows: string): string {
   return `INSERT INTO ${name} AS sums (${[...keys, ...columns].join(", ")}) ${rows}
     ON CONFLICT (${keys.join(", ")})

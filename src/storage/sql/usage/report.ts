@@ -33,7 +33,7 @@ interface Statement {
 /** Begins a parameter, which is named by its number: `?` in SQLite, `$` in PostgreSQL. */
 type Mark = "?" | "$";
 
-/** Returns the statement of a report. Its lines have a column `group_0` for the first dimension and so on, and those of counters. */
+/** Returns the statement of a report. Its lines have the columns `group_0` and so on for the dimensions, and those of counters. */
 export function describeReport(query: UsageQuery, mark: Mark): Statement {
   const values: Statement["values"] = [];
   const parameter = createParameters(values, mark);
@@ -41,7 +41,7 @@ export function describeReport(query: UsageQuery, mark: Mark): Statement {
   const tables = listSources(query, parameter).map((source) => describeSums(source, query.groups));
   const groups = query.groups.map((_, at) => `group_${at}`);
   const order = isOverTime(query) ? groups.map((name) => `${name} NULLS FIRST`) : BY_SIZE;
-  // Each table is summed by itself, so that only sums are merged.
+  // // Each table is summed first, so that only sums are merged.
   const text = `SELECT ${[...groups, ...columns.map((name) => `sum(${name}) AS ${name}`)].join(", ")}
     FROM (${tables.join(" UNION ALL ")}) AS tables GROUP BY ${groups.join(", ")} ${withoutEmpty(query)}
     ORDER BY ${order.join(", ")} LIMIT ${LINES_READ}`;
@@ -49,8 +49,8 @@ export function describeReport(query: UsageQuery, mark: Mark): Statement {
 }
 
 /**
- * Returns the statement of the times of a report. Its lines have the columns of dimensions, and those of histograms. `only`: lines with
- * these values of the only dimension; null for all.
+ * Returns the statement of the times of a report. Its lines have the columns of dimensions, and those of histograms. `only`: only lines
+ * with these values of the single dimension; null for all lines.
  */
 export function describeTimes(
   query: UsageQuery,
@@ -102,7 +102,7 @@ const GROUPS: GroupColumns = {
 };
 const TAG_GROUPS: GroupColumns = { ...GROUPS, tag: "tag" };
 
-/** The sums of days that earlier versions have saved: without hours, outcomes, what BYOK keys are billed, and what caches saved. */
+/** The daily sums that earlier versions have saved: without hours, outcomes, the bills for BYOK keys, and the savings of caches. */
 const FORMER_DAYS = {
   name: "usage_days",
   columns: USAGE_SUMS.columns,
@@ -113,7 +113,7 @@ const FORMER_GROUPS: GroupColumns = { ...GROUPS, hour: "CAST(NULL AS integer)", 
 /** Rows of a table that belong to a report. */
 interface Source extends Pick<SumTable<never>, "columns"> {
   readonly name: string;
-  /** What the dimensions are in it. */
+  /** The columns of the dimensions. */
   readonly groups: GroupColumns;
   readonly conditions: readonly string[];
   /** Columns that the table does not have, as if they were 0. Absent: none. */

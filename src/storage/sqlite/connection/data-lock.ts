@@ -5,7 +5,7 @@ import { makePrivateFile } from "../../files/private-files.ts";
 
 const GATEWAY_LOCK = "lock.db";
 
-/** How long to wait for a lock: as long as `isDataDirLocked` may read it. Milliseconds. */
+/** How long to wait for a lock: as long as `isDataDirLocked` may hold it. Milliseconds. */
 const PROBE_MS = 100;
 
 /** Exclusive access to a file, until it is released or the process ends. */

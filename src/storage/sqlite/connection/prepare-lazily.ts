@@ -20,7 +20,7 @@ export function prepareLazily(database: Database): Database {
 
 type Bindings = Parameters<Statement["all"]>;
 
-/** What the stores use of a statement. */
+/** The methods of a statement that the stores use. */
 class LazyStatement {
   private prepared: Statement | null = null;
 

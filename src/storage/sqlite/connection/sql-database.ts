@@ -2,7 +2,7 @@ import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
 import type { RevisionName, SqlDatabase, SqlTraits } from "../../sql/statements/database.ts";
 import { raw, type Sql, sql, type Work } from "../../sql/statements/statement.ts";
 
-/** The settings that are revisions, by the groups that SQLite has. */
+/** The settings that are revisions, by the groups of SQLite. */
 const REVISIONS: Readonly<Record<Exclude<RevisionName, "catalog">, string>> = {
   accounts: "account_revision",
   keys: "key_revision",
@@ -42,7 +42,7 @@ export function createSqliteDatabase(database: Database): SqlDatabase {
       return run(statement) as readonly Row[];
     },
     async transaction<Result>(work: () => Work<Result>) {
-      // Begins with the write lock, so that no other process changes what the work reads.
+      // // Begins with the write lock, so that no other process changes what the work reads.
       return database.transaction(() => runAtOnce(run, work())).immediate();
     },
   };

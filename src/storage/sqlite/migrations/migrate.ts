@@ -11,10 +11,10 @@ export interface SqliteSchema {
   readonly oldestVersion: number;
 }
 
-/** What a program makes of the tables of a file or a backup. `known` is the number of its own steps. */
+/** How the tables of a file or a backup relate to this program. `known` is the number of its own steps. */
 type SchemaFit = "older" | "same" | "newer" | "incompatible";
 
-/** Returns how the tables relate to those of this program. It shares `newer` ones, and rejects those that are `incompatible`. */
+/** Returns how the tables relate to those of this program. It can share `newer` tables, and rejects `incompatible` ones. */
 export function compareSchema(
   { version, oldestVersion }: SqliteSchema,
   known = MIGRATIONS.length,

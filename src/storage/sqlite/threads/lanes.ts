@@ -8,7 +8,7 @@ import type { SqliteStores } from "../stores.ts";
 export type Lane = "write" | "lookup" | "list" | "report" | "check";
 
 /**
- * A method that changes a record by a function, which cannot be sent to a thread: the record is read with `find`, changed here, and written
+ * A method that changes a record by a function, which cannot be sent to a thread. The record is read with `find`, changed here, and written
  * if the stored one is still the same.
  */
 export interface ChangeMethod {

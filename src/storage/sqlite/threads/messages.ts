@@ -26,7 +26,7 @@ interface CloseMessage {
 
 export type ThreadMessage = OpenMessage | CallMessage | CloseMessage;
 
-/** Why a call has failed: an error of the database, a record that it rejects, or a record that was changed since it was read. */
+/** The reason why a call has failed: an error of the database, a record that it rejects, or a record that has changed since it was read. */
 export interface CallFailure {
   readonly kind: "failed" | "rejected" | "changed";
   readonly message: string;

@@ -14,7 +14,7 @@ interface ThreadPort {
 /** Callbacks of a thread. */
 export interface StoreThreadEvents {
   readonly onAnswer: (answer: ThreadAnswer) => void;
-  /** Called when the thread has ended by itself. */
+  /** Called when the thread has ended unexpectedly. */
   readonly onBroken: (reason: string) => void;
 }
 
@@ -35,7 +35,7 @@ export interface StoreThreadLimits {
   readonly idleMs: number | null;
 }
 
-/** What a thread is made of. */
+/** The dependencies of a thread of stores. */
 interface StoreThreadParts {
   readonly dataDir: string;
   readonly isReader: boolean;
@@ -44,7 +44,7 @@ interface StoreThreadParts {
   readonly start: StartStoreThread;
 }
 
-/** The pause before another thread is started after one has ended by itself. Milliseconds. */
+/** The pause before a new thread is started after one has ended unexpectedly. Milliseconds. */
 const PAUSE_MS = 1_000;
 /** How long a thread may take to close its database. Milliseconds. */
 const CLOSE_MS = 5_000;
@@ -89,7 +89,7 @@ class PendingCall extends Linked {
  */
 export class StoreThread {
   private readonly waiting = new LinkedSet<PendingCall>();
-  /** The calls that the thread has, by id. Those that were given up stay until they are answered. */
+  /** The calls that were sent to the thread, by id. Calls that were given up stay until they are answered. */
   private readonly sent = new Map<number, PendingCall>();
   private thread: ThreadPort | null = null;
   private lastId = 0;
@@ -193,7 +193,7 @@ export class StoreThread {
     if (this.sent.size === 0) this.rest();
   }
 
-  /** Nothing is under way. */
+  /** Called when no call is in progress. */
   private rest(): void {
     const { clock, limits } = this.parts;
     this.thread?.hold(this.isClosed);

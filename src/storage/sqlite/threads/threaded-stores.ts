@@ -9,7 +9,7 @@ import {
   type StoreThreadLimits,
 } from "./store-thread.ts";
 
-/** What stores in threads are made of. */
+/** The dependencies of stores in threads. */
 interface ThreadedStoresParts {
   readonly dataDir: string;
   /** Measures how long callers wait. */
@@ -27,7 +27,7 @@ const MINUTE_MS = 60_000;
 
 const MEGABYTE = 1024 * 1024;
 
-/** The bounds of the threads. What few callers need has a thread, and pages in memory, only while they do. */
+/** The bounds of the threads. A lane with few callers has a thread, and pages in memory, only while it is used. */
 const LIMITS: Readonly<Record<Lane, StoreThreadLimits>> = {
   write: { sent: 32, waiting: 1_000, waitMs: 20_000, cacheBytes: 2 * MEGABYTE, idleMs: null },
   lookup: { sent: 32, waiting: 2_000, waitMs: 10_000, cacheBytes: 2 * MEGABYTE, idleMs: null },
@@ -87,7 +87,7 @@ function createStore(
   return Object.fromEntries(methods);
 }
 
-/** Returns a method that changes a record by a function, as often as another change comes in between. */
+/** Returns a method that changes a record by a function, and repeats that as often as another change comes in between. */
 function createChange(store: string, method: string, { find }: ChangeMethod, thread: Caller): Method {
   return async (id, change) => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {

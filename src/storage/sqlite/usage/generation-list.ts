@@ -15,10 +15,10 @@ import { skipDays } from "./skip-days.ts";
 /** Values of a statement. */
 export type Values = (string | number)[];
 
-/** How many entries of an index are read at once, which is faster than reading records. */
+/** The number of index entries that are read together, which is faster than reading records. */
 export const ENTRY_BOUNDS: ListBounds = { scanned: 40_000, counted: 30_000 };
 
-/** What lists of generations are read from. */
+/** The sources of lists of generations. */
 export interface ListSource {
   readonly database: Database;
   readonly bounds: ListBounds;
@@ -28,7 +28,7 @@ interface RecordRow {
   readonly record: string;
 }
 
-/** How many times as long an entry takes that is found by its tag: each has its own place in the index of lists. */
+/** How many times longer it takes to read an entry that is found by its tag: each has its own place in the index of lists. */
 const TAG_FACTOR = 4;
 
 /** Returns how many entries are read for a filter, so that all filters take about the same time. */
@@ -97,7 +97,7 @@ export function listStates(database: Database, fromMs: number, limit: number): r
   return states.all(lowestIdAt("gen", fromMs), limit);
 }
 
-/** What a filter compares, as the indexes of lists have it. The model of an earlier version is in its record only. */
+/** The columns that a filter compares, as the indexes of lists have them. The model of a record of an earlier version is only in the record. */
 const FACTS = {
   outcome: "outcome",
   accountId: "account_id",

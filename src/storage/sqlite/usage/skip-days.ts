@@ -4,10 +4,10 @@ import { DAY_MS, dayOf } from "../../../base/time/time.ts";
 import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
 import { ID_MARGIN_MS } from "../../../core/usage/reports/usage-sums.ts";
 
-/** The most sums of days that are read to find a day. */
+/** The maximum number of daily sums that are read to find a day. */
 const SCANNED_SUMS = 10_000;
 
-/** The conditions that the sums of days know, each with an index. Those that usually have the fewest sums come first. */
+/** The conditions that the daily sums have, each with an index. Conditions that usually have the fewest sums come first. */
 const COLUMNS = {
   keyId: "key_id",
   userId: "user_id",
