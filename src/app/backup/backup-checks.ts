@@ -27,7 +27,7 @@ interface BackupCheck {
   readonly run: (restored: RestoredBackup) => Promise<readonly Finding[]> | readonly Finding[];
 }
 
-/** What a backup must prove, in the order of the report. */
+/** The checks of a restored backup, in the order of the report. */
 export const BACKUP_CHECKS: readonly BackupCheck[] = [
   { name: "schema", run: checkSchema },
   { name: "database", run: checkPages },

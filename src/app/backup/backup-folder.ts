@@ -38,7 +38,7 @@ export function removeOldBackups(folder: string, keep: number): readonly string[
   return old;
 }
 
-/** Returns the path of the newest backup in a folder of backups; `path` itself if it is anything else. */
+/** Returns the path of the newest backup if `path` is a folder of backups; otherwise returns `path` itself. */
 export function findNewestBackup(path: string): string {
   const isFolder = existsSync(path) && statSync(path).isDirectory();
   const newest = isFolder ? listBackups(path).at(-1) : undefined;

@@ -1,7 +1,7 @@
 /** The worker that copies a SQLite database: the copy is one statement, which may take minutes and blocks its thread. */
 import { Database } from "bun:sqlite";
 
-/** What is copied: the path of a database, and that of an empty file. */
+/** The files of a copy: the path of the database, and that of an empty file. */
 export interface DatabaseCopy {
   readonly from: string;
   readonly to: string;

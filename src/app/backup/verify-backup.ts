@@ -41,7 +41,7 @@ export async function verifyBackup(request: VerifyRequest): Promise<BackupVerdic
   return { manifest, findings };
 }
 
-/** Errors of the folder in which a backup is restored for the checks. They say nothing about the backup. */
+/** Errors about the folder in which a backup is restored for the checks. They say nothing about the backup itself. */
 const WORK_FOLDER_ERRORS = /^(ENOSPC|EDQUOT|EFBIG|EROFS)$/;
 
 async function tryToRestore(backup: string, dataDir: string): Promise<Finding> {

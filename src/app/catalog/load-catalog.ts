@@ -33,7 +33,7 @@ interface LoadedCatalog {
 const originSchema = z.strictObject({ source: z.string().min(1) });
 
 /**
- * Loads the catalog: the shipped providers, with the imported models if there are valid ones, else with the shipped models.
+ * Loads the catalog: the shipped providers with the imported models if there are valid ones, otherwise with the shipped models.
  * @throws Error only if the shipped catalog is damaged.
  */
 export async function loadCatalog(
@@ -157,7 +157,7 @@ function joinCatalog(
   models: Loaded<ModelRecord>,
   families: readonly FamilyProfile[],
 ): CatalogWithFamilies {
-  // Models name providers, so both must be those that were validated together.
+  // // Models name providers, so both must be files that were validated together.
   const isValidated = providers.isValidated && models.isValidated;
   const problems = isValidated ? [] : findModelProblems(models.records, providers.records);
   if (problems.length > 0) throw new Error(`the catalog in ${directory} is damaged:\n${problems.join("\n")}`);

@@ -35,8 +35,8 @@ const MAX_DIFF_LINES = 500;
 const MAX_PROBLEM_CHARS = 2_000;
 
 /**
- * Reads and checks the source, merges it with the stored catalog, and stores the result with the changes that are held. A failure
- * at any step leaves the stored catalog as it was. The caller must hold the refresh lock.
+ * Reads and checks the source, merges it with the stored catalog, and stores the result with the held changes. If any step fails, the
+ * stored catalog is unchanged. The caller must hold the refresh lock.
  */
 export async function refreshCatalog(store: CatalogStore, job: RefreshJob): Promise<RefreshReport> {
   const state = await store.readRefreshState();

@@ -8,7 +8,7 @@ export interface ConfigOrigins {
   readonly file: string;
   /** The content of the file, without sections that have no value, with its references expanded. */
   readonly written: Readonly<Record<string, unknown>>;
-  /** The environment variable of each path that one has set. */
+  /** The environment variable of each path that was set by one. */
   readonly variableAt: ReadonlyMap<string, string>;
   /** The values of the file that had references. */
   readonly referring: readonly ReferringValue[];
@@ -19,7 +19,7 @@ export interface ConfigOrigins {
 /** Keyed by the object of one section, because copies of a configuration share it. */
 const origins = new WeakMap<Config["timers"], ConfigOrigins>();
 
-/** Returns where the values of a configuration come from; null for one that was not read by `checkConfig`. */
+/** Returns the origins of the values of a configuration; null for a configuration that `checkConfig` did not read. */
 export function originsOf({ timers }: Config): ConfigOrigins | null {
   return origins.get(timers) ?? null;
 }

@@ -156,11 +156,11 @@ function findRedisUrlProblem(text: string): string | null {
 
 const secret = z.string().min(1, "must not be empty").describe("secret");
 
-/** The least characters of a management key. */
+/** The minimum length of a management key. Characters. */
 const ADMIN_KEY_CHARS = 16;
-/** The most webhooks that events are sent to. */
+/** The maximum number of webhooks for events. */
 const MAX_WEBHOOKS = 20;
-/** The most minutes of requests among which the share of failed ones is computed. */
+/** The longest period over which the share of failed requests is computed. Minutes. */
 const MAX_RATE_MINUTES = 60;
 
 const webhook = z
@@ -374,7 +374,7 @@ function isSafeIssuer(issuer: string): boolean {
 }
 
 const MAX_PROCESSES = 64;
-/** The least characters of the metrics token. */
+/** The minimum length of the metrics token. Characters. */
 const METRICS_TOKEN_CHARS = 16;
 
 const slug = z

@@ -7,7 +7,7 @@ interface Variable {
   readonly path: readonly string[];
   readonly isNumber?: true;
   readonly isList?: true;
-  /** The value may have references, like those of the file: passwords are in files of their own in many environments. */
+  /** The value may contain references, as in the file, because many environments keep passwords in separate files. */
   readonly mayRefer?: true;
 }
 
@@ -39,7 +39,7 @@ export const CONFIG_VARIABLE = "GATEWAY_CONFIG";
 const OTHERS =
   /^GATEWAY_(URL|BASE|KEY|API_KEY|AGENTS_DIR|TEST_.*|NAME|ENV_.*|SERVICE_(HOST|PORT.*)|PORT_\d+_(TCP|UDP).*)$/;
 
-/** The variables whose values may have references, and the path that each sets. */
+/** The variables whose values may contain references, and the path that each sets. */
 export const REFERRING_VARIABLES: readonly (readonly [string, ConfigPath])[] = Object.entries(VARIABLES)
   .filter(([, { mayRefer }]) => mayRefer === true)
   .map(([name, { path }]) => [name, path]);

@@ -4,16 +4,16 @@ import type { Environment } from "./read-provider-keys.ts";
 import { schemasAt } from "./schema-paths.ts";
 
 /**
- * References in the values of a configuration file: `${NAME}`, `${NAME:-default}` and `${file:/path}`. `$${` stands for `${`. What a
- * reference expands to is not expanded again. Within the user and the password of a URL it is percent-encoded.
+ * References in the values of a configuration file: `${NAME}`, `${NAME:-default}` and `${file:/path}`. `$${` means a literal `${`. The
+ * result of an expansion is not expanded again. Within the user and the password of a URL it is percent-encoded.
  */
 
 /** The maximum size of the text that one reference expands to. Bytes. */
 const MAX_BYTES = 65_536;
-/** The most bytes that all references of a file may expand to. */
+/** The maximum size of the texts that all references of a file expand to. Bytes. */
 const MAX_TOTAL_BYTES = 1_048_576;
 
-/** What a value was read from: a variable, or a file. */
+/** The source of a value: a variable, or a file. */
 export type Reference =
   | { readonly kind: "variable"; readonly name: string }
   | { readonly kind: "file"; readonly path: string };
@@ -35,12 +35,12 @@ interface Expanded {
 /** Parts of names of variables that contain secrets. */
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH/i;
 
-/** Returns whether a value with these references may be a secret: of a file, or of a variable that is named like one. */
+/** Returns whether a value with these references may be a secret: they name a file, or a variable whose name suggests a secret. */
 export function mayBeSecret(references: readonly Reference[]): boolean {
   return references.some((reference) => reference.kind === "file" || SECRET_NAME.test(reference.name));
 }
 
-/** Returns a reference as it is written, without its default: `NAME`, `file:/path`. */
+/** Returns a reference in its written form, without its default: `NAME`, `file:/path`. */
 export function formatReference(reference: Reference): string {
   return reference.kind === "file" ? `file:${reference.path}` : reference.name;
 }
@@ -143,7 +143,7 @@ class Expansion {
   }
 }
 
-/** Returns the content of a file of at most 64 KiB without newlines at its end, or what is wrong with it. */
+/** Returns the content of a file of at most 64 KiB without trailing newlines, or the problem with it. */
 export function readBounded(path: string): { readonly text: string } | string {
   let descriptor: number;
   try {

@@ -17,9 +17,9 @@ const PER_TOKEN: ReadonlySet<string> = new Set([
   "reasoning",
   "image_out",
 ]);
-/** The least that cannot be the price of a token: $1,000 per million. The highest of any vendor is $600. Attodollars. */
+/** The smallest value that is too high for the price of a token: $1,000 per million. The highest price of any vendor is $600. Attodollars. */
 const LEAST_ODD = 1_000_000_000_000_000n;
-/** Below it nothing can be the price of a token: a hundredth of a cent per million. Attodollars. */
+/** Values below this are too low for the price of a token: a hundredth of a cent per million. Attodollars. */
 const LEAST_USUAL = 100_000_000n;
 /** Keys of what has prices. */
 const PRICES: ReadonlySet<string> = new Set(["prices", "price_tiers", "price_changes"]);
@@ -100,7 +100,7 @@ export function findEndpointUrls(
   return [...written, ...variables];
 }
 
-/** Returns what is wrong with a base URL that ends in the path of an endpoint; null for all others. */
+/** Returns the problem of a base URL that ends in the path of an endpoint; null for other URLs. */
 function describeEndpoint(url: string | undefined): string | null {
   if (url === undefined || !URL.canParse(url)) return null;
   const { origin, pathname } = new URL(url);

@@ -9,7 +9,7 @@ import { isSecretSetting, MASK, maskAddress, maskConfig } from "./print-config.t
 import { type Environment, readFirst } from "./read-provider-keys.ts";
 import { type ConfigSchema, readSchema } from "./schema-paths.ts";
 
-/** What the settings are listed from. */
+/** The sources of the list of settings. */
 interface SettingSources {
   readonly live: Pick<LiveConfig, "current" | "awaitingRestart">;
   readonly environment: Environment;

@@ -36,7 +36,7 @@ interface ConfigFile {
 }
 
 /**
- * Reads the text of `file`, or else of `gateway.yaml` or the file that `GATEWAY_CONFIG` names. `gateway.yaml` may be absent.
+ * Reads the text of `file`; by default of the file that `GATEWAY_CONFIG` names, or of `gateway.yaml`, which may be absent.
  * @throws ConfigError
  */
 export function readConfigFile(environment: Environment, named?: string): ConfigFile {
@@ -60,8 +60,8 @@ function readSource(file: string): string {
 }
 
 /**
- * Parses and checks the text of a configuration file, with environment variables over it. `file` names it in messages.
- * @throws ConfigError with all problems of both, also of a value that a variable replaces.
+ * Parses and checks the text of a configuration file, overridden by environment variables. `file` names it in messages.
+ * @throws ConfigError with all problems of both, even those of a value that a variable overrides.
  */
 export function checkConfig(source: string, file: string, environment: Environment): Config {
   const { config, problems } = examineConfig({ source, file }, environment);
@@ -77,8 +77,8 @@ interface ExaminedConfig {
 }
 
 /**
- * Parses a configuration file, with environment variables over it, and finds all problems of both, also of a value that a variable
- * replaces.
+ * Parses a configuration file, overridden by environment variables, and finds all problems of both, even those of a value that a variable
+ * overrides.
  */
 export function examineConfig({ source, file }: ConfigFile, environment: Environment): ExaminedConfig {
   let parsed: YamlSource;
@@ -171,7 +171,7 @@ function variableOf(path: ConfigPath, variableAt: ReadonlyMap<string, string>): 
   return variableAt.get(path.join(".")) ?? variableAt.get(path.slice(0, -1).join("."));
 }
 
-/** How often values with problems are removed. Removing one may show a problem of the whole, such as a key that is required. */
+/** How often values with problems are removed. Removing one may reveal a problem of its section, such as a missing required key. */
 const ROUNDS = 8;
 
 /** Parses a configuration without the values that have problems, so that the rest is checked as well. Null if nothing is left. */

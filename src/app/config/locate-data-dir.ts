@@ -34,7 +34,8 @@ export function findFormerDataDir(config: Config): string | null {
 }
 
 /**
- * Up to version 0.2, `data_dir` was resolved differently. Throws if data still lies at the old location: the gateway would otherwise start with an empty database.
+ * Rejects a data directory that was resolved differently up to version 0.2 and still has its data at the old location. Otherwise the
+ * gateway would start with an empty database.
  * @throws Error that says what to do.
  */
 export function rejectFormerDataDir(config: Config): void {

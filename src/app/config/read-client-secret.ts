@@ -3,8 +3,8 @@ import { ConfigError } from "./config-error.ts";
 import type { Config } from "./config-schema.ts";
 
 /**
- * Returns how to read the secret of the OpenID Connect client: from the configuration, or from the file that it names, which may
- * change while the gateway runs.
+ * Returns how to read the secret of the OpenID Connect client: from the configuration, or from the file that it names, which may change
+ * while the gateway runs.
  * @throws ConfigError if the file cannot be read or is empty.
  */
 export function openClientSecret({

@@ -24,7 +24,7 @@ interface KeySources {
   readonly labels?: PlatformKeyLabels | undefined;
 }
 
-/** Reads the platform keys of a provider from the configuration, else from the environment. */
+/** Reads the platform keys of a provider from the configuration, otherwise from the environment. */
 export function readProviderKeys(sources: KeySources): PlatformKey[] {
   const { record, config, environment, labels = new PlatformKeyLabels() } = sources;
   const secrets =

@@ -91,7 +91,7 @@ export function readExportSettings(environment: Environment): OtlpSettings {
   }
 }
 
-/** Returns the memory for bodies that one caller may hold: half of the total, and at least one body of the largest size. Bytes. */
+/** Returns how much memory one caller's bodies may hold: half of the total, and at least one body of the largest size. Bytes. */
 export function readHolderBytes({ limits }: Config): number {
   return Math.max(Math.floor(limits.total_body_bytes / 2), limits.body_bytes);
 }

@@ -6,7 +6,7 @@ import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } fr
 export interface YamlSource {
   readonly file: string;
   readonly value: Record<string, unknown>;
-  /** Returns where a path is written, or its longest prefix that exists. */
+  /** Returns the place of a path in the file, or of its longest prefix that exists. */
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
 }
 
@@ -144,7 +144,7 @@ function findControls(document: Document, placeAt: (offset: number) => ConfigPla
   return problems;
 }
 
-/** Returns where keys stand that the mapping has already. */
+/** Returns the places of repeated keys in a mapping. */
 function findDuplicates({ items }: YAMLMap): number[] {
   const { isScalar } = loadYaml();
   const keys = new Set<unknown>();

@@ -80,7 +80,7 @@ export class OpenIdClient implements OidcProvider {
     }
   }
 
-  /** With a maximum age a provider has to say when the person proved who they are (`auth_time`). */
+  /** With a maximum age, a provider must state when the person signed in (`auth_time`). */
   private ageParameters(again: boolean): Readonly<Record<string, string>> {
     if (again) return { prompt: "login", max_age: "0" };
     const { maxAgeMs } = this.options;

@@ -11,7 +11,7 @@ import { type DoctorScene, type Finding, failure, ok, sharedSchema, warning } fr
 const MEGABYTE = 1_000_000;
 /** Below it, writes fail soon. */
 const LEAST_FREE_BYTES = 100 * MEGABYTE;
-/** What a journal and a day of records may need. */
+/** The free space that a journal and a day of records may need. */
 const USUAL_FREE_BYTES = 1_000 * MEGABYTE;
 /** The permissions of all users but the owner. */
 const OTHERS = 0o077;
@@ -35,7 +35,7 @@ export function checkDataDirectory({ config }: DoctorScene): readonly Finding[] 
   return [...found, checkSpace(existing)];
 }
 
-/** Returns the nearest folder that exists: one that is missing is created there. */
+/** Returns the nearest existing folder, in which a missing one would be created. */
 function findExisting(folder: string): string {
   let at = folder;
   while (!existsSync(at) && dirname(at) !== at) at = dirname(at);

@@ -6,7 +6,7 @@ import { type DoctorScene, type Finding, failure, ok, warning } from "./finding.
 
 /** The longest wait for an answer. Milliseconds. */
 const ANSWER_MS = 5_000;
-/** The most characters of a response that are read. */
+/** The maximum number of characters of a response that are read. */
 const MAX_CHARS = 4_096;
 
 /** Checks that a gateway answers at the configured address, or that the address is free. */

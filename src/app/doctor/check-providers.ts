@@ -31,7 +31,7 @@ export function checkCatalog({ config, clock }: DoctorScene): Promise<readonly F
   });
 }
 
-/** What examples and templates contain in place of a key. */
+/** Texts that examples and templates contain instead of a key. */
 const PLACEHOLDER = /^(<.*>|x{3,}|\.\.\.|your[-_ ].*|change[-_ ]?me|sk-(\.\.\.|x{3,}|first|second).*|todo)$/i;
 
 /** Checks that there are provider keys, and that each has a valid form. No provider is called. */

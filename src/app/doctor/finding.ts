@@ -7,7 +7,7 @@ import type { ConfigFindings } from "../serving/find-config-problems.ts";
 /** How bad a finding is. `failure`: a start fails, or requests do. */
 type FindingStatus = "ok" | "warning" | "failure";
 
-/** What a check of the installation has found. */
+/** The result of one check of the installation. */
 export interface Finding {
   readonly status: FindingStatus;
   readonly text: string;

@@ -31,7 +31,7 @@ export class Questions<Answer> {
     }
   }
 
-  /** Passes an answer on. One that comes too late is ignored. */
+  /** Passes an answer on. An answer that comes too late is ignored. */
   answer(id: number, answer: Answer): void {
     this.open.get(id)?.(answer);
   }

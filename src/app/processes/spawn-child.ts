@@ -14,7 +14,7 @@ interface SpawnOptions {
   readonly writeLines: (lines: string) => void;
   /** Returns the metrics of the other processes. */
   readonly readOthers: () => Promise<readonly ProcessMetrics[]>;
-  /** Reloads the configuration of all processes, for a request that has reached this one. */
+  /** Reloads the configuration of all processes, on behalf of a request to this one. */
   readonly reloadAll: (options: ReloadOptions) => Promise<ReloadOutcome>;
   readonly clock: Clock;
 }
@@ -78,7 +78,7 @@ export function spawnChild(options: SpawnOptions): GatewayChild {
       return confirmed.promise;
     },
     readMetrics: () => questions.ask((id) => send({ kind: "readMetrics", id })),
-    // // A process that has ended is not waited for.
+    // // The message to a process that has ended needs no answer.
     reload: (step) =>
       Promise.race([steps.ask((id) => send({ kind: "reloadStep", id, step })), exited.then(() => null)]),
     kill: (signal) => child.kill(signal),

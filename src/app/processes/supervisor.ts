@@ -93,14 +93,14 @@ export class Supervisor {
     for (const slot of this.slots) this.watch(slot);
   }
 
-  /** Stops all processes, and kills those that take too long. Resolves with how many were killed. */
+  /** Stops all processes, and kills those that take too long. Resolves to the number of killed processes. */
   async stop(): Promise<number> {
     this.isStopping = true;
     const { clock, log, stopMs } = this.deps;
     const running = new Set(this.slots.flatMap(({ child }) => child ?? []));
     const exits = [...running].map((child) => child.exited.then(() => running.delete(child)));
     for (const slot of this.slots) slot.restart?.cancel();
-    // A second signal would end a process at once: one that is being replaced has had its signal.
+    // // A second signal would end a process immediately, and a process that is being replaced has already had its signal.
     for (const { child, isReplaced } of this.slots) if (!isReplaced) child?.kill("SIGTERM");
     let killed = 0;
     const deadline = clock.after(stopMs, () => {

@@ -11,7 +11,7 @@ import { type DaySweep, scheduleSweep } from "../watch/sweep-by-day.ts";
 
 const PROMPT_LOG_SWEEP_MS = 60_000;
 
-/** Starts everything that runs at intervals beside the requests. */
+/** Starts the recurring tasks, which run besides the requests. */
 export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
   const { clock, random, log } = platform;
   const { config, stores } = parts;
@@ -84,7 +84,7 @@ function refreshRegularly(parts: Parts, platform: Platform): Timer {
   };
 }
 
-/** Reads what the caches depend on. What requests may expect of the store depends on the success. */
+/** Reads the revisions that the caches depend on. Its success decides what requests may expect of the store. */
 function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
   const { health, http, stores } = parts;
   const outage = createOutageLog({

@@ -24,7 +24,7 @@ export interface RunningGateway {
   readonly notices: readonly string[];
   /** A served model for the first try; null if none is served. */
   readonly exampleModel: string | null;
-  /** Resolves if another process has taken this gateway's place, which then can save nothing any more. The process must end. */
+  /** Resolves if another process has taken this gateway over. This gateway can save nothing any more, and its process must end. */
   readonly replaced: Promise<GatewayReplacedError>;
   /** Reloads the configuration of this process. */
   readonly reloader: ConfigReloader;
@@ -88,7 +88,7 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
         sendLastEvents(parts, platform),
       ]);
       const leaveMs = isSaved ? LEAVE_MS.saved : LEAVE_MS.unsaved;
-      // What is not given back is taken over, or used by the next start.
+      // // What is not given back will be taken over, or used by the next start.
       await within(platform.clock, leaveMs, parts.gateways.leave(isSaved)).catch(() => {});
       await close(parts);
     },
@@ -103,7 +103,10 @@ function chooseExampleModel(parts: Parts): string | null {
 
 /** How long the last records may take to be saved. A long backlog stays in the journal. Milliseconds. */
 const SAVE_MS = 10_000;
-/** How long this gateway may take to leave the others: to give its leases back if all is saved, else only to resign. Milliseconds. */
+/**
+ * How long this gateway may take to leave the others. If everything is saved, it gives its leases back; otherwise it only resigns.
+ * Milliseconds.
+ */
 const LEAVE_MS = { saved: 10_000, unsaved: 1_000 };
 
 /** How long the last spans, metrics and events may take. A collector or receiver that is away must not delay the end. Milliseconds. */

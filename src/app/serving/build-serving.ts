@@ -34,7 +34,7 @@ export interface StoredNames {
 
 const NOTHING_STORED: StoredNames = { tiers: [], namedRoutes: [] };
 
-/** What is served, and messages to the operator about it. */
+/** The served models, and messages to the operator about them. */
 export interface BuiltServing extends Serving {
   readonly notices: readonly string[];
   /** Providers that cannot be called as configured. They are not served. */

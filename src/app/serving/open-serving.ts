@@ -25,7 +25,7 @@ export interface ServingSource {
    * named routes that have changed. An invalid catalog is logged and changes nothing. Never throws.
    */
   refresh(): Promise<void>;
-  /** Builds what another configuration serves, of the same catalog and stored tiers. Nothing changes before it is adopted. */
+  /** Builds the served models of another configuration, with the same catalog and stored tiers. Nothing changes before it is adopted. */
   prepare(config: Config): Promise<PreparedServing>;
 }
 
@@ -95,7 +95,7 @@ async function readRevisions({ tiers, namedRoutes }: ServingStores): Promise<str
 interface ServingState {
   readonly data: CatalogWithFamilies;
   readonly serving: BuiltServing;
-  /** The version of the stored catalog that was read last, also if it was invalid. */
+  /** The version of the stored catalog that was read last, even if it was invalid. */
   readonly version: string;
   readonly names: ReadNames;
 }

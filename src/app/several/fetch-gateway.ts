@@ -14,7 +14,7 @@ export function fetchGateway(
   return fetch(url, options);
 }
 
-/** Returns whether a host is this machine, whatever its network. */
+/** Returns whether a host name means this machine. */
 function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])$/i.test(
     hostname,

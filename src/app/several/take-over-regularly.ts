@@ -12,20 +12,20 @@ const PERIOD_MS = 10_000;
 /** The maximum number of gateways that are taken over in one round: each may have a large journal. */
 const MAX_AT_ONCE = 5;
 
-/** What takes over needs. */
+/** The dependencies of takeovers. */
 interface TakeOverParts {
   readonly stores: Pick<Stores, "gateways" | "usageOf" | "audit" | "clock" | "isShared">;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether this gateway does the tasks that one does for all. */
+  /** Whether this gateway is the leading one. */
   readonly isLeader: () => Promise<boolean>;
   /** The data directory of this gateway. */
   readonly dataDir: string;
-  /** Gateways that were taken over but for journal entries that this version cannot read. They are not tried again. */
+  /** Gateways that were taken over except for journal entries that this version cannot read. They are not tried again. */
   readonly unfinished: Set<string>;
 }
 
-/** Takes over the journals of gateways that are gone and whose data directories are on this machine, as on a shared volume. */
+/** Takes over the journals of gateways that are gone and whose data directories are on this machine, for example on a shared volume. */
 export function takeOverRegularly(options: Omit<TakeOverParts, "unfinished">): Timer {
   const parts = { ...options, unfinished: new Set<string>() };
   const { stores, clock, log } = parts;

@@ -10,7 +10,7 @@ import { journalDirOf, type Stores } from "../stores/stores.ts";
 /** The stores that a takeover uses. */
 type TakeOverStores = Pick<Stores, "gateways" | "usageOf" | "audit" | "clock">;
 
-/** A gateway that is to be taken over, and by whom. */
+/** The gateway to take over, and the gateway that does it. */
 interface TakeOver {
   readonly stores: TakeOverStores;
   readonly gone: RegisteredGateway;
@@ -30,9 +30,9 @@ export interface TakenOver {
 }
 
 /**
- * Does for a gateway that is gone what it would do at its next start, and ends it: saves its journal if its data directory is on this
- * machine, ends its open records, and gives its leases back. Its process can write nothing any more, should it still exist. Returns null
- * if the gateway is live, if a process has its data directory, or if another process takes it over.
+ * Takes a gateway over that is gone. Does what it would do at its next start, and ends it: saves its journal if its data directory is on
+ * this machine, ends its open records, and gives its leases back. Its process can write nothing any more, if it still exists. Returns null
+ * if the gateway is live, if a process uses its data directory, or if another process takes it over.
  * @throws GatewayReplacedError if another process takes it over meanwhile.
  */
 export async function takeOver(task: TakeOver): Promise<TakenOver | null> {

@@ -20,7 +20,7 @@ import {
   readTrustedProxies,
 } from "../config/read-settings.ts";
 
-/** The dependencies of requests that follow from the configuration, so that a reload replaces them. */
+/** The dependencies of requests that follow from the configuration. A reload replaces them. */
 export interface Configured {
   readonly http: Pick<HttpDeps, "clients" | "webhookSecret" | "browser"> & {
     readonly bodies: Pick<HttpDeps["bodies"], "maxBodyBytes" | "bodyBudget" | "bodyWaits">;
@@ -36,8 +36,8 @@ interface ConfiguredSources {
 }
 
 /**
- * Returns a function that builds the parts of a configuration. Parts that count requests in progress are built anew only if their own
- * settings have changed; requests that have begun with the former ones end with them.
+ * Returns a function that builds the parts of a configuration. Parts that count requests in progress are rebuilt only if their own settings
+ * have changed. Requests that began with the previous parts also end with them.
  */
 export function createConfiguredBuilder(sources: ConfiguredSources): (config: Config) => Configured {
   const { clock, rateLimiter } = sources;

@@ -20,7 +20,7 @@ interface ExporterSource extends TelemetrySource {
   readonly registry: ReadableRegistry | null;
 }
 
-/** What sends telemetry to a collector. */
+/** The exporters that send telemetry to a collector. */
 export interface Exporters {
   /** Null if traces are not exported. */
   readonly tracer: Tracer | null;

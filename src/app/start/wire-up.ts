@@ -81,10 +81,10 @@ import { buildMoney, type Money } from "./build-money.ts";
 import { buildTelemetry, readMetricsAccess, type Telemetry } from "./build-telemetry.ts";
 import { ConfigReloader, rejectReload } from "./config-reloader.ts";
 
-/** How long after the longest duration of a generation its hold and its limits' leases end by themselves. Milliseconds. */
+/** How long after the maximum duration of a generation its hold, and its leases of limits, lapse. Milliseconds. */
 const LEASE_MARGIN_MS = 60_000;
 
-/** Compressed bodies that are decompressed at once; more would not be faster. */
+/** The number of bodies that are decompressed at the same time; more would not be faster. */
 const UNPACKED_AT_ONCE = 2;
 /** How long a compressed body waits for its turn. Milliseconds. */
 const UNPACK_WAIT_MS = 30_000;
@@ -95,7 +95,7 @@ export interface Platform {
   readonly random: Random;
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Reads the configuration anew for a reload. By default from the file and `environment`. */
+  /** Reads the configuration again for a reload. By default from the file and `environment`. */
   readonly readConfig?: () => Config;
   /** Sets the level of `log` after a reload. */
   readonly setLogLevel?: (level: Config["log_level"]) => void;
@@ -130,7 +130,7 @@ interface Resources {
   release(): Promise<void>;
 }
 
-/** The joined parts, as far as the lifecycle needs them. */
+/** The joined parts that the lifecycle uses. */
 export interface Parts extends Resources {
   readonly gateways: JoinedGateways;
   readonly recorder: Recorder;
@@ -138,7 +138,7 @@ export interface Parts extends Resources {
   readonly budgetWatch: BudgetWatch;
   /** The log of records that the store rejects. */
   readonly recordOutage: OutageLog;
-  /** What the regular reading of the store reports, and requests ask. */
+  /** The health of the store, which the regular reading reports and requests check. */
   readonly health: StoreHealth;
   /** The dependencies of a request that begins now. A reload of the configuration replaces them. */
   readonly http: HttpDeps;
@@ -241,7 +241,7 @@ interface Features
     Pick<HttpDeps["reports"], "promptLog">,
     Pick<HttpDeps["features"], "repeatable" | "shadow"> {}
 
-/** What features are made of. */
+/** The inputs of the features. */
 interface FeatureParts
   extends Pick<Secrets, "vault">,
     Pick<Parts, "common" | "telemetry" | "events" | "budgetWatch">,
@@ -303,7 +303,7 @@ function buildServer(
 type FixedHttpDeps = Omit<HttpDeps, "generation" | keyof Configured["http"]> & ServerDeps;
 type FixedGenerationDeps = Omit<GenerationDeps, "settings">;
 
-/** What requests depend on and no reload replaces. */
+/** The dependencies of requests that no reload replaces. */
 interface FixedDeps {
   readonly fixed: FixedHttpDeps;
   readonly generation: FixedGenerationDeps;

@@ -21,14 +21,14 @@ import { createRedisConversationStore } from "../../storage/redis/conversation-s
 import { RedisRateLimiter } from "../../storage/redis/rate-limiter.ts";
 import type { RedisId } from "./redis-id.ts";
 
-/** What gateways have in common and may lose: rate limits, the turns of conversations, and answers that are given again. */
+/** State that gateways share and may lose: rate limits, the turns of conversations, and stored answers. */
 export interface CommonState {
   readonly rateLimiter: RateLimiter;
   readonly conversations: ConversationStore;
   readonly answers: AnswerStore;
   /** This gateway's measurements of vendors, with the advice of the others. */
   readonly health: Health;
-  /** What does not work, for readiness and metrics; null if nothing. */
+  /** The current problem, for readiness and metrics; null if there is none. */
   problem(): CommonProblem | null;
   /** Tells the other gateways that this one has stopped. */
   close(): Promise<void>;
@@ -37,11 +37,11 @@ export interface CommonState {
 /** Why a gateway admits less than it would with the others. */
 interface CommonProblem {
   readonly text: string;
-  /** Whether it admits nothing at all that has a rate limit: another gateway should get the requests. */
+  /** Whether no request with a rate limit is admitted at all, so that another gateway should get the requests. */
   readonly isBlocking: boolean;
 }
 
-/** What the common state depends on. */
+/** The dependencies of the common state. */
 interface CommonStateParts {
   readonly clock: Clock;
   readonly random: Random;
@@ -65,7 +65,10 @@ interface CommonStateParts {
   readonly answerBytes: number;
 }
 
-/** Opens the common state: in Redis if it is configured, else in this process, with its share of the limits if there may be others. */
+/**
+ * Opens the common state: in Redis if it is configured, otherwise in this process, with its share of the limits if there may be other
+ * gateways.
+ */
 export async function openCommonState(parts: CommonStateParts): Promise<CommonState> {
   const { redisUrl } = parts;
   return redisUrl === null ? openInProcess(parts) : await openInRedis(parts, redisUrl);

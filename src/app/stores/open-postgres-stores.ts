@@ -117,7 +117,7 @@ function requireIdentity(identity: GatewayIdentity | null): GatewayIdentity {
   return identity;
 }
 
-/** Throws an error that names the database; one about its tables as it is. */
+/** Throws an error that names the database. An error about its tables is thrown unchanged. */
 export function explainDatabaseFailure(error: unknown, url: string): never {
   if (!(error instanceof StoreError)) throw error;
   throw new Error(`the database ${nameDatabase(url)} cannot be used: ${error.message}`, { cause: error });

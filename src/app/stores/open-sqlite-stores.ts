@@ -14,7 +14,7 @@ import { createThreadedStores } from "../../storage/sqlite/threads/threaded-stor
 import type { StoreConfig } from "../catalog/open-catalog-store.ts";
 import { journalDirOf, type StorePlatform, type Stores } from "./stores.ts";
 
-/** Opens the stores of a data directory: in threads if the platform has them, else in this one. Creates what does not exist. */
+/** Opens the stores of a data directory: in threads if the platform has them, otherwise in this thread. Creates missing files. */
 export function openSqliteStores(
   { data_dir: dataDir }: Pick<StoreConfig, "data_dir">,
   platform: StorePlatform,

@@ -35,8 +35,8 @@ export async function migrateStores(
 }
 
 /**
- * Opens the configured stores: of PostgreSQL if `database.url` is set, else of SQLite. Gateway and commands open them here and nowhere
- * else. Other processes may have them open.
+ * Opens the configured stores: PostgreSQL if `database.url` is set, otherwise SQLite. The only way in which gateway and commands open them.
+ * Other processes may use them at the same time.
  * @throws Error if the database does not have the tables of this version, or is unavailable.
  */
 export async function openStores(config: StoreConfig, platform: StorePlatform): Promise<Stores> {

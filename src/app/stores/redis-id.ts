@@ -31,9 +31,9 @@ export interface RedisId {
 }
 
 /**
- * Compares the Redis server of a gateway that starts with the database, and with the servers of the other live gateways: gateways that
- * count in different ones would admit a multiple of every limit. From then on it keeps the id in the server. A server that is away is
- * compared when it is back; what is wrong then is logged.
+ * Compares the Redis server of a starting gateway with the database, and with the servers of the other live gateways: gateways that count
+ * in different servers would admit a multiple of every limit. Afterwards keeps the id in the server. If the server is unavailable, it is
+ * compared when it is back, and a problem is logged.
  * @throws Error that says what differs.
  */
 export async function joinRedis(parts: RedisIdParts): Promise<RedisId> {
@@ -137,7 +137,7 @@ class IdKeeper {
   }
 }
 
-/** Returns what differs between the id of a server and what a gateway expects; null if nothing does. */
+/** Returns how the id of a server differs from the expected one; null if it does not. */
 function describeDifference(found: string | null, storeId: string, others: readonly string[]): string | null {
   if (found !== null && !found.startsWith(`${storeId}.`))
     return "redis.url (REDIS_URL) leads to a Redis server that gateways of another database use: give each installation a Redis server, or a numbered database of it, of its own, or correct database.url (DATABASE_URL). Once those gateways have stopped, the server is free after a minute";

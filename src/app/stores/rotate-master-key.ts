@@ -20,8 +20,8 @@ export interface MasterRotation extends Rotation<ProviderKeyRecord> {
 }
 
 /**
- * Encrypts all secrets under the newest master key. If none is configured, a new one is generated first, unless an earlier rotation
- * was interrupted, which is then continued. A gateway may run on the data directory. Returns null if there are no secrets.
+ * Encrypts all secrets with the newest master key. If none is configured, generates a new one first, or continues an interrupted rotation.
+ * A gateway may run on the data directory. Returns null if there are no secrets.
  * @throws Error if another rotation runs, or if the running gateway encrypts with another master key; ConfigError.
  */
 export async function rotateMasterKey(
@@ -38,7 +38,7 @@ export async function rotateMasterKey(
   });
 }
 
-/** How long a rotation has the lease after its process has died, at most. Milliseconds. */
+/** How long a rotation keeps the lease after its process has died, at most. Milliseconds. */
 const LEASE_MS = 60_000;
 
 const NO_CONFIGURED_KEY =

@@ -124,7 +124,7 @@ export async function requireMasterKey(
   masters.newest();
 }
 
-/** The most gateways or keys in a message. */
+/** The maximum number of gateways or keys in a message. */
 const MAX_NAMED = 10;
 
 function nameAll(gateways: readonly SealingGateway[]): string {

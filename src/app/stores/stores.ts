@@ -68,7 +68,7 @@ export interface Stores extends KeyStores {
   close(): Promise<void>;
 }
 
-/** What stores take from outside the process. */
+/** What stores use from outside the process. */
 export interface StorePlatform {
   readonly clock: Clock;
   readonly random: Random;

@@ -7,7 +7,7 @@ export type ProcessMetrics = readonly PrintedFamily[];
 export interface ProcessGroup {
   /** The number of this process, from 1 on. */
   readonly index: number;
-  /** Sets what answers when another process asks for the metrics of this one. */
+  /** Sets the function that answers when another process asks for the metrics of this one. */
   serveMetrics(read: () => Promise<ProcessMetrics>): void;
   /** Returns the metrics of the other processes. One that does not answer in time is left out. */
   readOthers(): Promise<readonly ProcessMetrics[]>;

@@ -5,7 +5,7 @@ import { type EventSink, eventId } from "../../core/events/event.ts";
 import type { JoinedGateways } from "../several/join-gateways.ts";
 import type { Stores } from "../stores/stores.ts";
 
-/** What the watch of expiring keys needs. */
+/** The dependencies of the watch of expiring keys. */
 interface KeyWatch {
   readonly stores: Pick<Stores, "keys" | "settings">;
   readonly gateways: Pick<JoinedGateways, "isLeader">;
@@ -22,8 +22,8 @@ const MAX_KEYS = 500;
 const CURSOR = "events_keys_announced_until";
 
 /**
- * Announces keys that expire within a number of days, each once. A key that is made with a shorter life than that is not announced. Does
- * nothing unless this gateway leads. Rejects with a `StoreError` if the store is unavailable.
+ * Announces keys that expire within a number of days, each once. A key that is created with a shorter life is not announced. Only the
+ * leading gateway does it. Rejects with a `StoreError` if the store is unavailable.
  */
 export async function announceExpiringKeys({
   stores: { keys, settings },

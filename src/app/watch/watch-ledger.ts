@@ -19,7 +19,7 @@ interface LedgerWatch {
   readonly log: Pick<Log, "error" | "warn">;
   /** The pause between two checks. Minutes; 0 for no checks. */
   readonly minutes: number;
-  /** Returns whether this gateway does the tasks that one of several does for all. */
+  /** Returns whether this gateway is the leading one. */
   readonly isLeader: () => Promise<boolean>;
   /** Returns how many inconsistencies the ledger has. */
   readonly countDifferences: () => Promise<number>;
