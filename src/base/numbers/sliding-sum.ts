@@ -71,7 +71,7 @@ export class SlidingSum {
     this.total += difference;
   }
 
-  /** Returns the milliseconds until the sum is at most `ceiling`: 0 if it is already. */
+  /** Returns the milliseconds until the sum is at most `ceiling`; 0 if it already is. */
   waitUntil(ceiling: number, now: number): number {
     this.slide(now);
     if (this.total <= ceiling || this.slices.length === 0) return 0;

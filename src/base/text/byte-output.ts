@@ -57,15 +57,15 @@ export class ByteOutput {
   }
 
   /**
-   * Appends bytes that the caller writes into the memory, at most `most`: `write` is given the memory and the offset at which they begin,
-   * and returns the offset after them.
+   * Lets the caller write at most `most` bytes into the memory: `write` gets the memory and the offset at which to begin, and returns the
+   * offset after the written bytes.
    */
   appendWritten<T>(most: number, write: (memory: Buffer, at: number, from: T) => number, from: T): void {
     this.reserve(most);
     this.length = write(this.bytes, this.length, from);
   }
 
-  /** Returns a copy of what was appended, with `room` bytes of any content behind it, and begins anew. */
+  /** Returns a copy of the appended bytes, followed by `room` bytes of arbitrary content, and resets the output. */
   take(room = 0): Buffer {
     const taken = Buffer.allocUnsafe(this.length + room);
     this.bytes.copy(taken, 0, 0, this.length);

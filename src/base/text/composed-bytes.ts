@@ -1,4 +1,7 @@
-/** An edit that replaces the bytes from `start` to `end` by `insert`, which is encoded in UTF-8. Equal bounds insert. */
+/**
+ * An edit that replaces the bytes from `start` to `end` by `insert`, which is encoded in UTF-8. If `start` and `end` are equal, it only
+ * inserts.
+ */
 export interface Splice {
   readonly start: number;
   readonly end: number;

@@ -5,7 +5,7 @@
 const ALL_BUT_LINES =
   "\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069";
 const CONTROLS = `\\t\\r\\n${ALL_BUT_LINES}`;
-/** Also a carriage return that ends no line: what follows would be written over what stands there. */
+/** Also a carriage return that does not end a line: the following text would overwrite the line. */
 const NO_LINE_END = `[${ALL_BUT_LINES}]|\\r(?!\\n)`;
 
 const CONTROL = new RegExp(`[${CONTROLS}]`);

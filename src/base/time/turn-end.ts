@@ -1,6 +1,6 @@
 /** The promise of the requests that go on at the end of this turn; null while none does. */
 let joined: Promise<void> | null = null;
-/** What is done behind these requests; null while none goes on. */
+/** The work that runs after these requests; null while there is none. */
 let works: (() => void)[] | null = null;
 
 /**
@@ -18,7 +18,7 @@ export function afterTurn(work: () => void): void {
   else works.push(work);
 }
 
-/** Both steps are of this turn, and the requests go as far as they can between them. */
+/** Both steps belong to this turn, and the requests proceed as far as they can between them. */
 function beginEnd(): Promise<void> {
   works ??= [];
   const { promise, resolve } = Promise.withResolvers<void>();
