@@ -197,7 +197,7 @@ const nativeTokens = z
   .describe("The provider's own count. `null` if the gateway counted.");
 const notRecorded = z.null().describe("Always `null`: OpenRouter's clients read the field.");
 
-/** What clients of OpenRouter read of a generation (`presentOwnGeneration`). */
+/** Fields that clients of OpenRouter read of a generation (`presentOwnGeneration`). */
 const COMPATIBLE = {
   api_type: z
     .enum(["completions", "embeddings", "rerank", "image", "tts", "stt"])

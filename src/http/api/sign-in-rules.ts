@@ -42,7 +42,7 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "POST /api/admin/budgets": "never",
   "PATCH /api/admin/budgets/:id": raisesBudget,
   "DELETE /api/admin/budgets/:id": "always",
-  // Where prompts go, and who pays for them.
+  // // Where prompts are sent, and who pays for them.
   "POST /api/admin/accounts/:id/provider-keys": "always",
   "PATCH /api/admin/accounts/:id/provider-keys/:key_id": "always",
   "DELETE /api/admin/accounts/:id/provider-keys/:key_id": "always",

@@ -3,7 +3,7 @@ import { TAKES_SOURCES } from "../../core/catalog/records/records.ts";
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
-/** What an endpoint takes of a parameter, in a response (`presentTakes`). */
+/** The view of a statement about a parameter that an endpoint takes, in a response (`presentTakes`). */
 export const TakesView = z
   .object({
     parameter: z.string().describe("Name of the parameter in chat completions."),

@@ -56,7 +56,7 @@ export async function completeOidc(request: Request, context: RequestContext): P
     const currentUrl = new URL(baseUrlOf(request, context) + pathname + search);
     const kept = readKept(request.headers.get("cookie"));
     const changes = noSignInChanges();
-    // A person whom the provider has signed in has proved who they are, whether this gateway lets them in or not.
+    // // The provider has signed the person in, so their identity is proved, whether or not this gateway lets them in.
     const claims = await console.failedSignIns.withProvider(addressHash, () =>
       oidc.provider.complete(currentUrl, kept),
     );
@@ -143,7 +143,10 @@ function hasChanged({ createdUser, email, roles }: SignInChanges): boolean {
   return createdUser || email !== null || roles.size > 0;
 }
 
-/** Rejects a provider that has let a person pass without asking, so that they are not sent to and fro. @throws OidcError */
+/**
+ * Rejects a sign-in that a provider completed without asking the person, so that the browser is not redirected back and forth.
+ * @throws OidcError
+ */
 function requireSignedInAgain(
   authenticatedAt: number,
   { reauthenticateMs }: OidcDeps,
@@ -197,7 +200,7 @@ function writeCookie(value: string, maxAgeS: number, request: Request, context: 
   return isHttps(request, context) ? `${cookie}; Secure` : cookie;
 }
 
-/** What the browser keeps of a sign-in while it is at the provider. */
+/** The values of a sign-in that the browser keeps while it is at the provider. */
 interface KeptSignIn extends OidcChecks {
   /** The screen of the console to show afterwards. */
   readonly returnTo: string;

@@ -5,8 +5,8 @@ const CONSOLE = "/console";
 const OWN = "http://gateway.invalid";
 
 /**
- * Returns the screen of the console to show after a sign-in: `asked`, if it is an address of the console, else its first screen. An
- * address elsewhere would let a link to the gateway end at another site.
+ * Returns the screen of the console to show after a sign-in: `asked` if it is an address of the console, otherwise the first screen. With
+ * other addresses, a link to the gateway could lead to another site.
  */
 export function readReturnPath(asked: unknown): string {
   if (typeof asked !== "string" || asked.length > MAX_CHARS || !asked.startsWith(CONSOLE)) return CONSOLE;

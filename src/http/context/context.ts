@@ -58,7 +58,7 @@ interface CallerDeps {
   readonly addressSalt: string;
 }
 
-/** What management endpoints read and change. */
+/** The resources that management endpoints read and change. */
 interface ResourceDeps {
   readonly keyStores: KeyStores;
   readonly budgets: BudgetStore;
@@ -72,22 +72,22 @@ interface ResourceDeps {
   readonly credits: Credits;
   /** The people of the OpenID Connect provider who are linked to users. */
   readonly identities: IdentityStore;
-  /** The stored sessions of the console, also while it is disabled. */
+  /** The stored sessions of the console, even while it is disabled. */
   readonly consoleSessions: ConsoleSessionStore;
   /** Lists the settings in force and where each comes from, with secrets masked. */
   readonly listSettings: () => readonly Setting[];
   /** Returns the damaged lines of the journal that were quarantined. */
   readonly listDamagedLines: () => readonly DamagedLines[];
   /**
-   * Reads the configuration anew and puts its changes in force in all processes of this gateway, or in none. Rejects with a
-   * `GatewayError` `conflict` with all problems.
+   * Reads the configuration again and applies its changes in all processes of this gateway, or in none. Rejects with a `GatewayError`
+   * `conflict` with all problems.
    */
   readonly reloadConfig: (options: ReloadOptions) => Promise<ConfigReload>;
   /** Where events are sent. */
   readonly webhooks: Webhooks;
 }
 
-/** What is known of generations after they have begun. */
+/** The facts about generations that are known only after they have begun. */
 interface ReportDeps {
   /** The source of usage reports and of lists of generations. */
   readonly usage: UsageReports &
@@ -117,13 +117,13 @@ interface BodyDeps {
   readonly bodyBudget: ByteBudget;
   /** The timers of request bodies that are being received. */
   readonly bodyWaits: WaitList;
-  /** Bounds how many compressed bodies are decompressed at once. */
+  /** Bounds how many compressed bodies are decompressed at the same time. */
   readonly unpackGate: Gate;
   /** Resolves in a turn of the event loop without other long work. */
   readonly ownTurn: () => Promise<void>;
 }
 
-/** What the configuration allows clients to send. */
+/** The rights of clients that the configuration sets. */
 interface ClientDeps {
   readonly trustedProxies: TrustedProxies;
   /** The origins whose pages may call models. */
@@ -173,7 +173,7 @@ export interface HttpDeps {
   readonly shutdown: Shutdown;
 }
 
-/** Tells the server that the gateway is shutting down, and counts the requests that come nevertheless. */
+/** Tells the server that the gateway is shutting down, and counts the requests that still arrive. */
 export interface Shutdown {
   /** Every response has the header `Connection: close`. */
   isDraining: boolean;
@@ -215,7 +215,7 @@ export interface RequestContext {
   endsItself: boolean;
   /** Whether the body is a form instead of JSON. */
   takesForm: boolean;
-  /** Writes the log line of the request, unless the handler does, releases `bodyShare`, and returns the response as it is sent. */
+  /** Writes the log line of the request, unless the handler does, releases `bodyShare`, and returns the response to send. */
   complete(response: Response): Response;
   /** Returns the completed response of a request whose handler has failed. */
   fail(error: unknown): Response;

@@ -9,7 +9,7 @@ export function urlOf({ url }: Pick<Request, "url">): URL {
   return new URL(ORIGIN + targetOf(url));
 }
 
-/** Returns what follows the host of a URL, which begins with a slash. */
+/** Returns the part of a URL after the host. It begins with a slash. */
 function targetOf(url: string): string {
   if (url.startsWith("/")) return url;
   const host = url.indexOf("://");

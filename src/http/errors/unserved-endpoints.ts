@@ -16,7 +16,7 @@ interface UnservedEndpoint {
 
 const CHAT = "POST /v1/chat/completions";
 
-/** Matches a path that has these segments, one of several, with or without more behind them. */
+/** Matches a path that contains one of these segments, with or without further segments. */
 const below = (segments: string): RegExp => new RegExp(`/(?:${segments})(?:/|$)`, "i");
 /** Matches a whole path. */
 const whole = (path: string): RegExp => new RegExp(`^(?:${path})/?$`, "i");

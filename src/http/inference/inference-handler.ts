@@ -66,7 +66,7 @@ interface Observed {
   readonly model: string | null;
 }
 
-/** Parses the bodies of one request, whose headers it reads too. */
+/** Parses the bodies of one request, and reads its headers. */
 class ClientParser implements RequestParser<InferenceRequest> {
   readonly api: ClientApi;
 
@@ -139,10 +139,7 @@ function declaredBytes({ headers }: Request): number {
 /** Larger bodies take milliseconds to parse, and again to measure. Each runs in its own turn of the event loop. Bytes. */
 const LARGE_BYTES = 256 * 1024;
 
-/**
- * Counts memory that a request holds besides its body.
- * @throws GatewayError `unavailable`, `rate_limit_exceeded`.
- */
+/** Counts memory that a request holds in addition to its body. @throws GatewayError `unavailable`, `rate_limit_exceeded`. */
 export function reserveExtraMemory(
   { bodyShare }: RequestContext,
   principal: InferencePrincipal,

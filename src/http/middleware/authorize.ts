@@ -49,8 +49,8 @@ export type PrincipalFor<A extends Access> = {
 
 /**
  * Checks that a principal may call models, and resolves the account that pays.
- * @throws GatewayError `authentication` for an anonymous principal where a key is needed; `permission_denied` for a
- * management key, and for an account that is closed or not the key's.
+ * @throws GatewayError `authentication` for an anonymous principal if a key is needed; `permission_denied` for a management key, and for an
+ * account that is closed or not the key's.
  */
 export async function authorizeInference(
   identified: IdentifiedPrincipal,

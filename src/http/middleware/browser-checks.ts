@@ -5,7 +5,7 @@ import type { RequestContext } from "../context/context.ts";
 
 /** The methods that change nothing. */
 const READS = new Set(["GET", "HEAD"]);
-/** The methods whose requests have a body, which must be JSON: a form of another site cannot send that. */
+/** The methods whose requests have a body. It must be JSON, which a form of another site cannot send. */
 const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 
 /** Returns the host of a request, with its port; an empty text if there is none. */
@@ -50,9 +50,9 @@ function isAddress(name: string): boolean {
 }
 
 /**
- * Rejects requests that a page of another site makes a browser send (cross-site request forgery). Requests that change something
- * must come from the console's own origin, and their bodies must be JSON. `acceptsOthers` accepts clients that are not browsers, which
- * send neither `Sec-Fetch-Site` nor `Origin`.
+ * Rejects requests that a page of another site makes a browser send (cross-site request forgery). Requests that change something must come
+ * from the console's own origin, and their bodies must be JSON. `acceptsOthers` accepts clients that are not browsers, which send neither
+ * `Sec-Fetch-Site` nor `Origin`.
  * @throws GatewayError `permission_denied`, `unsupported_media_type`.
  */
 export function requireSameOrigin(
@@ -108,8 +108,8 @@ export function isHttps(request: Request, context: RequestContext): boolean {
 }
 
 /**
- * Returns what precedes the gateway's paths in the addresses that the browser of a request sees: the path of the configured URL, without a
- * slash at its end. Empty for a browser that does not come through the proxy which removes it.
+ * Returns the prefix of the gateway's paths as the browser of a request sees them: the path of the configured URL, without a trailing
+ * slash. Empty for a browser that does not come through the proxy that removes the prefix.
  */
 export function basePathOf(request: Request, { publicUrl }: Pick<ConsoleDeps, "publicUrl">): string {
   return publicUrl !== null && publicUrl.host === hostOf(request) ? pathOf(publicUrl) : "";

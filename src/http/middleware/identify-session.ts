@@ -8,10 +8,10 @@ import { hasSecret, type IdentifiedPrincipal, identify } from "./identify.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
 /**
- * Returns who sends a request to the management API: by its API key, else by the cookie of its console session, which it sets in
+ * Returns the principal of a request to the management API: by its API key, otherwise by the cookie of its console session, which is set in
  * the context.
- * @throws GatewayError `authentication` for a key or session that is not valid; `permission_denied` and `unsupported_media_type` for a
- * request with a session that another site may have sent.
+ * @throws GatewayError `authentication` for an invalid key or session; `permission_denied` and `unsupported_media_type` for a request with
+ * a session that another site may have sent.
  */
 export async function identifyManagement(
   request: Request,

@@ -9,7 +9,7 @@ import { describeModelId, GATEWAY_FIELDS } from "./inference-fields.ts";
 
 const object = z.looseObject({});
 
-/** What the gateway adds to the `usage` of an answer. */
+/** Fields that the gateway adds to the `usage` of an answer. */
 const ForwardedUsage = z
   .looseObject({
     cost: z.number().describe("US dollars charged to the account."),

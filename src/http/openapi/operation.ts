@@ -39,7 +39,7 @@ export interface Operation {
   /** The media type of the body. Default: JSON. */
   readonly bodyType?: "multipart/form-data";
   readonly responses: readonly SuccessResponse[];
-  /** Names of `components.headers` that responses have besides the request id. */
+  /** Names of `components.headers` in responses, in addition to the request id. */
   readonly responseHeaders: readonly string[];
   readonly errors: readonly ErrorCode[];
   /** The schema of error responses. */

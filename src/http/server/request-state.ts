@@ -21,7 +21,7 @@ export type ClientConnection = Pick<Server<undefined>, "requestIP" | "timeout">;
 
 /** What requests have arrived for. */
 export interface ServedRoute {
-  /** Returns the dependencies of a request that begins now. A request keeps those that it began with. */
+  /** Returns the dependencies of a request that begins now. A request keeps the dependencies with which it began. */
   readonly deps: () => HttpDeps;
   /** The path pattern without the gateway prefix. */
   readonly route: string;
@@ -47,7 +47,7 @@ export class RequestState implements RequestContext {
   endsItself = false;
   takesForm = false;
   private hasEnded = false;
-  /** Whether the idle timeout was disabled, which a generation that ends soon does not need. */
+  /** Whether the idle timeout was disabled. A generation that ends soon does not need that. */
   private hasNoIdleTimeout = false;
 
   constructor(
@@ -99,7 +99,7 @@ export class RequestState implements RequestContext {
     }
   }
 
-  /** Releases what the request holds before anything else, and writes its log line. Idempotent. */
+  /** Releases what the request holds, and writes its log line. Idempotent. */
   private end(status: number): void {
     if (this.hasEnded) return;
     this.hasEnded = true;

@@ -52,7 +52,7 @@ export const FIXED_ROUTES: Routes = {
   ...apiRoutes("fixed"),
 };
 
-/** The routes at a fixed path that pages of other origins may call as those under a prefix. */
+/** The routes at a fixed path that pages of other origins may call, like those under a prefix. */
 export const OPEN_FIXED_ROUTES: Routes = API_ROUTES.fixed;
 
 /** The gateway prefixes. All serve the same: SDKs append `/v1`, and some need the shorter base URL. */

@@ -23,7 +23,7 @@ interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** Gateway prefixes besides the built-in ones. */
+  /** Gateway prefixes in addition to the built-in ones. */
   readonly extraPrefixes: readonly string[];
   /** The send buffer of a connection in bytes; 0 for the default of the system. */
   readonly sendBufferBytes: number;
@@ -153,7 +153,7 @@ function withRequestId(response: Response, { requestId }: RequestState): Respons
 
 /** The characters that no host has, even if the URL parser accepts them. A comma means that the runtime has joined two headers. */
 const INVALID_HOST = /[\s,/?#@\\]/;
-/** The host that was checked last. Most requests have the same one. */
+/** The last host that was checked. Most requests have the same one. */
 let checkedHost = "";
 
 /** Rejects an invalid host, and ambiguous ones, which a proxy and this server could interpret differently (RFC 9112, section 3.2). */
@@ -200,7 +200,7 @@ function rejectMethod(methods: Methods): Handler {
   };
 }
 
-/** Clients that try a WebSocket first use HTTP at once after this status, and only after a pause after others. */
+/** Clients that try a WebSocket first switch to HTTP immediately after this status, and only after a pause after others. */
 function rejectWebSocket(): never {
   throw new GatewayError({
     code: "upgrade_required",

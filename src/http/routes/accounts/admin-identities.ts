@@ -8,7 +8,7 @@ import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
 
 const TAG = "Console";
 const PATH = "/api/admin/identities";
-/** Identities that a list has at most. */
+/** The maximum number of identities in a list. */
 const MAX_IDENTITIES = 10_000;
 
 const Issuer = z.url().max(1_000).optional();

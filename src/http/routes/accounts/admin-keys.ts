@@ -66,7 +66,7 @@ export const postKey = defineEndpoint({
 });
 
 /**
- * Rejects a management key for another user, unless an owner creates it: that user may have a higher role, or get one later.
+ * Rejects a management key for another user, unless an owner creates it: that user may have a higher role, now or later.
  * @throws GatewayError `permission_denied`.
  */
 function requireManagementKeyOf(principal: ManagementPrincipal, userId: string | null): void {
@@ -185,7 +185,7 @@ async function findOwnKey(deps: StoreDeps, principal: ManagementPrincipal, id: s
   return key;
 }
 
-/** A management key has the role of its user, a service key that of an owner. Prevents changing a key of a higher role. */
+/** Rejects changes to a key of a higher role. A management key has the role of its user, a service key that of an owner. */
 async function requireRankOfKey(
   deps: StoreDeps,
   principal: ManagementPrincipal,
@@ -200,7 +200,7 @@ function rejectUnknownKey(): never {
   return fail("not_found", "There is no key with that id. GET /api/admin/keys lists the keys.");
 }
 
-/** Returns the change that a body asks for, with who sets the rate limit. */
+/** Returns the change in a body, with the source of the rate limit. */
 function readChange(principal: ManagementPrincipal, body: z.infer<typeof ChangeBody>): KeyChange {
   const { rateLimit: limit, ...change } = readFields(KEY_SETTINGS, body);
   if (limit === undefined) return change;

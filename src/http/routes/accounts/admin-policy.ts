@@ -158,5 +158,5 @@ async function readNewest(
   return records;
 }
 
-/** The most pages that are read. Each reads a bounded number of records. */
+/** The maximum number of pages that are read. Each reads a bounded number of records. */
 const MAX_PAGES = 10;

@@ -21,7 +21,7 @@ import {
 const TAG = "Console";
 const PATH = "/api/console/session";
 
-/** The role of a session: the operator's, or that of the key's user in its account. */
+/** The role of a session: the operator's, or the role of the key's user in its account. */
 export const SessionRole = z.enum(["operator", ...ROLES]);
 
 const Named = z.object({ id: z.string(), name: z.string() });
@@ -158,7 +158,7 @@ interface SignedIn {
   readonly principal: ManagementPrincipal;
 }
 
-/** @throws GatewayError `authentication` for an invalid key, `permission_denied` for one that cannot manage. */
+/** @throws GatewayError `authentication` for an invalid key, `permission_denied` for a key that cannot manage. */
 async function signInWithKey(secret: string, context: RequestContext): Promise<SignedIn> {
   const identified = await context.deps.callers.keyCache.identify(secret);
   if (identified === null)

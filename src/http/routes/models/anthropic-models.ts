@@ -2,7 +2,10 @@ import { rejectField } from "../../../base/failures/errors.ts";
 import { asFields, asList, asText, type Fields } from "../../../wire/json/fields.ts";
 import type { PreparedResponse } from "../../context/prepared-response.ts";
 
-/** A model in the shape of Anthropic's API (`ModelInfo` of @anthropic-ai/sdk 0.9x, 2026-11-28). What the catalog does not know is null. */
+/**
+ * A model in the format of Anthropic's API (`ModelInfo` of @anthropic-ai/sdk 0.9x, 2026-11-28). Facts that the catalog does not know are
+ * null.
+ */
 interface ModelInfo {
   readonly type: "model";
   readonly id: string;
@@ -34,8 +37,8 @@ export function readsAnthropicModels({ headers }: Pick<Request, "headers">): boo
 const converted = new WeakMap<PreparedResponse, Promise<readonly ModelInfo[]>>();
 
 /**
- * Returns a page of a list. Without `limit` it has all models, because clients of a gateway do not expect that Anthropic's list is short.
- * @throws GatewayError `invalid_request` for a `limit` that is no number from 1 to 1000, or an id that is not in the list.
+ * Returns a page of a list. Without `limit` it has all models, because clients of a gateway do not expect Anthropic's short default.
+ * @throws GatewayError `invalid_request` if `limit` is not a number from 1 to 1000, or for an id that is not in the list.
  */
 export async function pageAnthropicModels(
   list: PreparedResponse,

@@ -15,7 +15,7 @@ import { createPolicyFilter } from "../../../core/routing/plan/select-deployment
 import { type PreparedList, prepareTexts } from "../../context/prepared-response.ts";
 import { viewCatalog, viewServed } from "../routing/tier-views.ts";
 
-/** What of an account a list depends on. */
+/** The facts about an account on which a list depends. */
 interface AccountView {
   /** The prices that it pays; null stands for list prices. */
   readonly tariffs: Tariffs | null;
@@ -39,9 +39,9 @@ interface DaysLists extends ModelLists {
   readonly day: number;
 }
 
-/** The total size of cached lists by policy. The least recently used are evicted. */
+/** The maximum total size of cached lists by policy. The least recently used ones are evicted. */
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
-/** Models that are rendered in one turn of the event loop, about a millisecond. */
+/** The number of models that are rendered in one turn of the event loop: about a millisecond. */
 const SLICE = 100;
 
 const lists = new WeakMap<Serving, DaysLists>();
@@ -166,7 +166,7 @@ function renderTiers(tiers: readonly TierRecord[], viewOf: (id: string) => TierV
   });
 }
 
-/** Returns the named routes that lead to a model of the list, as JSON texts. Those of an account precede the operator's. */
+/** Returns the named routes that lead to a model of the list, as JSON texts. Those of an account take precedence over the operator's. */
 function renderRoutes(
   { sources, own }: Pick<RouteView, "sources" | "own">,
   viewOf: (name: string | null) => RouteView,

@@ -66,7 +66,7 @@ function isRestricted({ account: { policy }, key }: AccountPrincipal): boolean {
   return key.models !== null || rules.length > 0 || denyDataCollection !== null || zeroRetention !== null;
 }
 
-/** Returns a tier with the models it has among those served, else among the whole catalog. */
+/** Returns a tier with its served models, otherwise with its models in the whole catalog. */
 function presentTierAnywhere(serving: Serving, tier: TierRecord, now: number): PublicModel | null {
   const served = presentTier(
     tier,
@@ -200,7 +200,7 @@ function findModel(serving: Serving, id: string): ModelRecord {
   return serving.catalog.find(id) ?? unknownModel(id);
 }
 
-/** Returns the operator's named route of the path, with the model it has among those served, else among the whole catalog. */
+/** Returns the operator's named route of the path, with its served models, otherwise with its models in the whole catalog. */
 function findNamedRoute(serving: Serving, context: RequestContext): PublicNamedRoute | null {
   const route = serving.namedRoutes.find(idOf(context));
   if (route === undefined) return null;

@@ -61,7 +61,7 @@ export const CatalogModelView = z
 
 type CatalogModel = z.infer<typeof CatalogModelView>;
 
-/** What a model of the catalog is presented with. */
+/** The sources for presenting a model of the catalog. */
 export interface ModelSources {
   readonly serving: Serving;
   /** Whether the policy that applies to the principal allows a deployment. */

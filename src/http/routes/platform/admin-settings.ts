@@ -62,7 +62,7 @@ const ConfigChangeView = z
   })
   .meta({ id: "ConfigChange", description: "A setting that differs between the gateway and its file." });
 
-/** `POST /api/admin/settings/reload`: reads the configuration file anew. */
+/** `POST /api/admin/settings/reload`: reads the configuration file again. */
 export const reloadSettings = defineEndpoint({
   method: "POST",
   path: "/api/admin/settings/reload",

@@ -135,7 +135,7 @@ export const ProviderHealthView = z
 type ProviderState = z.infer<typeof ProviderHealthView>["state"];
 type KeyState = z.infer<typeof KeyView>;
 
-/** What the health of providers is presented from. */
+/** The sources for presenting the health of providers. */
 export interface HealthSources {
   readonly deps: Pick<GenerationDeps, "routing">;
   readonly serving: Serving;
@@ -227,7 +227,7 @@ function presentDrain(drain: Drain | null): z.infer<typeof DrainView> {
   return { since: toTime(since), until: until === null ? null : toTime(until), note };
 }
 
-/** The most refused parameters of a provider that are listed. */
+/** The maximum number of refused parameters of a provider that are listed. */
 const MAX_REFUSALS = 200;
 
 function presentRefusal(refusal: LearnedRefusal): z.infer<typeof RefusalView> {

@@ -6,8 +6,8 @@ import type { MetricsDeps } from "../../context/metrics-deps.ts";
 import { admit } from "../../middleware/admit.ts";
 
 /**
- * `GET /metrics`: the metrics in Prometheus' text format. For a management key of the operator, the token of the configuration, and the
- * addresses that it allows. Costs of each provider are business data, so that no other caller gets them.
+ * `GET /metrics`: the metrics in Prometheus' text format, for a management key of the operator, the configured token, and the allowed
+ * addresses. Other callers do not get them, because costs by provider are business data.
  */
 export async function getMetrics(request: Request, context: RequestContext): Promise<Response> {
   const {
