@@ -24,7 +24,7 @@ export function createHeaderAuthorizer(kind: Exclude<AuthKind, "aws" | "google">
   };
 }
 
-/** Creates an authorizer for AWS: a Bedrock API key is sent as it is, a pair of id and secret signs each request. */
+/** Creates an authorizer for AWS: a Bedrock API key is sent unchanged; a pair of id and secret signs each request. */
 export function createAwsAuthorizer(region: string, clock: Clock): Authorizer {
   return ({ url, body, headers, secret }) => {
     const key = secret === null ? null : readAwsKey(secret);

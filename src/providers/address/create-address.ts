@@ -24,7 +24,7 @@ import { vertexBase } from "./vertex-base.ts";
 /** A provider's row, and the configuration of its address. */
 export interface AddressPlan {
   readonly record: ProviderRecord;
-  /** The configured base URL; null to use that of the row. */
+  /** The configured base URL; null to use the one of the row. */
   readonly base: string | null;
   readonly parts: TemplateParts;
   /** The keys that will be used. */
@@ -77,7 +77,7 @@ interface SchemeOf {
   readonly isOwn: boolean;
 }
 
-/** Returns the scheme of the provider's row if it has the format, else the usual scheme of the format. */
+/** Returns the scheme of the provider's row if it has the format, otherwise the usual scheme of the format. */
 function findScheme(own: Scheme, format: ProviderFormat): SchemeOf {
   const isOwn = own.paths[format] !== undefined;
   return { scheme: isOwn ? own : SCHEMES[usualSchemeOf(format)], isOwn };
@@ -196,7 +196,7 @@ function textOf(path: Path, stream: boolean): string {
   return stream ? path.streamed : path.whole;
 }
 
-/** Encodes one segment of a path. `@`, which Vertex model names contain, stays as it is. */
+/** Encodes one segment of a path. `@`, which Vertex model names contain, is not encoded. */
 function encodeSegment(text: string): string {
   return encodeURIComponent(text).replaceAll("%40", "@");
 }

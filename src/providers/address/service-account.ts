@@ -8,7 +8,7 @@ export interface ServiceAccount {
   readonly privateKey: KeyObject;
 }
 
-/** A service account, or why the text is not one. The reason contains nothing of the key. */
+/** A service account, or the reason why the text is not one. The reason contains nothing of the key. */
 type AccountReading =
   | { readonly kind: "account"; readonly account: ServiceAccount }
   | { readonly kind: "unreadable"; readonly reason: string };

@@ -24,7 +24,7 @@ const DECODERS: Readonly<Record<string, (first: Uint8Array) => Decoder>> = {
 /** The low half of the first byte of zlib's header. */
 const ZLIB_METHOD = 8;
 
-/** The most characters of a header in an error. */
+/** The maximum number of a header's characters in an error. */
 const NAMED_CHARS = 40;
 
 /**

@@ -9,7 +9,7 @@ const SEMICOLON = 59;
 /** The largest chunk size, which a number represents exactly. */
 const MAX_CHUNK_BYTES = 2 ** 48;
 
-/** Digits of a chunk size that fits into one read. */
+/** The number of digits of a chunk size that fits into one read. */
 const PLAIN_DIGITS = 7;
 
 enum At {
@@ -63,8 +63,8 @@ export class ChunkedDecoder {
   }
 
   /**
-   * Decodes `bytes` from offset `from`, and returns the offset after the last decoded byte. Moves the data of several chunks
-   * together within `bytes`, so that a read of many small chunks becomes one piece.
+   * Decodes `bytes` from offset `from`, and returns the offset after the last decoded byte. Moves the data of several chunks together
+   * within `bytes`, so that a read of many small chunks becomes one piece.
    */
   decode(bytes: Uint8Array, from: number): number {
     this.bodyAt = from;

@@ -21,7 +21,7 @@ interface ConnectOptions {
   readonly timeoutMs: number;
   /** Socket receive buffer in bytes; 0 for the default of the system. */
   readonly systemBufferBytes: number;
-  /** Trusted root certificates; undefined for those of the system. */
+  /** Trusted root certificates; undefined for the system's. */
   readonly ca: readonly string[] | undefined;
 }
 
@@ -99,8 +99,8 @@ export class Connection {
   }
 
   /**
-   * Sends a head (latin-1) and a body as fast as the peer reads them, together with those of other connections (`sendTogether`).
-   * `body` must not change until flushed.
+   * Sends a head (latin-1) and a body as fast as the peer reads them, together with those of other connections (`sendTogether`). `body`
+   * must not change until it is flushed.
    */
   send(head: string, body: Bytes | null): void {
     this.unsentHead = head;
@@ -318,7 +318,7 @@ function describeConnectFailure(error: unknown): TransportError {
  * a copy.
  */
 const HANDLERS: SocketHandler<Connection> = {
-  // Not `Buffer`, whose `slice` shares memory where a Uint8Array's does not.
+  // // Not `Buffer`, whose `slice` shares memory; that of a Uint8Array copies.
   binaryType: "uint8array",
   open: (socket) => socket.data.acceptSocket(socket),
   handshake: (socket, success, error) => socket.data.acceptHandshake(socket, success, error),

@@ -21,7 +21,7 @@ interface ExchangeContext {
   readonly bounds: Http1Bounds;
   readonly pool: Pool;
   readTarget(url: URL): Target;
-  /** Trusted root certificates; undefined for those of the system. */
+  /** Trusted root certificates; undefined for the system's. */
   readonly ca: readonly string[] | undefined;
 }
 
@@ -128,8 +128,8 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
 
   closed(connection: Connection, error: TransportError | null): void {
     this.connection = null;
-    // The usual race of keep-alive: the server closed the idle connection just before the request. It shows at once and
-    // without a byte of an answer. A server that closes later has received the request and may have processed it.
+    // // The usual race of keep-alive: the server closed the idle connection just before the request arrived. The connection fails
+    // immediately and without a byte of an answer. A server that closes later has received the request and may have processed it.
     const isRace =
       connection.isReused && !this.hasReceived && this.context.clock.now() - this.sentAt < RACE_MS;
     if (isRace) this.connect(this.target!);

@@ -18,9 +18,8 @@ export interface Target {
 }
 
 /**
- * Creates a parser of URLs, which parses each `URL` once: a gateway has one per API endpoint of a provider, or one per model if the path
- * contains it. The parser throws a TransportError `connect_failed` for a URL that is neither `http:` nor
- * `https:`.
+ * Creates a parser of URLs, which parses each `URL` once: a gateway has one `URL` per API endpoint of a provider, or per model if the path
+ * contains the model. The parser throws a TransportError `connect_failed` for a URL that is neither `http:` nor `https:`.
  */
 export function createTargetReader(): (url: URL) => Target {
   const targets = new WeakMap<URL, Target>();

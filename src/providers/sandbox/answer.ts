@@ -6,7 +6,7 @@ import type { SandboxRequest, SandboxTool } from "./read-request.ts";
 /** The model's own limit of an answer. Tokens. */
 const MAX_OUTPUT_TOKENS = 32_768;
 
-/** What the markers of a message ask for in the answer. */
+/** The effects that the markers of a message have on the answer. */
 export interface AnswerDirectives {
   /** The last user message without its markers. */
   readonly text: string;

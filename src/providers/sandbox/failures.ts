@@ -144,7 +144,7 @@ export const answerWithNothing: SandboxFailure = (healthy) =>
     ? replyWithStream([])
     : { kind: "answer", status: 200, headers: { "content-type": "application/json" }, body: [] };
 
-/** Replies with status 200 and an error as a document, also if a stream was requested. */
+/** Replies with status 200 and an error as a document, even if a stream was requested. */
 export function answerWithErrorBody(status: number): SandboxFailure {
   return () => replyWithJson(200, describeInBody(status));
 }

@@ -97,7 +97,7 @@ export function planSpeech(body: Uint8Array | null): SandboxReply {
   };
 }
 
-/** Encodes the head of a WAV file with one channel of one byte for each sample. */
+/** Encodes the head of a WAV file with one channel and one byte per sample. */
 function encodeWavHead(samples: number): Buffer {
   const head = Buffer.alloc(44);
   head.write("RIFF", 0, "latin1");

@@ -5,7 +5,7 @@ type Schema = Readonly<Record<string, unknown>>;
 /** The deepest nesting of an instance. Deeper recursion takes another alternative. */
 const MAX_DEPTH = 24;
 
-/** The most work for one instance: schemas visited and keys merged, including failed alternatives. */
+/** The maximum work for one instance: visited schemas and merged keys, including failed alternatives. */
 const MAX_WORK = 50_000;
 
 /** The largest schema as JSON. Characters. */

@@ -26,7 +26,7 @@ import {
 } from "./failures.ts";
 import type { Pace } from "./play-reply.ts";
 
-/** What the markers of a message ask of the sandbox. */
+/** The requests of a message's markers to the sandbox. */
 interface Directives extends AnswerDirectives, Pace {
   /** Null for a healthy answer. */
   readonly failure: SandboxFailure | null;
@@ -50,7 +50,7 @@ const MAX_DELAY_MS = 60_000;
 /** The longest answer. Words. */
 const MAX_WORDS = 10_000;
 
-/** The most tokens before a failure. */
+/** The maximum number of tokens before a failure. */
 const MAX_TOKENS = 10_000;
 
 /** The largest piece of a split body. Bytes. */

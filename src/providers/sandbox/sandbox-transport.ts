@@ -50,7 +50,7 @@ function planReply(request: UpstreamRequest, created: number): PlannedReply {
   return { reply: replyWithError(404, describeBadRequest(message)), pace: AT_ONCE };
 }
 
-/** The endpoints that answer at once, without a stream. */
+/** The endpoints that answer immediately, without a stream. */
 const SINGLE_REPLIES = {
   embeddings: planEmbeddings,
   moderations: planModeration,
