@@ -103,7 +103,7 @@ function createTimePrinter(): (ms: number) => string {
   };
 }
 
-/** The most characters that wait for a slow reader. Further lines are dropped and counted. */
+/** The maximum number of characters that wait for a slow reader. Further lines are dropped and counted. */
 const MAX_WAITING_CHARS = 4 * 1024 * 1024;
 
 /**

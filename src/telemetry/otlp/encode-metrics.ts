@@ -4,7 +4,7 @@ import type { Family, HistogramSeries } from "../metrics/registry.ts";
 import { encodeTime } from "./json.ts";
 
 const CUMULATIVE = 2;
-/** Series that are encoded in one turn of the event loop. */
+/** The number of series that are encoded in one turn of the event loop. */
 const SERIES_PER_TURN = 100;
 
 /** The interval that cumulative values are about. Milliseconds since the epoch. */

@@ -19,8 +19,8 @@ export function outcomeOfTrace({ record, failure }: Pick<TracedEnd, "record" | "
 }
 
 /**
- * Encodes traces: a SERVER span for each request, and below it a CLIENT span for each attempt. Never contents. Most of a span is the
- * same for all requests with the same route, model, provider and result. Such parts are encoded once and kept.
+ * Encodes traces: a SERVER span for each request, and below it a CLIENT span for each attempt. Never includes contents. Most of a span is
+ * the same for all requests with the same route, model, provider and result. Such parts are encoded once and kept.
  */
 export class TraceEncoder {
   private readonly requestTexts = new SharedTexts();

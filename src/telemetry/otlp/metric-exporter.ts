@@ -5,7 +5,7 @@ import type { EncodedOrigin } from "./json.ts";
 import { type Posting, postExport } from "./post-export.ts";
 import { type ExportReports, reportExport } from "./span-exporter.ts";
 
-/** What a metric exporter is made of. */
+/** The dependencies of a metric exporter. */
 interface MetricExporterParts {
   readonly posting: Posting;
   readonly origin: EncodedOrigin;

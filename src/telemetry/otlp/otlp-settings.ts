@@ -6,7 +6,7 @@ export interface Sampler {
   readonly followsParent: boolean;
 }
 
-/** Where and how one signal is sent. */
+/** The destination and settings of one signal. */
 export interface SignalSettings {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface SignalSettings {
   readonly isGzipped: boolean;
 }
 
-/** What the variables of OpenTelemetry configure. */
+/** The settings from OpenTelemetry's environment variables. */
 export interface OtlpSettings {
   /** Null if traces are not exported. */
   readonly traces: (SignalSettings & { readonly sampler: Sampler }) | null;

@@ -4,7 +4,7 @@ import { TextBuffer } from "./text-buffer.ts";
 /** Extra bytes of a batch beyond the expected size. They are enough for the few spans of a quiet gateway. */
 const SPARE_BYTES = 16 * 1024;
 
-/** The spans of one export, as the text that is sent. */
+/** The spans of one export, as the text to send. */
 export class SpanBatch {
   spans = 0;
   private readonly text: TextBuffer;

@@ -5,7 +5,7 @@ import type { Sampler } from "./otlp-settings.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { createSpanIds, identifySpan } from "./trace-context.ts";
 
-/** What a tracer is made of. */
+/** The dependencies of a tracer. */
 interface TracerParts {
   readonly sampler: Sampler;
   readonly random: Random;

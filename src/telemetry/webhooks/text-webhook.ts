@@ -13,7 +13,7 @@ import type { HookReply } from "./read-verdict.ts";
 export interface TextWebhookConfig extends HookTarget {
   /** The name of the guardrail. */
   readonly name: string;
-  /** The most questions at the same time. Further ones fail at once. */
+  /** The maximum number of concurrent calls. Further ones fail immediately. */
   readonly concurrent: number;
 }
 
