@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** A command, as far as the help of the program lists it. */
+/** A command as the program's help lists it. */
 export interface ListedCommand {
   /** The name, and "[options]" and the arguments if the command itself has any. */
   readonly term: string;

@@ -31,7 +31,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Returns the name of the command that runs, or whose help is shown: the options before it have no values. */
+/** Returns the name of the command that runs, or whose help is shown. The options before it have no values. */
 function nameCommand(args: readonly string[]): string | undefined {
   const [first, second] = args.filter((word) => !word.startsWith("-"));
   return first === "help" ? second : first;

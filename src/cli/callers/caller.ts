@@ -17,7 +17,7 @@ export interface CommandAnswer {
   readonly warning?: string;
 }
 
-/** A gateway has rejected a request. The message is that of the gateway. */
+/** A gateway has rejected a request. The message is the gateway's. */
 export class GatewayRejection extends Error {
   constructor(
     message: string,
@@ -61,7 +61,7 @@ interface Page {
   readonly next?: string | null;
 }
 
-/** Rows of a page, at most. */
+/** The maximum number of rows of a page. */
 const PAGE_ROWS = 100;
 
 /** Returns up to `limit` rows of a list, page by page. */

@@ -140,8 +140,8 @@ const PLACES: Readonly<Record<"argument" | "option", readonly Place[]>> = {
 };
 
 /**
- * Returns the input of an endpoint that arguments and options make, and the resources that they have named.
- * @throws Error for a name that stands for nothing, or for several resources.
+ * Returns the input of an endpoint from arguments and options, and the resources that they name.
+ * @throws Error for a name of no resource, or of several.
  */
 export async function readInput(
   { endpoint, args = [], options = [], settings, fixed = {} }: InputSpec,

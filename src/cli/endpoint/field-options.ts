@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { FieldOption } from "../../core/accounts/fields/field-option.ts";
 import type { AnySettableField, Json, SettableFields } from "../../core/accounts/fields/resource-fields.ts";
 
-/** The options of a command as they were given, by commander's names. A repeatable option has a list. */
+/** The given options of a command, by commander's names. A repeatable option has a list. */
 type GivenOptions = Readonly<Record<string, unknown>>;
 
 /** Adds the options of fields to a command. For a new resource the help texts state defaults. */

@@ -88,7 +88,7 @@ interface KeyRow {
   readonly revoked_at: string | null;
 }
 
-/** What the requests with the configured admin key have as their key. It is not stored. */
+/** The key of requests with the configured admin key. It is not stored. */
 const ADMIN_KEY: Named = {
   id: ADMIN_KEY_ID,
   name: ADMIN_KEY_ID,

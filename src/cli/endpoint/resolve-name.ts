@@ -15,7 +15,7 @@ export interface Named {
   readonly owner?: string;
 }
 
-/** Where the resources of one type are looked up. */
+/** The source in which the resources of one type are looked up. */
 export interface NameSource {
   /** The word for one of them in messages: `user`. */
   readonly noun: string;
@@ -30,7 +30,7 @@ export interface NameSource {
 
 /** Candidates that a message lists. */
 const MAX_LISTED = 10;
-/** Names that are suggested for an unknown one. */
+/** The maximum number of names that are suggested for an unknown one. */
 const MAX_SUGGESTED = 2;
 
 /**

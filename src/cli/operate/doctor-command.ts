@@ -9,7 +9,7 @@ import { EXIT_CODES } from "../render/exit-codes.ts";
 import { formatFindings } from "../render/format-findings.ts";
 import { print } from "../render/print.ts";
 
-/** `gateway doctor`: what is wrong with an installation, and what to do. */
+/** `gateway doctor`: prints the problems of an installation, and how to fix them. */
 export function declareDoctorCommand(command: Command): void {
   addJsonOption(command).action(examine);
 }

@@ -7,7 +7,7 @@ import { print } from "../render/print.ts";
 
 /** The longest wait for the answer. Milliseconds. */
 const TIMEOUT_MS = 5_000;
-/** The most characters of an answer that are shown. */
+/** The maximum number of characters of an answer that are shown. */
 const MAX_SHOWN = 2_000;
 
 /** `gateway ready`: for health checks that run a command, on machines without an HTTP client. */

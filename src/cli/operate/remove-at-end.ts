@@ -6,7 +6,7 @@ const CODE_OF_SIGNAL = { SIGINT: EXIT_CODES.interrupted, SIGTERM: EXIT_CODES.ter
 /** A thread may add a file while its folder is removed. */
 const ATTEMPTS = 5;
 
-/** Removes a folder as far as possible: a later run removes what is left. */
+/** Removes a folder as far as possible. A later run removes the rest. */
 function removeFolder(folder: string): void {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++)
     try {

@@ -1,6 +1,6 @@
 import { escapeControls } from "../../base/text/plain-text.ts";
 
-/** The width of the tables of this command; null for as wide as they are. A process runs one command. */
+/** The width of the tables of this command; null for no limit. A process runs one command. */
 let tableWidth: number | null = null;
 
 /** Sets the width of all tables of this command: the width of the terminal, or null for tables that are not cut. */

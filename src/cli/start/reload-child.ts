@@ -31,8 +31,8 @@ export class ChildReloads {
   }
 
   /**
-   * Asks the supervisor for a reload of all processes. If none of them has reloaded, it rejects with a `ConfigError` with all problems
-   * of the configuration, as with one process, or with a `GatewayError` for another reason.
+   * Asks the supervisor to reload all processes. If none has reloaded, rejects with a `ConfigError` with all problems of the configuration,
+   * as with one process, or with a `GatewayError` for another reason.
    */
   async reloadAll(options: ReloadOptions): Promise<ConfigReload> {
     const outcome = await this.outcomes.ask((id) => this.send({ kind: "reloadWanted", id, options }));

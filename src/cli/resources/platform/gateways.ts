@@ -55,7 +55,7 @@ interface ReleaseOptions {
   readonly yes?: boolean;
 }
 
-/** The most leases that are listed. */
+/** The maximum number of leases that are listed. */
 const MAX_LISTED = 100;
 
 async function release(stores: Stores, text: string, { yes }: ReleaseOptions): Promise<string> {

@@ -4,7 +4,7 @@ import { defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommands } from "../../endpoint/declare-command.ts";
 import { tableOf } from "../../render/columns.ts";
 
-/** Receivers may take ten seconds each, at the same time. */
+/** Receivers may take ten seconds each. They are called at the same time. */
 const TIMEOUT_MS = 20_000;
 
 /** `gateway webhooks list|test`: the webhooks of the running gateway. */

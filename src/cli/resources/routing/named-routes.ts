@@ -112,7 +112,7 @@ function printTargets(definition: RouteDefinition): string {
   return definition.targets.map(({ model, weight }) => `${model} ${weight}`).join(", ");
 }
 
-/** Returns where the routes of the account that `--account` names are looked up. */
+/** Returns the source in which the routes of the account of `--account` are looked up. */
 function routesOf(caller: Caller, { options: { account } }: Pick<CommandRun, "options">): NameSource {
   const listSome = async (): Promise<readonly Named[]> => {
     const query =

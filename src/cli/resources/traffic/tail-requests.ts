@@ -19,7 +19,7 @@ import { addExamples, readLimit } from "../../endpoint/read-options.ts";
 import { print, printProblem } from "../../render/print.ts";
 import { FILTER_OPTIONS } from "./generation-options.ts";
 
-/** The options of the command besides the filter. */
+/** The options of the command besides those of the filter. */
 interface TailOptions {
   readonly count?: number;
   readonly json?: true;
