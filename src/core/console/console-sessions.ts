@@ -15,7 +15,7 @@ import {
 } from "./console-session.ts";
 import type { ConsoleSessionStore } from "./console-session-store.ts";
 
-/** What sessions are made of. */
+/** The dependencies of console sessions. */
 export interface ConsoleSessionParts {
   readonly store: ConsoleSessionStore;
   readonly keyCache: Pick<KeyCache, "identifyHash" | "adminHash">;
@@ -52,8 +52,8 @@ export class ConsoleSessions {
   }
 
   /**
-   * Opens a session that acts as a key and ends with it. `userAgent` is the browser, as it names itself. `authenticatedAt` is that of
-   * the session.
+   * Opens a session that acts as a key and ends with it. `userAgent` is the browser's own description. `authenticatedAt` is stored with the
+   * session.
    */
   async open(
     key: SessionKey,

@@ -19,10 +19,10 @@ export class FailedSignIns {
   }
 
   /**
-   * Runs a sign-in of an address with a key or code. A valid one is never rejected because of others that were not: many people may share
-   * the address, and each request to the API tries a key as well.
-   * @throws GatewayError `rate_limit_exceeded` instead of `authentication` if too many sign-ins of the address have failed; what `signIn`
-   * throws.
+   * Runs a sign-in of an address with a key or code. A valid one is never rejected because others of the address have failed: many people
+   * may share the address, and each API request tries a key as well.
+   * @throws GatewayError `rate_limit_exceeded` instead of `authentication` if too many sign-ins of the address have failed; errors of
+   * `signIn`.
    */
   async withSecret<Result>(addressHash: string, signIn: () => Promise<Result>): Promise<Result> {
     try {

@@ -1,4 +1,4 @@
-/** What a sign-in keeps in the browser between leaving for the provider and coming back. */
+/** The values that a sign-in keeps in the browser until it returns from the provider. */
 export interface OidcChecks {
   readonly state: string;
   readonly nonce: string;

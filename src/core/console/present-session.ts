@@ -4,7 +4,7 @@ import type { AccountStore } from "../accounts/stores/account-store.ts";
 import type { KeyStore } from "../accounts/stores/key-store.ts";
 import type { ConsoleSession } from "./console-session.ts";
 
-/** What the names in a view of a session are read from. */
+/** The sources of the names in a view of a session. */
 interface SessionNames {
   readonly accounts: Pick<AccountStore, "findAccount" | "findMember">;
   readonly keys: Pick<KeyStore, "findKey">;

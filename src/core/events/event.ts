@@ -29,7 +29,7 @@ export interface GatewayEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Takes events. Never throws, and waits for nothing. */
+/** Receives events. Never throws, and waits for nothing. */
 export type EventSink = (event: GatewayEvent) => void;
 
 /** The hexadecimal digits of an event's id: 128 bits. */

@@ -5,9 +5,9 @@ interface Incident {
   /** Identifies it among all incidents: `provider-openai`. */
   readonly name: string;
   readonly isActive: boolean;
-  /** Called by one gateway of several when the first of them sees the incident. */
+  /** Called by one of several gateways when the first of them sees the incident. */
   readonly onBegin: () => void;
-  /** Called by one gateway of several when none of them sees it any more. */
+  /** Called by one of several gateways when none of them sees it any more. */
   readonly onEnd?: () => void;
 }
 
@@ -29,9 +29,9 @@ type State =
   | { readonly kind: "ending" };
 
 /**
- * Reports the beginning and the end of incidents that several gateways see, once. The first gateway that sees an incident takes its
- * lease and reports it. When it is over there, the gateway releases the lease, and another one that still sees the incident takes it
- * silently. The end is reported by a gateway that can take the lease again because no other one has.
+ * Reports the beginning and the end of incidents that several gateways see, each once. The first gateway that sees an incident takes its
+ * lease and reports it. When it no longer sees the incident, it releases the lease, and another gateway that still sees the incident takes
+ * it silently. The end is reported by the gateway that can take the lease again, because no other one has it.
  */
 export class Incidents {
   private readonly states = new Map<string, State>();
@@ -74,7 +74,7 @@ export class Incidents {
   }
 }
 
-/** A lease for which no other process asks. */
+/** A lease that no other process requests. */
 function soleLease({ name, owner }: LeaseRequest): Lease {
   return { name, owner, endsAt: Number.POSITIVE_INFINITY, renew: async () => true, async release() {} };
 }

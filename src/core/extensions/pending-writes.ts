@@ -21,7 +21,7 @@ export class PendingWrites {
     this.writes.add(followed);
   }
 
-  /** Logs that what a generation was to write is not stored. */
+  /** Logs that data of a generation could not be stored. */
   warn(generationId: string, detail: string | undefined): void {
     this.log.warn(this.problem, { generation_id: generationId, detail });
   }

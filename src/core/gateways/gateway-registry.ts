@@ -5,7 +5,7 @@ export const RENEWAL_MS = 5_000;
 /** How long a gateway counts as live after its last renewal, by the clock of the store. Milliseconds. */
 export const GATEWAY_LEASE_MS = 30_000;
 
-/** What a gateway tells about itself when it starts. */
+/** A gateway's description of itself when it starts. */
 export interface GatewayDescription {
   readonly id: string;
   /** The name of its machine. */
@@ -31,7 +31,7 @@ export const SOLE_GATEWAY: LiveGateways = { count: 1, rank: 0 };
 
 /** A gateway as the registry lists it. Times are milliseconds since the epoch, by the clock of the store. */
 export interface RegisteredGateway extends GatewayDescription, GatewayIdentity {
-  /** Whether its time is not over. One that is not live may be cut from the store, paused or dead. */
+  /** Whether its registration has not expired. A gateway that is not live may be disconnected from the store, paused or dead. */
   readonly isLive: boolean;
   readonly startedAt: number;
   /** When it renewed its row for the last time. */
@@ -39,7 +39,7 @@ export interface RegisteredGateway extends GatewayDescription, GatewayIdentity {
   readonly endsAt: number;
   /** The id of the Redis server that it uses; null if it uses none, has not reached it, or is of an earlier version. */
   readonly redisId: string | null;
-  /** What it has leased of balances and has not saved as spent. Nanodollars. */
+  /** The amount that it has leased of balances, less its saved costs. Nanodollars. */
   readonly leased: number;
 }
 
@@ -63,7 +63,10 @@ export interface GatewayRegistry {
   renew(identity: GatewayIdentity): Promise<LiveGateways | null>;
   /** Records the id of the Redis server that a gateway uses. No-op if the epoch is not current. */
   putRedisId(identity: GatewayIdentity, redisId: string): Promise<void>;
-  /** Removes a gateway that has stopped and saved everything. One that still has leases stays, as not live. No-op if the epoch is not current. */
+  /**
+   * Removes a gateway that has stopped and saved everything. A gateway that still has leases is kept as not live. No-op if the epoch is not
+   * current.
+   */
   end(identity: GatewayIdentity): Promise<void>;
   /** Returns all gateways that have not ended, by id. */
   list(): Promise<readonly RegisteredGateway[]>;

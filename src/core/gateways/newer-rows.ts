@@ -1,6 +1,6 @@
 import { fail } from "../../base/failures/errors.ts";
 
-/** What a row in the store is. */
+/** The kinds of rows in the store. */
 export type RowKind = "account" | "budget" | "catalog" | "named route";
 
 /** Something that can be stored since a version. Gateways before it ignore it, or cannot read the row. */
@@ -44,8 +44,8 @@ export interface VersionedGateway {
 }
 
 /**
- * Lists what a change puts into a row that not all released versions know: nothing that the row has had before. `before` is null for a
- * new row.
+ * Lists the parts that a change adds to a row and that some released versions do not know. Parts that the row had before are not listed.
+ * `before` is null for a new row.
  */
 export function listNewerParts(row: RowKind, before: object | null, after: object): readonly NewerPart[] {
   return NEWER_PARTS.filter((part) => {

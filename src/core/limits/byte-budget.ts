@@ -27,13 +27,13 @@ export interface ByteShare {
   /** Returns whether this many more bytes could be taken if every body that is being received were evicted. */
   mayFit(bytes: number): boolean;
   /**
-   * Takes more bytes. If all bytes are in use, bodies that arrive slowly give way first, the slowest before the others. Returns false, and
-   * takes nothing, if the bytes do not fit or the share was released.
+   * Takes more bytes. If all bytes are in use, bodies that arrive slowly are evicted first, the slowest before the others. Returns false,
+   * and takes nothing, if the bytes do not fit or the share was released.
    */
   take(bytes: number): boolean;
   /**
-   * Takes the bytes of a body before it has arrived. Returns false, and takes nothing, if they do not fit, or if too much that may never
-   * arrive is announced already: such a body is counted as it arrives.
+   * Takes the bytes of a body before it has arrived. Returns false, and takes nothing, if they do not fit, or if too many bytes are
+   * announced already that may never arrive. Then the body is counted as it arrives.
    */
   announce(bytes: number): boolean;
   /** Records that the announced bytes have arrived. */
@@ -42,7 +42,7 @@ export interface ByteShare {
    * Begins to receive a body. If it is slow and others need its bytes, its share is released, and then `onGone` is called.
    */
   beginArrival(onGone: () => void): Arrival;
-  /** Takes additional bytes like `take`, but always succeeds for the only holder, so that one request is always served. */
+  /** Takes additional bytes like `take`, but always succeeds for the only holder, so that one request can always be served. */
   takeExtra(bytes: number): boolean;
   /** Releases some of the bytes, at most what the share holds. */
   giveBack(bytes: number): void;
@@ -50,10 +50,10 @@ export interface ByteShare {
   release(): void;
 }
 
-/** What a budget is made of. */
+/** The dependencies of a budget. */
 interface ByteBudgetParts {
   readonly totalBytes: number;
-  /** The most that a single holder may hold. */
+  /** The maximum that a single holder may hold. */
   readonly holderBytes: number;
   readonly clock: Pick<Clock, "now">;
   /** Called whenever another `GARBAGE_BYTES` were released while as many are held. */
@@ -70,7 +70,7 @@ export function createByteBudget(parts: ByteBudgetParts): ByteBudget {
 
 /** The part of the budget that may be announced and not have arrived. */
 const ANNOUNCED_SHARE = 1 / 16;
-/** How long a body may take before it is slow, and gives way to others when memory is short. Milliseconds. */
+/** The time after which a body counts as slow, and is evicted for others when memory is short. Milliseconds. */
 const SLOW_MS = 1_000;
 
 /** Released bytes are garbage until the runtime collects them. Fewer are left to its own pace. */
@@ -149,7 +149,7 @@ class ByteCounts {
     if (isListed) this.arrivals.add(own);
   }
 
-  /** Counts bytes of a body that is being received, which `add` counts too. */
+  /** Counts bytes of a body that is being received, in addition to `add`. */
   addArriving(holder: Holder, bytes: number): void {
     this.arriving += bytes;
     holder.arriving += bytes;
@@ -166,7 +166,7 @@ class ByteCounts {
     this.arrivals.delete(body);
   }
 
-  /** Returns whether `bytes` are all that counts towards the bound of a shortage. */
+  /** Returns whether `bytes` are everything that counts towards the bound of a shortage. */
   isAlone(holder: Holder, bytes: number, shortage: ByteShortage): boolean {
     return bytes === (shortage === "all" ? this.total : holder.bytes);
   }

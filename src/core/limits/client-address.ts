@@ -62,7 +62,10 @@ function withoutPort(hop: string): string {
 
 const HALF_BITS = 64;
 
-/** Returns what anonymous requests are counted by: an IPv4 address, or the /64 prefix of an IPv6 address, which one subscriber holds. */
+/**
+ * Returns the key by which anonymous requests are counted: an IPv4 address, or the /64 prefix of an IPv6 address, because one subscriber
+ * has all of it.
+ */
 export function limitKeyOf(text: string): string {
   const address = normalize(text);
   if (!isIPv6(address)) return withoutMapping(text);

@@ -25,7 +25,7 @@ interface Use {
   deviation: number;
 }
 
-/** A generation that runs, and whose tokens are limited. */
+/** A running generation whose tokens are limited. */
 interface Running {
   readonly caller: string;
   readonly promptTokens: number;
@@ -69,7 +69,7 @@ export class LearningRateLimiter implements RateLimiter {
     const running = this.started.get(id);
     if (running === undefined) return;
     this.started.delete(id);
-    // A generation that failed says nothing about answers.
+    // // A failed generation says nothing about the size of answers.
     if (tokens > 0) this.learn(running.caller, Math.max(0, tokens - running.promptTokens));
   }
 

@@ -3,12 +3,12 @@ import type { LiveGateways } from "../gateways/gateway-registry.ts";
 import type { LimitScope } from "./rate-limiter.ts";
 
 /**
- * Returns the live gateways; null while others may not have counted this one yet: it has no share until then, so that the shares
- * that are in use never add up to more than a limit.
+ * Returns the live gateways; null while others may not have counted this one yet. Until then it has no share, so that the shares in use
+ * never add up to more than a limit.
  */
 export type FindLiveGateways = () => LiveGateways | null;
 
-/** A share of fewer tokens than this would be too small for most prompts: fewer gateways get one instead. */
+/** The minimum share of tokens: a smaller one would be too small for most prompts, so that fewer gateways get one instead. */
 const LEAST_TOKENS = 10_000;
 
 /**
@@ -32,7 +32,7 @@ export function shareOf(scope: LimitScope, live: LiveGateways | null): LimitScop
   };
 }
 
-/** Returns a scope whose limits are counted and reject nothing. */
+/** Returns a scope whose limits are counted but reject nothing. */
 export function withoutBounds({ source, id, limit, requestsPerHour }: LimitScope): LimitScope {
   const none = (bound: number | null): number | null => (bound === null ? null : Number.POSITIVE_INFINITY);
   return {

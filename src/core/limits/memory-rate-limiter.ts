@@ -24,7 +24,7 @@ interface RateLimiterOptions {
 
 const MAX_SCOPES = 100_000;
 
-/** What was counted for an admitted generation. */
+/** The amounts counted for an admitted generation. */
 interface Admission {
   readonly expiresAt: number;
   /** One for each scope. */
@@ -48,7 +48,7 @@ type ShareOf = (scope: LimitScope) => LimitScope;
  */
 export class MemoryRateLimiter {
   private readonly scopes: Readonly<Record<LimitSource, BoundedMap<string, KnownScope>>>;
-  /** By generation, the oldest first; they expire in this order. */
+  /** By generation, the oldest first, which is also the order in which they expire. */
   private readonly admissions = new PassingMap<string, Admission>();
   /** No admission expires before this time. */
   private expiresFrom = 0;

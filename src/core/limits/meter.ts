@@ -40,7 +40,7 @@ export interface Counted {
 /** A scope with its meter. */
 export interface Measured {
   readonly scope: LimitScope;
-  /** What this process may admit of the scope's limits: all of them, or its share. */
+  /** The limits that this process may admit: those of the scope, or its share of them. */
   readonly share: LimitScope;
   readonly meter: Meter;
 }
@@ -98,8 +98,8 @@ function findWait(
 }
 
 /**
- * Returns how many tokens a request reserves of a limit: its prompt and the bound of its answers, so that what it uses is never more.
- * Clients that send a bound far beyond the limit reserve what is expected instead.
+ * Returns how many tokens a request reserves of a limit: those of its prompt and the bound of its answers, so that it never uses more. If
+ * the bound is far beyond the limit, the expected use is reserved instead.
  */
 export function tokensToReserve(
   { promptTokens, completionTokens, expectedTokens = completionTokens }: LimitRequest,

@@ -29,7 +29,10 @@ export function rankTargets<Target extends WeightedTarget>(targets: readonly Tar
   return targets.toSorted((a, b) => b.weight - a.weight);
 }
 
-/** A sample of an exponential distribution with the weight as its rate. The least of several is each with its share of the rates. */
+/**
+ * Returns a sample of an exponential distribution with the weight as its rate. The probability that it is the smallest of several is its
+ * share of the rates.
+ */
 function delayOf(key: string, { model, weight }: WeightedTarget): number {
   if (weight === 0) return Number.POSITIVE_INFINITY;
   const share = (weighSpread(key, model) + 0.5) / HASHES;

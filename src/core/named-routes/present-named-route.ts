@@ -15,20 +15,20 @@ export interface PublicNamedRoute extends PublicModel {
   readonly resolves_to?: readonly { readonly when: string; readonly models: readonly string[] }[];
 }
 
-/** What named routes are presented with. */
+/** The dependencies of presenting named routes. */
 export interface RouteView {
   readonly sources: Omit<NameSources, "tiers"> & { readonly tiers: Pick<Tiers, "find"> };
   /** The named routes of the caller's account; null if it has none. */
   readonly own: NamedRoutes | null;
   /** The models that are available. */
   readonly models: TierView;
-  /** For prices, in milliseconds since the epoch. */
+  /** The time for prices, in milliseconds since the epoch. */
   readonly at: number;
 }
 
 /**
- * Presents a named route to clients with the prices and capabilities of the first model or tier that it leads to, and the smallest
- * context window of all. Returns null if none is available, or if a model is used in place of the route.
+ * Presents a named route to clients with the prices and capabilities of the first model or tier that it leads to, and the smallest context
+ * window of all. Returns null if none is available, or if the route replaces a model.
  */
 export function presentNamedRoute(route: NamedRoute, view: RouteView): PublicNamedRoute | null {
   if (isPlainName(route.name, view.sources) || route.definition.kind === "preset") return null;

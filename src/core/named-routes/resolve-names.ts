@@ -6,7 +6,7 @@ import type { NamedRoutes } from "./named-routes.ts";
 import type { GroupDefinition, NamedRoute } from "./route-records.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
-/** The most steps from a name to a model or tier. */
+/** The maximum number of steps from a name to a model or tier. */
 const MAX_STEPS = 5;
 /** The maximum number of models and tiers that one name leads to. Further ones are left out. */
 const MAX_NAMES = 50;
@@ -39,7 +39,7 @@ export interface NameSources {
   readonly namedRoutes: NamedRoutes;
 }
 
-/** What the resolution of a name depends on. */
+/** The dependencies of resolving a name. */
 interface Resolving {
   readonly sources: NameSources;
   /** The named routes of the caller's account, which take precedence over those of the operator; null if there are none. */
@@ -68,7 +68,7 @@ function isKnownName(name: string, { catalog, tiers }: NameSources): boolean {
 
 /**
  * Resolves a name to models and tiers in order of preference, at least one.
- * @throws GatewayError `invalid_model` if routes lead in a circle, or over more than `MAX_STEPS` steps.
+ * @throws GatewayError `invalid_model` if routes form a circle, or a chain of more than `MAX_STEPS` steps.
  */
 export function resolveName(name: string, resolving: Resolving): readonly ResolvedName[] {
   const found: ResolvedName[] = [];
@@ -76,7 +76,7 @@ export function resolveName(name: string, resolving: Resolving): readonly Resolv
   return found;
 }
 
-/** A name that is to be resolved, and what led to it. */
+/** A name to resolve, and how it was reached. */
 interface Place extends Omit<ResolvedName, "id"> {
   readonly name: string;
 }

@@ -7,7 +7,7 @@ import { TIER_PREFIX } from "../catalog/tiers/tier-name.ts";
 import { EFFORTS } from "../catalog/tiers/tier-schema.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
-/** The most named routes of the operator, and of each account. */
+/** The maximum number of named routes of the operator, and of each account. */
 export const MAX_ROUTES = 500;
 /** The longest definition, as JSON. Characters. */
 export const MAX_DEFINITION_CHARS = 65_536;
@@ -178,7 +178,7 @@ export const namedRoutesSchema = z
     `must not have more than ${MAX_ROUTES} routes`,
   );
 
-/** Returns what is wrong with the name of a route of that kind; null if it is valid. Names of presets begin with @. */
+/** Returns the problem of the name of a route of that kind; null if it is valid. Names of presets begin with @. */
 export function findNameFault(name: string, kind: "alias" | "group" | "preset"): string | null {
   const schema = kind === "preset" ? presetNameSchema : routeNameSchema;
   const { error } = schema.safeParse(name);

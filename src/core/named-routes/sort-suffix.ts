@@ -1,6 +1,6 @@
 import type { ProviderSort } from "../../wire/conversation/preferences.ts";
 
-/** Suffixes of names that choose how providers are sorted. Those that are part of ids, such as `:free`, are not among them. */
+/** Suffixes of names that choose how providers are sorted. Suffixes that are part of ids, such as `:free`, are not included. */
 const SORTS: Readonly<Record<string, ProviderSort>> = { nitro: "throughput", floor: "price" };
 
 const SUFFIX = /:(nitro|floor)$/i;

@@ -25,7 +25,7 @@ export interface ProviderKeyCache {
   changed(accountId: string): void;
 }
 
-/** What a cache of provider keys is made of. */
+/** The dependencies of a cache of provider keys. */
 interface ProviderKeyCacheParts {
   readonly store: Pick<
     ProviderKeyStore,
@@ -88,7 +88,7 @@ function createUseRecorder(store: Pick<ProviderKeyStore, "recordKeyUses">) {
       const error = use.error ?? waiting.get(use.id)?.error ?? null;
       waiting.set(use.id, { ...use, error });
     },
-    // Uses that another call is still saving are saved again: once a call resolves, all that was recorded before it can be read.
+    // // Uses that another call is still saving are saved again, so that everything recorded before a call can be read when it resolves.
     async save(): Promise<void> {
       const all = [...waiting.values()];
       for (let from = 0; from < all.length; from += SAVED_AT_ONCE) {

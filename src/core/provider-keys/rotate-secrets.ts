@@ -24,7 +24,7 @@ interface RotationKeys {
   readonly vault: Vault;
   /** Encrypts all secrets in the end. */
   readonly newest: MasterKey;
-  /** Called before each page of secrets is changed. What it throws ends the rotation. */
+  /** Called before each page of secrets is changed. If it throws, the rotation ends. */
   readonly confirm: () => Promise<void>;
 }
 

@@ -42,10 +42,9 @@ interface TokenCount {
 }
 
 /**
- * Counts the tokens of a conversation for its model: by its vendor if that offers token counts, else by an estimate with a
- * tokenizer. Costs nothing, leaves no record, and counts as a request of its caller, without tokens.
- * Rejects with a GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without
- * a key; `rate_limit_exceeded`.
+ * Counts the tokens of a conversation for its model: by its vendor if that offers token counts, otherwise by an estimate with a tokenizer.
+ * Costs nothing, leaves no record, and counts as a request of its caller, without tokens. Rejects with a GatewayError `invalid_model`,
+ * `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key; `rate_limit_exceeded`.
  */
 export async function countTokens(deps: GenerationDeps, call: CountCall): Promise<TokenCount> {
   const { principal, request } = call;
@@ -92,7 +91,7 @@ async function estimate(
   return Math.ceil(counted * findFamily(model).usual) + estimateTokens(request.otherBytes);
 }
 
-/** What is known of a count: it belongs to no session, so a tier may choose any free model. */
+/** The facts about a count: it belongs to no session, so a tier may choose any free model. */
 const COUNTED = {
   action: "chat",
   fallbackModels: [],

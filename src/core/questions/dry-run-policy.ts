@@ -28,7 +28,7 @@ interface RefusedGeneration {
   readonly reason: string;
 }
 
-/** What a policy would have done to recorded generations. */
+/** The effects that a policy would have had on recorded generations. */
 interface PolicyDryRun {
   /** The number of generations whose plan allows an answer. Generations that were rejected before they had a plan are left out. */
   readonly checked: number;
@@ -60,7 +60,7 @@ export function dryRunPolicy(
   return { checked, refused, rerouted };
 }
 
-/** A deployment that could have answered, or that a policy had left out. */
+/** A deployment that could have answered, or that a policy had excluded. */
 interface Choice extends Pick<PlanEntry, "provider" | "model"> {
   readonly wasAllowed: boolean;
 }
@@ -78,7 +78,7 @@ function listChoices({ servedModels }: Serving, { plan, provider, model }: Usage
   return choices;
 }
 
-/** Why a deployment that may answer was not called at that time. Another request could have been answered by it. */
+/** Reasons why a possible deployment was not called at that time. Another request could have been answered by it. */
 const SKIPPED: ReadonlySet<string> = new Set<PlanEntry["why"]>([
   "circuit_open",
   "key_refused",

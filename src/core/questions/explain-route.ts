@@ -52,7 +52,7 @@ export async function explainRoute(deps: GenerationDeps, call: RoutableCall): Pr
 /** The maximum number of candidates for which a short request is encoded to show what would be changed. */
 const MAX_PREVIEWS = 24;
 
-/** Bytes of text above which a request is encoded only for candidates that would be asked. */
+/** Above this number of text bytes, a request is encoded only for candidates that would be tried. */
 const SHORT_BYTES = 65_536;
 
 interface ExplainedCall {

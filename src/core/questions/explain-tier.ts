@@ -7,7 +7,7 @@ interface TierExplanation {
   readonly id: string;
   /** The case that applies, as `resolves_to` of the tier names it. */
   readonly when: string;
-  /** In order of preference, whether or not they are served. */
+  /** In order of preference, including models that are not served. */
   readonly models: readonly string[];
 }
 

@@ -14,7 +14,7 @@ export interface Setting {
   readonly line: number | null;
   /** The name of the environment variable, if that is the source. */
   readonly variable: string | null;
-  /** What the value in the file was read from: names of variables, and `file:` with the path of a file. */
+  /** The references in the file's value: names of variables, and `file:` with the path of a file. */
   readonly references: readonly string[];
   readonly isSecret: boolean;
   /** Whether a new value is in force only after a restart. */

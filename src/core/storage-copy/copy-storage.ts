@@ -62,7 +62,7 @@ export function keyOf({ key }: DumpTable, row: DumpRow): DumpKey {
 /** The default account as every new store has it. */
 const NEW_ACCOUNT = "acct_default";
 
-/** Returns whether a store has nothing but what every new store has. */
+/** Returns whether a store contains only what every new store contains. */
 export async function isNewStorage(dump: StorageDump): Promise<boolean> {
   for (const table of DUMP_TABLES) {
     const rows = await dump.readPage(table, null);

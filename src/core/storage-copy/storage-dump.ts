@@ -5,7 +5,7 @@ export type DumpKey = readonly DumpValue[];
 
 /** A number of rows, and what they come to. */
 export interface StorageSum {
-  /** What is counted, such as `transfers: grant`. */
+  /** The counted thing, such as `transfers: grant`. */
   readonly of: string;
   readonly count: number;
   /** Nanodollars; null for rows without an amount. */

@@ -12,7 +12,7 @@ export interface DumpTable {
   readonly columns: Readonly<Record<string, ColumnType>>;
   /** The columns of the unique key, by which rows are read in order. */
   readonly key: readonly string[];
-  /** Rows that are read and written at once. */
+  /** The number of rows that are read and written together. */
   readonly pageRows: number;
 }
 
@@ -87,8 +87,8 @@ function listBuckets(name: string): readonly string[] {
 }
 
 /**
- * All tables of a store, in the order in which they are copied: credits after the charges that count for what they left of a balance.
- * The columns of generations derive from their records, which are JSON. Amounts are nanodollars.
+ * All tables of a store, in the order in which they are copied: credits after the charges that precede them, because a credit records what
+ * its account had been charged. The columns of generations derive from their records, which are JSON. Amounts are nanodollars.
  */
 export const DUMP_TABLES: readonly DumpTable[] = [
   table("settings", ["name"], text("name", "value")),

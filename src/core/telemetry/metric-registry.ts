@@ -1,4 +1,4 @@
-/** A metric as it is declared: one name with its type, its meaning and its labels. */
+/** The declaration of a metric: one name with its type, its meaning and its labels. */
 export interface MetricDeclaration<Labels extends readonly string[] = readonly string[]> {
   readonly name: string;
   readonly kind: "counter" | "gauge" | "histogram";
@@ -16,7 +16,7 @@ export interface MetricDeclaration<Labels extends readonly string[] = readonly s
 /** The values of a declaration's labels, in its order. */
 type LabelValues<Labels extends readonly string[]> = { readonly [K in keyof Labels]: string };
 
-/** The labels of a counter or histogram. Their values are single arguments, because a list of them would be created for each value. */
+/** The labels of a counter or histogram. Their values are passed as single arguments, because a list would be created for each value. */
 export type FewLabels = readonly string[] & { readonly length: 0 | 1 | 2 | 3 | 4 };
 
 /** A sum that only grows. */

@@ -2,7 +2,7 @@ import type { Failure } from "../../base/failures/errors.ts";
 import type { Stopwatch } from "../../base/time/stopwatch.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
 
-/** What identifies a span, and the decision whether its trace is recorded. */
+/** The identity of a span, and the decision whether its trace is recorded. */
 export interface SpanIdentity {
   /** 32 hexadecimal digits. */
   readonly traceId: string;

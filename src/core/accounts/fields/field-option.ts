@@ -1,7 +1,7 @@
 /** The option by which commands set a field. Help texts and error messages derive from it. */
 export interface FieldOption extends OptionTexts, OptionFormat {}
 
-/** What the help of a command says about an option. */
+/** The help texts of an option. */
 export interface OptionTexts {
   /** The flag and the placeholder of its value: `--spend-limit <dollars>`. */
   readonly flags: string;
@@ -24,7 +24,7 @@ interface OptionFormat {
   parse(this: void, text: string, now: number): unknown;
 }
 
-/** Returns a format in which `none` stands for a value, by default for null. */
+/** Returns a format in which `none` means a value, by default null. */
 function orNone({ expected, parse }: OptionFormat, none: unknown = null): OptionFormat {
   return {
     expected: `${expected}, or none`,

@@ -18,7 +18,7 @@ import {
   viewShape,
 } from "./resource-fields.ts";
 
-/** The periods of a key's spending limit, in UTC: the limit applies anew in each day, week (from Monday) or month. */
+/** The periods of a key's spending limit, in UTC: the limit starts again each day, week (from Monday) or month. */
 export const SPEND_PERIODS = ["day", "week", "month"] as const;
 export type SpendPeriod = (typeof SPEND_PERIODS)[number];
 

@@ -56,7 +56,7 @@ export type Shown<Fields> = {
     : never;
 };
 
-/** The values that a request sets, by their names in a record. Absent and undefined leave a value as it is. */
+/** The values that a request sets, by their names in a record. Absent and undefined values are not changed. */
 export type Change<Fields> = {
   readonly [Name in keyof Fields & string as CamelCase<Name>]?: Fields[Name] extends {
     read(json: never): infer Changed;

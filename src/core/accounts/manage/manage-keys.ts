@@ -59,9 +59,9 @@ export async function createKey(stores: KeyStores, wanted: NewKey): Promise<Crea
 }
 
 /**
- * Creates a key for an account. A user's key belongs to that user. An organization's key belongs to a member, or is a service
- * key if no user is given.
- * @throws GatewayError `invalid_request` for fields that contradict each other, and for a model that `known` does not have.
+ * Creates a key for an account. A user's key belongs to that user. An organization's key belongs to a member, or is a service key if no
+ * user is given.
+ * @throws GatewayError `invalid_request` for fields that contradict each other, and for a model that is not in `known`.
  */
 export async function issueKey(
   stores: KeyStores,

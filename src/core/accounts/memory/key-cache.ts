@@ -11,8 +11,8 @@ import { KeyUses } from "./key-uses.ts";
 /** Identifies callers by the secret of their API key. Keys are cached in memory. Unknown secrets are cached as well. */
 export interface KeyCache {
   /**
-   * Returns who a secret belongs to; null for one that is unknown, revoked or expired.
-   * Rejects with a `StoreError` for a key that is not in memory while the store is unavailable.
+   * Returns the principal of a secret; null if it is unknown, revoked or expired. Rejects with a `StoreError` if the key is not in memory
+   * while the store is unavailable.
    */
   identify(secret: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
   /** Like `identify`, for a stored key by the hash of its secret. Never returns the configured admin key. */
@@ -29,7 +29,7 @@ export interface KeyCache {
   changed(key: Pick<KeyRecord, "hash">): void;
 }
 
-/** What a key cache is made of. */
+/** The dependencies of a key cache. */
 interface KeyCacheParts {
   readonly store: Pick<KeyStore, "findKeyByHash" | "keyRevision" | "listChangedKeys" | "recordKeyUses">;
   readonly health: StoreHealth;

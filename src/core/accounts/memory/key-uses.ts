@@ -12,8 +12,8 @@ const GROUP = 250;
 const MAX_GROUPS = 8;
 
 /**
- * Collects in which hour each key was used last, until it is saved. A key is collected once an hour, so that most uses cost only the
- * lookup of its id.
+ * Collects in which hour each key was last used, until that is saved. A key is collected once an hour, so most uses cost only a lookup of
+ * its id.
  */
 export class KeyUses {
   /** The beginning of the present hour, in milliseconds since the epoch. */
@@ -36,7 +36,7 @@ export class KeyUses {
     this.waiting.set(id, this.hour);
   }
 
-  /** Saves some of the collected uses. Those that the store does not take are kept. */
+  /** Saves some of the collected uses. Uses that the store does not accept are kept. */
   async save(): Promise<void> {
     for (let group = 0; group < MAX_GROUPS && this.waiting.size > 0; group++) {
       if (group > 0) await nextTurn();

@@ -11,7 +11,7 @@ import {
   isForEach,
 } from "./budget-records.ts";
 
-/** Stands for every end user, or every tag, each for itself. */
+/** Means that every end user, or every tag, has the limit separately. */
 export const EACH = "*";
 
 /** The longest rolling period. Days. */
@@ -98,9 +98,9 @@ export function toThousandths(share: number): number {
   return Math.round(share * THOUSANDTHS);
 }
 
-/** What was spent of a budget in its current period. */
+/** The spending under a budget in its current period. */
 export interface BudgetStatus {
-  /** Nanodollars; null if each end user or tag has the limit for itself. */
+  /** Nanodollars; null if each end user or tag has the limit separately. */
   readonly spent: number | null;
   /** The end users or tags that have spent the most; empty for other budgets. */
   readonly values: readonly { readonly value: string; readonly spent: number }[];

@@ -19,8 +19,8 @@ export interface BudgetRecord {
   readonly name: string;
   readonly subject: BudgetSubject;
   /**
-   * What records have of the subject: the id of the key or user, the keyed hash of an end user, a tag. Null for the whole account, and
-   * where each end user or each tag has the limit for itself.
+   * How records identify the subject: by the id of the key or user, the keyed hash of an end user, or a tag. Null for the whole account,
+   * and if each end user or tag has the limit separately.
    */
   readonly subjectId: string | null;
   /** The end user as the budget's owner named it; null for other subjects, and for every end user. */
@@ -42,7 +42,7 @@ export interface BudgetRecord {
 /** The fields of a budget that can change. Its subject and period cannot, because its sums are recorded by them. */
 export type BudgetChange = Partial<Pick<BudgetRecord, "name" | "limit" | "action" | "warnAt">>;
 
-/** Returns whether each end user, or each tag, has the limit for itself. */
+/** Returns whether each end user, or each tag, has the limit separately. */
 export function isForEach({ subject, subjectId }: BudgetRecord): boolean {
   return subjectId === null && subject !== "account";
 }

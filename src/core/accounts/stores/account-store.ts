@@ -40,9 +40,8 @@ export interface AccountStore {
   /** Inserts an account, and in the same transaction the first owner of an organization. Inserts nothing unless the verdict is `done`. */
   insertAccount(account: AccountRecord, owner?: MemberRecord): Promise<UniqueVerdict>;
   /**
-   * Replaces an account by what `change` returns for it, in one transaction. The verdict is `last_owner` if the change would
-   * close a user who is the only owner of an organization, and `unknown` if there is no such account. Changes nothing unless the
-   * verdict is `done`.
+   * Replaces an account by the result of `change`, in one transaction. The verdict is `last_owner` if the change would close a user who is
+   * the only owner of an organization, and `unknown` if there is no such account. Changes nothing unless the verdict is `done`.
    */
   changeAccount(
     id: string,

@@ -1,7 +1,7 @@
 import type { DayRange } from "../../../base/time/time.ts";
 import type { BudgetRecord } from "../records/budget-records.ts";
 
-/** The most budgets of an account: each request of the account is compared with all of them. */
+/** The maximum number of budgets of an account: each request of the account is compared with all of them. */
 export const MAX_BUDGETS = 200;
 
 /** The amount spent of a budget by its whole subject, or by one of several end users or tags. */
@@ -53,9 +53,9 @@ export interface BudgetStore {
   changeBudget(id: string, change: (budget: BudgetRecord) => BudgetRecord): Promise<BudgetRecord | null>;
   /** Deletes a budget with its sums. Returns false if there was none. */
   deleteBudget(id: string): Promise<boolean>;
-  /** Returns what was spent in each of at most `BUDGET_SUMS_AT_ONCE` sums, in nanodollars and in their order. */
+  /** Returns the spending in each of at most `BUDGET_SUMS_AT_ONCE` sums, in nanodollars and in their order. */
   sumBudgets(sums: readonly BudgetSumQuery[]): Promise<readonly number[]>;
-  /** Returns the largest sums of a budget, the most first. A budget may have millions: SQLite reads them in short slices. */
+  /** Returns the largest sums of a budget, the largest first. A budget may have millions of sums: SQLite reads them in short slices. */
   listTopSums(query: TopSumsQuery): Promise<readonly BudgetSum[]>;
   /** Claims at most `BUDGET_SUMS_AT_ONCE` marks, and returns for each whether this is its first claim. */
   claimMarks(marks: readonly BudgetMark[]): Promise<readonly boolean[]>;

@@ -6,7 +6,7 @@ import type { StoreHealth } from "../../../base/failures/store-health.ts";
 const MAX_VALUES = 50_000;
 /** Ids in memory that the store does not have. Apart from the values, which requests with made-up ids must not evict. */
 const MAX_MISSING = 10_000;
-/** Changes of the store whose times are known, which bounds how old an outdated value can be and still be used. */
+/** The maximum number of remembered store changes with their times, which tell how old an outdated value is. */
 const MAX_EPOCHS = 10_000;
 
 /** The results of a lookup in memory, null results included. */
@@ -55,7 +55,7 @@ class Memory<Value> {
   private readonly known = new BoundedMap<string, Known<Value>>({ max: MAX_VALUES });
   /** The epoch in which the store did not have an id. */
   private readonly missing = new BoundedMap<string, number>({ max: MAX_MISSING });
-  /** Loads in progress whose result may be kept, shared by all who need it. */
+  /** Loads in progress whose result may be kept. Callers that need the same value share them. */
   private readonly loading = new Map<string, Promise<Value | null>>();
 
   constructor(

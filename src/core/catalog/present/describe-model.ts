@@ -23,8 +23,8 @@ const PURPOSES: Readonly<Record<Exclude<ModelAction, "chat">, string>> = {
 };
 
 /**
- * Describes a model in a sentence or two from what the catalog says of it, for models without a description of their author.
- * `contextLength` is in tokens.
+ * Describes a model in a sentence or two from the facts of the catalog, for models without a description by their author. `contextLength`
+ * is in tokens.
  */
 export function describeModel(model: ModelRecord, contextLength: number): string {
   const action = actionOf(model);

@@ -65,7 +65,7 @@ export interface PublicModel {
     /** Path of the model's endpoints. */
     readonly details: string;
   };
-  /** What clients of OpenRouter read of every model, and the catalog does not know. */
+  /** Fields that clients of OpenRouter read of every model, and that the catalog does not have. */
   readonly default_parameters: null;
   readonly per_request_limits: null;
   readonly supported_voices: null;

@@ -1,10 +1,10 @@
 import type { ParameterRule } from "../../../wire/conversation/parameter-rules.ts";
 import type { ParameterStatement, TakesSource } from "../records/records.ts";
 
-/** What an endpoint takes of a parameter, in responses. The members of a rule are those of the configuration. */
+/** A statement about a parameter that an endpoint takes, in responses. The members of a rule are those of the configuration. */
 interface PublicStatement {
   readonly parameter: string;
-  /** `some`: what the members below say. `values` may be empty beside `while_reasoning`. */
+  /** `some`: as the members below say. `values` may be empty in addition to `while_reasoning`. */
   readonly taken: "yes" | "no" | "some";
   readonly values?: ParameterRule["values"];
   readonly min?: number;

@@ -56,7 +56,7 @@ export function multiplyDecimals(a: string, b: string): string {
   return roundHalfUp(digits.slice(0, at), digits.slice(at));
 }
 
-/** Compares two plain decimals. Returns a negative number if `a` is less than `b`, zero if they are equal, else a positive number. */
+/** Compares two plain decimals. Returns a negative number if `a` is less than `b`, zero if they are equal, otherwise a positive number. */
 export function compareDecimals(a: string, b: string): number {
   const [wholeA = "", fractionA = ""] = a.split(".");
   const [wholeB = "", fractionB = ""] = b.split(".");

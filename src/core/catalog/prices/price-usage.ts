@@ -82,7 +82,7 @@ interface Rate {
   readonly picodollars: number;
 }
 
-/** The rates of all kinds, with those of a request by the context size of its search. */
+/** The rates of all kinds, including those of a search by its context size. */
 interface Rates extends Readonly<Record<RatedKind | "request_medium" | "request_high", Rate>> {
   /** The prices from which the rate of a generated image is chosen. */
   readonly prices: Prices;
@@ -209,8 +209,8 @@ interface TokenCosts {
 }
 
 /**
- * Returns the parts of a cost that are charged by tokens, each rounded by itself, half up. Fixed prices and those of searches, images and other units
- * are in neither. If the provider reported a cost, the parts are what its prices for tokens say.
+ * Returns the parts of a cost that are charged by tokens, each rounded by itself, half up. Fixed prices, and those of searches, images and
+ * other units, are not included. If the provider reported a cost, the parts are computed from its token prices.
  */
 export function priceTokens(
   { prices, usage, advisors }: PricedUsage,
@@ -303,7 +303,7 @@ class PriceList implements ChargeTaker {
   }
 }
 
-/** The kinds that have one rate. */
+/** The kinds with a single rate. */
 type RatedKind = Exclude<PricedKind, "generated_image">;
 
 function forEachCharge(rates: Rates, usage: TokenUsage, charges: ChargeTaker): void {
@@ -314,7 +314,10 @@ function forEachCharge(rates: Rates, usage: TokenUsage, charges: ChargeTaker): v
   }
 }
 
-/** Charges the tokens of a prompt or an answer kind by kind. No token is charged twice, because each kind takes its own from those that are left. */
+/**
+ * Charges the tokens of a prompt or an answer kind by kind. No token is charged twice, because each kind takes its tokens from the
+ * remaining ones.
+ */
 class TokenCharges {
   private left = 0;
 

@@ -6,7 +6,7 @@ import type { ModelEndpoint } from "../records/records.ts";
 import type { PriceRow } from "./price-row.ts";
 import { scaleEndpoint } from "./scale-prices.ts";
 
-/** What a rule does to prices: scales the list price, or replaces it. */
+/** The effect of a rule on prices: scales the list price, or replaces it. */
 export type PricingEffect =
   /** `factor` in millionths: 1,125,000 adds 12.5 per cent. */
   { readonly kind: "scale"; readonly factor: bigint } | { readonly kind: "replace"; readonly row: PriceRow };
@@ -58,7 +58,7 @@ interface PricedEndpoint {
 export interface Tariffs {
   /** The same for all accounts that pay the same. */
   readonly id: string;
-  /** Returns the tariff of an endpoint; null if the account pays the list price, with a BYOK key nothing, or the model is free. */
+  /** Returns the tariff of an endpoint; null if the account pays the list price, or nothing (with a BYOK key, or for a free model). */
   find(this: void, priced: PricedEndpoint): Tariff | null;
 }
 
@@ -114,7 +114,7 @@ function concerns({ from, until, accounts, plans }: PricingRule, buyer: Buyer, d
   return plans === null || (buyer.plan !== null && plans.includes(buyer.plan));
 }
 
-/** Creates tariffs, which are remembered as long as their endpoints exist. */
+/** Creates tariffs. They are memoized as long as their endpoints exist. */
 function createTariffs(id: string, rules: readonly PricingRule[]): Tariffs {
   const known = { platform: createMemory(), byok: createMemory() };
   const tariffs: Tariffs = {

@@ -76,7 +76,7 @@ export function addProfiles(
 class LazyProfile implements EndpointProfile {
   private listed: readonly string[] | null = null;
 
-  /** `families` are all, those of other models too. */
+  /** `families` contains the families of all models. */
   constructor(
     private readonly sources: Omit<TakingEndpoint, "format">,
     private readonly lists: SharedLists,
@@ -135,7 +135,7 @@ function rankOf({ parameter }: ParameterStatement): number {
   return ANSWER_PARAMETERS.has(parameter) ? 0 : 1;
 }
 
-/** Lists the statements about parameters that are not taken in full, with the fields that the provider's row rules out. */
+/** Lists the statements about parameters that are not fully taken, and the fields that the provider's row excludes. */
 function listRules(taking: TakingEndpoint): readonly ParameterStatement[] {
   const { refused, known, noSchemas } = resolveRefused(taking);
   const rules = new Map(listTaken(taking));
@@ -212,7 +212,7 @@ export function reachesField(name: string, { format, refused, known, seedField }
   return isExpressible(name, format) && !refused.has(field) && known?.has(field) !== false;
 }
 
-/** Whether a parameter is sent in the fields that the provider has for it, whatever their names. */
+/** Whether a parameter is sent in the provider's own fields for it, whatever their names are. */
 function isRespelled(name: string): boolean {
   return EVERYWHERE.has(name) && !PLAIN.has(name);
 }

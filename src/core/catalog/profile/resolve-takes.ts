@@ -63,7 +63,7 @@ export function listTaken(taking: TakingEndpoint): ReadonlyMap<string, SourcedTa
   add("provider", quirks.takes);
   add("model", takenByModel(model, endpoint));
   for (const { parameters } of families) add("family", parameters);
-  // What a provider takes for no model at all.
+  // // What a provider takes for no model at all.
   add("provider", quirks.takes, true);
   add("configuration", takenByOperator(taking));
   return all;
@@ -98,7 +98,7 @@ function withoutCondition(taken: TakenParameter): TakenParameter {
   return rule;
 }
 
-/** What the operator says of the provider, the model and the endpoint; the later one precedes. */
+/** Returns the operator's statements about the provider, the model and the endpoint. Later ones take precedence. */
 function takenByOperator({
   endpoint,
   model,
@@ -148,7 +148,7 @@ export function resolveRefused(
 /** The name of the parameter for answers by a JSON Schema, which is a kind of `response_format`. */
 export const STRUCTURED_OUTPUTS = "structured_outputs";
 
-/** What is known of the model at this endpoint. */
+/** Returns the facts about the model at this endpoint. */
 function factsOf(model: ModelRecord, endpoint: ModelEndpoint): ModelTakes {
   return { ...model.takes, ...endpoint.takesHere };
 }

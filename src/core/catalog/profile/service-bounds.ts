@@ -10,7 +10,7 @@ export function boundServices(record: ProviderRecord, services: readonly string[
   return services.reduce((sum, name) => sum + boundService(record, name), 0n);
 }
 
-/** Returns the most that services may cost, as a decimal string of US dollars; undefined for nothing. */
+/** Returns the maximum cost of services, as a decimal string of US dollars; undefined if there is none. */
 export function printServiceBound(
   record: ProviderRecord,
   services: readonly string[] | undefined,

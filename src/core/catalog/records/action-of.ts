@@ -1,10 +1,10 @@
 import type { InferenceAction } from "../../../wire/client-apis/request/inference-request.ts";
 import type { ModelRecord } from "./records.ts";
 
-/** What a model is for. Models for conversations are also for text completions and fill in the middle. */
+/** The purpose of a model. Models for conversations also serve text completions and fill in the middle. */
 export type ModelAction = Exclude<InferenceAction, "completions" | "fim">;
 
-/** The actions of models that have only one output modality. A model whose only output is text is for conversations. */
+/** The actions of models with a single output modality. A model whose only output is text is for conversations. */
 const ACTIONS: Readonly<Record<string, ModelAction>> = {
   embedding: "embeddings",
   moderation: "moderations",

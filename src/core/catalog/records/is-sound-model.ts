@@ -3,9 +3,8 @@ import { asFields, createTable } from "../../../wire/json/fields.ts";
 import { type ModelEndpoint, type ModelRecord, REASONING_HABITS } from "./records.ts";
 
 /**
- * Whether a value from a catalog file is a valid model. Ten times as fast as the schema, because the catalog is read at every
- * start. It accepts nothing that the schema rejects (checked by a test). If it returns false, the schema decides and
- * names the problem.
+ * Whether a value from a catalog file is a valid model. Ten times as fast as the schema, because the catalog is read at every start. It
+ * accepts only values that the schema accepts, which a test checks. If it returns false, the schema decides and names the problem.
  */
 export function isSoundModel(value: unknown): value is Partial<ModelRecord> {
   return isRecordOf(value, MODEL, MODEL_NEEDS);

@@ -79,22 +79,22 @@ export interface ProviderRecord {
   readonly affinityHeader?: string;
   /** The parameters of `SAMPLING_PARAMETERS` that its API accepts according to its documentation. Absent: only `stop`. */
   readonly parameters?: readonly SamplingParameter[];
-  /** Deviations from `format` that no other field describes. Those of further formats are in `formats`. */
+  /** Deviations from `format` that no other field describes. Deviations in additional formats are in `formats`. */
   readonly quirks: ProviderQuirks;
-  /** What its own request fields and tools cost; those of a format are in `charges.ts` of its folder. */
+  /** The costs of its own request fields and tools. Those of a format are in `charges.ts` of its folder. */
   readonly charges?: ChargeRules;
   /** Its answers report in `usage.cost` what it charges for the request, in US dollars, unless `usage.is_byok` is true. */
   readonly reportsCost?: true;
   /**
-   * Factors of all prices of a request, by field of the request and of the answer that reports it, by value, and by endpoint name or a
-   * pattern with `*`; the first that matches counts. Decimal strings with at most six places.
+   * Factors of all prices of a request: by the field of the request and of the answer that reports it, by value, and by endpoint name or a
+   * pattern with `*`. The first match counts. Decimal strings with at most six places.
    */
   readonly factors?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
-  /** Fields and types of tools that the operator wants to be sent with platform keys, whatever they cost, except to free models. */
+  /** Fields and types of tools that the operator allows with platform keys, whatever they cost, except for free models. */
   readonly sends?: { readonly fields: readonly string[]; readonly tools: readonly string[] };
   /** The parameters that it takes according to the operator. They take precedence over the catalog. */
   readonly takesByOperator?: TakenParameters;
-  /** The operator's own host: it charges nothing that the operator does not know, and gets every field. */
+  /** The operator's own host. It makes no charges unknown to the operator, and gets every field. */
   readonly isOwnHost?: true;
   /** Whether its policy allows training on requests. Absent counts as yes. */
   readonly trainsOnData?: boolean;
@@ -108,10 +108,10 @@ export interface ProviderRecord {
   readonly datacenters: readonly string[] | null;
 }
 
-/** What a value of a request field costs at a provider. */
+/** The cost of a value of a request field at a provider. */
 export type ChargeRule = FormatChargeRule<PriceName>;
 
-/** What request fields and tools cost: of a format, changed and completed by the rules of a provider. */
+/** The costs of request fields and tools: those of a format, changed and completed by the rules of a provider. */
 export interface ChargeRules {
   readonly fields?: Readonly<Record<string, ChargeRule>>;
   /** By type of tool. A name that ends in `*` matches all types with that beginning. */
@@ -127,7 +127,7 @@ export interface ChargeRules {
   };
 }
 
-/** How a provider's API in a further format deviates from that of the format's vendor. */
+/** The deviations of a provider's API in an additional format from the API of the format's vendor. */
 interface FormatSettings {
   /** Paths below the provider's base URL, by action, instead of those of the format. */
   readonly paths?: Readonly<Partial<Record<"chat" | "completions" | "count-tokens", string>>>;
@@ -135,12 +135,12 @@ interface FormatSettings {
 }
 
 /**
- * What is taken of a parameter: every value (`yes`), no value (`no`), or what a rule says. Parts of values that are not taken are left out
- * of requests, or limited, and named in a warning.
+ * What is taken of a parameter: every value (`yes`), no value (`no`), or the values of a rule. Values that are not taken are left out of
+ * requests or adjusted, with a warning.
  */
 export type TakenParameter = "yes" | "no" | ParameterRule;
 
-/** What is taken of parameters, by the names of the chat API. */
+/** Statements about parameters, by the names of the chat API. */
 export type TakenParameters = Readonly<Record<string, TakenParameter>>;
 
 /** What the models of a family take: an element of `catalog/profiles.json`. If several match a model, later ones change earlier ones. */
@@ -169,7 +169,7 @@ export interface FamilyProfile {
 }
 
 export interface ProviderQuirks {
-  /** Rejects or ignores `stream_options`. Token usage is sent without it or is estimated. */
+  /** Rejects or ignores `stream_options`. Token usage is sent without it, or is estimated. */
   readonly noStreamOptions?: true;
   /** Requires `max_completion_tokens` instead of `max_tokens`. */
   readonly maxCompletionTokens?: true;
@@ -185,16 +185,16 @@ export interface ProviderQuirks {
   readonly knownMessageFields?: readonly string[];
   /** Accepts the reasoning of earlier turns as `thinking` content parts. */
   readonly thinkingParts?: true;
-  /** OpenAI's formats: accepts tools of type `custom`. Without it each is replaced by a function with one string. */
+  /** OpenAI's formats: accepts tools of type `custom`. If absent, each is replaced by a function with one string parameter. */
   readonly customTools?: true;
   /**
    * Responses format: accepts tools of type `namespace`. If absent, their functions are sent individually, under names that contain the
    * namespace.
    */
   readonly toolNamespaces?: true;
-  /** Responses format: finds the result of a call anywhere after it. Without it results directly follow the turn of their calls. */
+  /** Responses format: finds the result of a call anywhere after it. If absent, results directly follow the turn of their calls. */
   readonly resultsAnywhere?: true;
-  /** What it takes of the parameters of a request, by the names of the chat API. Others are taken. */
+  /** Statements about the parameters of a request, by the names of the chat API. Other parameters are taken. */
   readonly takes?: TakenParameters;
   /** Rejects these fields, which clients of other gateways send. */
   readonly refusedFields?: readonly string[];
@@ -234,8 +234,8 @@ export interface ProviderQuirks {
 }
 
 /**
- * US dollars per token, as decimal strings without exponent or trailing zeros, at most 18 places. Where a price is absent,
- * another one applies: `prompt` for cached and audio input, `completion` for reasoning.
+ * US dollars per token, as decimal strings without exponent or trailing zeros, with at most 18 places. If a price is absent, another one
+ * applies: `prompt` for cached and audio input, `completion` for reasoning.
  */
 export interface Prices {
   readonly prompt: string;
@@ -259,7 +259,7 @@ export interface Prices {
   readonly image?: string;
   /** Per search, as the vendor counts searches: per query or per source. */
   readonly search?: string;
-  /** Per request that searches at least once. */
+  /** Per request with at least one search. */
   readonly searchedRequest?: string;
   /** The cost of the whole request that the provider reported. It replaces all other prices. Only in records of generations. */
   readonly reported?: string;
@@ -283,10 +283,10 @@ interface ImageVariant {
   readonly price: string;
 }
 
-/** The name of a price of the catalog that is one decimal string. */
+/** The name of a price of the catalog that is a single decimal string. */
 export type PriceName = Exclude<keyof Prices, "imageVariants" | "reported" | "surcharge">;
 
-/** The members of `Prices` that are one price, in the order of files and lists. */
+/** The members of `Prices` that are single prices, in the order of files and lists. */
 export const PRICE_NAMES: readonly PriceName[] = [
   "prompt",
   "completion",
@@ -338,7 +338,10 @@ export interface EndpointProfile {
   listRules(format: ProviderFormat): readonly ParameterStatement[];
 }
 
-/** Who says what is taken of a parameter, in ascending order of precedence. A provider's refusal precedes a family and the model. */
+/**
+ * The sources of statements about parameters, in ascending order of precedence. A provider's refusal takes precedence over families and the
+ * model.
+ */
 export const TAKES_SOURCES = ["format", "provider", "model", "family", "configuration"] as const;
 export type TakesSource = (typeof TAKES_SOURCES)[number];
 
@@ -353,7 +356,7 @@ export interface ParameterStatement extends SourcedTaken {
   readonly parameter: string;
 }
 
-/** One provider's service of one model. */
+/** One model as one provider serves it. */
 export interface ModelEndpoint {
   /** A `ProviderRecord.slug`. */
   readonly provider: string;
@@ -378,7 +381,7 @@ export interface ModelEndpoint {
   readonly maxOutputTokens: number | null;
   /** Null if no price is known. The endpoint is then not served (docs/api/models.md). */
   readonly prices: Prices | null;
-  /** `prices` are 0 because the operator has given none, and nothing says that it is free. Only of models of the configuration. */
+  /** `prices` are 0 because the operator has set none, and nothing says that it is free. Only for models of the configuration. */
   readonly isPriceUnknown?: true;
   /** In ascending order of `minPromptTokens`. */
   readonly priceTiers?: readonly PriceTier[];
@@ -386,13 +389,16 @@ export interface ModelEndpoint {
   readonly priceChanges?: readonly PriceChange[];
   /** Input modalities and parameters of the model that this endpoint does not accept. */
   readonly lacks?: readonly string[];
-  /** Resolved from all that is known of it (`addProfiles`); not stored in files. Absent for endpoints that are not of conversations. */
+  /**
+   * Resolved from everything that is known about it (`addProfiles`); not stored in files. Absent for endpoints that are not for
+   * conversations.
+   */
   readonly profile?: EndpointProfile;
   /** Members of the model's `takes` that have another value here. */
   readonly takesHere?: ModelTakes;
   /** The parameters that this endpoint takes according to the operator. They take precedence over everything else. Not stored in files. */
   readonly takesByOperator?: TakenParameters;
-  /** Only the price map lists it, so that a refresh without one does not miss it. */
+  /** Only the price map lists it, so a refresh without a price map does not count it as missing. */
   readonly fromPriceMap?: true;
   /** The first day, `YYYY-MM-DD`, on which a refresh did not find it at the source. */
   readonly missingSince?: string;
@@ -424,7 +430,7 @@ export interface ModelTakes {
   /** Accepts a tool choice that forces a call. */
   readonly forcedTools?: boolean;
   readonly reasoning?: (typeof REASONING_HABITS)[number];
-  /** Chooses by itself how much to reason (`thinking.type: adaptive`). */
+  /** Decides itself how much to reason (`thinking.type: adaptive`). */
   readonly adaptive?: boolean;
   /** Accepts a budget of reasoning in tokens (`thinking.type: enabled`). */
   readonly budgets?: boolean;
@@ -436,7 +442,7 @@ export interface ModelTakes {
   readonly cacheMinTokens?: number;
   /** Accepts marks of where a cached prompt ends. */
   readonly cacheBreakpoints?: boolean;
-  /** Guarantees a JSON schema by itself, without a tool that stands for it. */
+  /** Guarantees a JSON schema natively, without a tool that emulates it. */
   readonly structuredOutput?: boolean;
 }
 

@@ -146,7 +146,7 @@ function dropOldModels(group: readonly SourceEntry[], work: Work): SourceEntry[]
   return kept;
 }
 
-/** Returns a provider's models with those that the source lacks. Once the source lists such a model, its entry is used. */
+/** Returns a provider's models, including models that the source lacks. Once the source lists such a model, its entry is used. */
 function addNotListed(
   provider: string,
   models: readonly SourceModel[],
@@ -267,7 +267,7 @@ function listServedAlso(entry: SourceEntry, rules: ImportRules): SourceEntry[] {
     }));
 }
 
-/** Groups the entries of one model: those whose ids differ only in spelling. */
+/** Groups the entries of one model. Their ids differ only in spelling. */
 function groupEntries(entries: readonly SourceEntry[]): SourceEntry[][] {
   const groups = new Map<string, SourceEntry[]>();
   for (const entry of entries) {
@@ -329,8 +329,8 @@ function rankSource(entry: SourceEntry, rules: ImportRules): number {
 }
 
 /**
- * Returns the id in the spelling of the rules, else of OpenRouter, which clients know, else of the first entry. An author whose API
- * writes `5-5` for the version 5.5 gets the dot if only the price map lists the model.
+ * Returns the id in the spelling of the rules, otherwise of OpenRouter, which clients know, otherwise of the first entry. If only the price
+ * map lists the model, and the author's API writes `5-5` for version 5.5, the id gets the dot.
  */
 function spellId(ranked: readonly SourceEntry[], { authors }: ImportRules): string {
   const [first] = ranked as readonly [SourceEntry];
@@ -341,7 +341,7 @@ function spellId(ranked: readonly SourceEntry[], { authors }: ImportRules): stri
   return isDotted ? first.id.replace(/-(\d{1,2})-(\d{1,2})$/, "-$1.$2") : first.id;
 }
 
-/** Returns the items that the first entry has, or at least two others: a single one may be wrong. */
+/** Returns the items that the first entry has, or at least two others: an item of a single entry may be wrong. */
 function agreeOn(
   ranked: readonly SourceEntry[],
   list: (entry: SourceEntry) => readonly string[],
@@ -429,7 +429,7 @@ function buildEndpoints(shape: ModelShape, ranked: readonly SourceEntry[], work:
     .map((entry) => buildEndpoint(shape, entry, work));
 }
 
-/** A name that models.dev has is not replaced by one of the price map. */
+/** A name from models.dev is not replaced by one from the price map. */
 function isBetterRegion(entry: SourceEntry, other: SourceEntry): boolean {
   if (entry.source.isFromPriceMap === true && other.source.isFromPriceMap !== true) return false;
   return entry.regionRank !== null && other.regionRank !== null && entry.regionRank < other.regionRank;

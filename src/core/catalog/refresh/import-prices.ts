@@ -39,9 +39,8 @@ const STRUCTURE = new Set(["tiers", "context_over_200k"]);
 const NO_PRICES: ImportedPrices = { prices: null };
 
 /**
- * Converts the source's `cost`. The result has no prices, so that the endpoint is not served, if the cost names an unknown
- * charge or only one of prompt and completion. Zero for both means a preview or a subscription, unless `free`: the
- * model is free by its name.
+ * Converts the source's `cost`. If the cost names an unknown charge, or only one of prompt and completion, the result has no prices, and
+ * the endpoint is not served. Zero for both means a preview or a subscription, unless `free`: the model's name says that it is free.
  */
 export function importPrices(
   cost: Readonly<Record<string, unknown>> | undefined,
@@ -146,7 +145,10 @@ function readPrices(
   return tidyPrices(found);
 }
 
-/** Sorts prices in the order of `PRICE_NAMES`. Drops zeros besides prompt and completion, and a reasoning price that equals the completion's. */
+/**
+ * Sorts prices in the order of `PRICE_NAMES`. Drops zeros except for prompt and completion, and a reasoning price that equals the
+ * completion price.
+ */
 function tidyPrices(found: Partial<Record<PriceName, string>>): Prices | null {
   const { prompt, completion } = found;
   if (prompt === undefined || completion === undefined) return null;

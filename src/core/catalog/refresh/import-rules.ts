@@ -10,7 +10,7 @@ import { sourceModelSchema } from "./source-models-dev.ts";
  */
 
 const providerRule = z.strictObject({
-  /** Slug of the provider here, except for entries that `byPackage` assigns to another one. */
+  /** The provider's slug here, except for entries that `byPackage` assigns to another provider. */
   slug: z.string(),
   /** Slugs by client package, for entries with another format than the rest of their provider; null omits them. */
   byPackage: z.record(z.string(), z.string().nullable()).optional(),
@@ -121,13 +121,13 @@ const priceMapProvider = z.strictObject({
   source: z.string(),
   /** Prefix of the map's names that is not part of the provider's. */
   stripPrefix: z.string().optional(),
-  /** A regular expression that matches names which are left out. */
+  /** A regular expression for names to leave out. */
   ignore: z.string().optional(),
   /** Why `ignore` leaves them out. */
   why: z.string().optional(),
   /** Names that are taken although the map has no source for them. */
   unsourced: z.array(z.string()).optional(),
-  /** A regular expression that matches names whose `max_input_tokens` does not include the answer. */
+  /** A regular expression for names whose `max_input_tokens` does not include the answer. */
   promptOnly: z.string().optional(),
   /** Only models that models.dev lists nowhere: the map keeps what a host has stopped to serve. */
   onlyNew: z.literal(true).optional(),
@@ -147,18 +147,18 @@ const priceMapRules = z.strictObject({
   words: z.record(z.string(), z.string()),
 });
 
-/** What the models of a family take. */
+/** Statements about what the models of a family take. */
 const takesRule = z.strictObject({
   /** A regular expression on model ids. */
   models: z.string(),
   takes: takesSchema,
-  /** Overrides what the price map claims. Without it a rule only adds what is not claimed. */
+  /** Overrides the claims of the price map. If absent, a rule only adds what is not claimed. */
   corrects: z.literal(true).optional(),
   /** The vendor's page, and its date. */
   source: z.string(),
 });
 
-/** How the reasoning of models is controlled for which no source says it. */
+/** How to control the reasoning of models for which no source says it. */
 const reasoningLikeRule = z.strictObject({
   /** A regular expression on model ids. */
   models: z.string(),
@@ -180,7 +180,7 @@ const importRulesSchema = z.strictObject({
   organisations: z.record(z.string(), z.string()),
   /** Authors by beginnings of names, for names without an organisation. The longest match applies. */
   nameBeginnings: z.record(z.string(), z.string()),
-  /** Regular expressions that match the `author/name` of models which are not chat models. */
+  /** Regular expressions for the `author/name` of models that are not chat models. */
   notChat: z.array(z.string()),
   /** Regular expressions that match the `author/name` of embedding models. The source lists them as text models. */
   embedding: z.array(z.string()),
@@ -192,7 +192,7 @@ const importRulesSchema = z.strictObject({
   formats: z.record(z.string(), z.array(formatsRule)),
   inputs: z.array(inputsRule),
   priceMap: priceMapRules,
-  /** What models take by family. Later rules override earlier ones. */
+  /** What models take, by family. Later rules override earlier ones. */
   takes: z.array(takesRule),
   /** For models that only the price map lists. The first matching rule applies. */
   reasoningLike: z.array(reasoningLikeRule),
@@ -206,7 +206,10 @@ const importRulesSchema = z.strictObject({
   priceChanges: z.record(z.string(), z.record(z.string(), z.array(priceChange).min(1))),
   /** Entries that the source lacks, by source provider and in the source's format; numbers are text. */
   notListed: z.record(z.string(), z.array(sourceModelSchema)),
-  /** Models that are not for conversations, which the source does not list or without their prices. Once the catalog has the id otherwise, that entry is used. */
+  /**
+   * Models that are not for conversations, and that the source lists without prices or not at all. Once the catalog has the id from another
+   * source, that entry is used.
+   */
   further: z.array(furtherRule),
 });
 

@@ -11,7 +11,7 @@ export class TakesReader {
   readonly #rules: readonly { readonly models: RegExp; readonly rule: ImportRules["takes"][number] }[];
   readonly #known: ReadonlyMap<string, ModelTakes>;
 
-  /** `known` are models of a catalog, whose facts apply where a source claims none. */
+  /** `known` are models of a catalog, whose facts apply if a source claims none. */
   constructor({ takes }: ImportRules, known: readonly ModelRecord[]) {
     this.#rules = takes.map((rule) => ({ models: new RegExp(rule.models), rule }));
     this.#known = new Map(

@@ -29,7 +29,7 @@ export interface RefreshTerms {
   readonly now: number;
   readonly waiting: readonly HeldChange[];
   readonly rejected: readonly HeldChange[];
-  /** The sources include a price map, so that endpoints which only such a map lists can be missed. */
+  /** The sources include a price map, so endpoints that only such a map lists can be counted as missing. */
   readonly hasPriceMap?: boolean;
 }
 

@@ -5,7 +5,10 @@ import type { Tiers } from "../tiers/tiers.ts";
 import type { Catalog } from "./catalog.ts";
 import { createSuggester } from "./suggest-names.ts";
 
-/** The names that are valid: models and providers of the catalog in force, including those of the configuration, tiers, and the operator's named routes. */
+/**
+ * The valid names: models and providers of the catalog in force, including those of the configuration, tiers, and the operator's named
+ * routes.
+ */
 export interface KnownNames {
   readonly catalog: Catalog;
   readonly tiers: Tiers;

@@ -13,7 +13,7 @@ export interface StoredTier {
 export interface TierStore {
   /** Returns a number that changes with every change of any tier by any process. */
   tierRevision(): Promise<number>;
-  /** Returns the stored tiers by id. One that this version cannot read is left out. */
+  /** Returns the stored tiers by id, without those that this version cannot read. */
   listTiers(): Promise<readonly StoredTier[]>;
   /** Adds or replaces the tier with this id. */
   putTier(stored: StoredTier): Promise<void>;

@@ -75,7 +75,7 @@ export function listNamedModels(rule: TierRule): readonly string[] {
   return [...new Set(named)];
 }
 
-/** Whether a tier of free models chooses among models that include this one: a free chat model that the tier does not exclude. */
+/** Whether a tier of free models may choose this model: a free chat model that the tier does not exclude. */
 export function isFreeChoice(rule: Extract<TierRule, { by: "free" }>, model: ModelRecord): boolean {
   return (
     isFreeId(model.id) &&

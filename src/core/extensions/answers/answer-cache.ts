@@ -18,10 +18,10 @@ import { type EndedAnswer, RunningAnswers } from "./running-answers.ts";
 /** A longer answer is not kept. Bytes. */
 export const MAX_KEPT_BYTES = 1024 * 1024;
 
-/** How often a request waits for an equal one that then cannot be given again, before it asks a provider itself. */
+/** How often a request waits for an equal one whose answer then cannot be used, before it calls a provider itself. */
 const MAX_WAITS = 2;
 
-/** The response header that says what the cache did. */
+/** The response header that states what the cache did. */
 const CACHE_HEADER = "x-gateway-cache";
 
 interface AnswerCacheDeps {
@@ -91,7 +91,7 @@ class CachedGeneration implements ExtensionPoints {
     this.end("given up");
   }
 
-  /** Finds a stored answer, or waits for one that is being produced. Returns null if a provider is to be asked. */
+  /** Finds a stored answer, or waits for one that is being produced. Returns null if the request must call a provider. */
   private async find(name: string): Promise<GateDecision | null> {
     const { store, clock, directives, ttlS } = this.parts;
     if (!directives.mayRead) {

@@ -1,4 +1,4 @@
-/** What the `Cache-Control` header of a request demands of the answer cache. */
+/** The demands of a request's `Cache-Control` header on the answer cache. */
 export interface CacheDirectives {
   /** The answer may come from the cache. */
   readonly mayRead: boolean;

@@ -137,14 +137,14 @@ class RepeatableGeneration implements ExtensionPoints {
       this.onAbandoned();
       return;
     }
-    // What was charged must not be charged again. A stream that broke off is given again as it was; a failure instead of an answer, such as
-    // that of a guardrail, has no text to give.
+    // // What was charged must not be charged again. A broken stream is returned again as it was. A failure instead of an answer, such as
+    // that of a guardrail, has no text to return.
     const isWhole = record.outcome !== "cancelled" && !text.isTruncated;
     const body = isWhole && !this.parts.generation.zeroRetention ? text.toString() : "";
     this.keep(record, body === "" ? null : body);
   }
 
-  /** The request has cost nothing, so it may be made again. */
+  /** The request has cost nothing, so it may be repeated. */
   onAbandoned(): void {
     this.isOver = true;
     if (this.text === null) return;

@@ -7,12 +7,12 @@ export type EndedAnswer = StoredAnswer | "not kept" | "given up";
 export class RunningAnswers {
   private readonly running = new Map<string, PromiseWithResolvers<EndedAnswer>>();
 
-  /** Returns what becomes of the answer that is being produced; null if none is. */
+  /** Returns the end of the answer that is being produced; null if there is none. */
   find(name: string): Promise<EndedAnswer> | null {
     return this.running.get(name)?.promise ?? null;
   }
 
-  /** Announces an answer. It must be ended, whatever becomes of it. */
+  /** Announces an answer. It must be ended in any case. */
   begin(name: string): void {
     this.running.set(name, Promise.withResolvers());
   }

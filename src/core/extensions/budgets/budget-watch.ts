@@ -60,7 +60,7 @@ interface Reportable extends BudgetMark {
   readonly sum: Spent;
 }
 
-/** What the watch of budgets needs. */
+/** The dependencies of the watch of budgets. */
 interface BudgetWatchParts {
   readonly store: Pick<BudgetStore, "sumBudgets" | "listTopSums" | "claimMarks" | "mergeDays">;
   readonly clock: Pick<Clock, "now">;
@@ -126,8 +126,8 @@ export class BudgetWatch implements Extension {
   }
 
   /**
-   * Compares what waits with the limits and reports what is new: a slice of it in each turn of the event loop, with two calls of the
-   * store. Rejects with a `StoreError` if the store is unavailable.
+   * Compares waiting costs with the limits and reports new states: a slice in each turn of the event loop, with two calls of the store.
+   * Rejects with a `StoreError` if the store is unavailable.
    */
   async check({ send, drain }: CheckParts): Promise<void> {
     if (this.waiting.size === 0) return;

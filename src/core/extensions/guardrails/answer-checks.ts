@@ -56,7 +56,7 @@ export class AnswerChecks implements AnswerFilter {
     if (isBlocking && finding !== null) this.block ??= describeAnswerBlock(finding);
   }
 
-  /** Lets nothing pass that was not checked because of a fault of the gateway. */
+  /** Ends the answer after a fault of the gateway, because unchecked text must not pass. */
   private fail(error: unknown): readonly AnswerEvent[] {
     this.block ??= failureOf(error);
     return [];

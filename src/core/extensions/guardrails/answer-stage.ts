@@ -11,6 +11,6 @@ export interface AnswerStage {
   readonly finding: GuardrailFinding | null;
   /** Whether the rest of the answer must not be sent. */
   readonly isBlocking: boolean;
-  /** Whether log probabilities were left out, which repeat texts in a form that is not checked. */
+  /** Whether log probabilities were left out: they repeat texts in a form that is not checked. */
   readonly hasDropped: boolean;
 }

@@ -7,7 +7,7 @@ import type { HookGuardrail } from "./guardrail.ts";
 import { type HookSubject, type HookVerdict, MAX_HOOK_CHARS } from "./text-hook.ts";
 
 const NOTHING: readonly AnswerEvent[] = [];
-/** The most events that are held back, after pieces of texts were joined. */
+/** The maximum number of events that are held back, after pieces of texts were joined. */
 const MAX_EVENTS = 50_000;
 const UNAVAILABLE: HookVerdict = { kind: "unavailable" };
 
@@ -49,7 +49,7 @@ export class HookStage implements AnswerStage {
     return verdict.kind === "mask" ? [...replayAnswer(answer.replace(verdict.texts))] : events;
   }
 
-  /** Keeps an event. Pieces of one text become one, because a long answer has many. */
+  /** Keeps an event. Pieces of one text are joined, because a long answer has many. */
   private add(event: AnswerEvent): void {
     const last = this.events.at(-1);
     if (event.kind === "part-delta" && "text" in event.delta) {
@@ -81,7 +81,7 @@ export class HookStage implements AnswerStage {
   private record(verdict: HookVerdict): void {
     const finding = findingOf(this.guardrail, verdict);
     if (finding === null || !this.isObserver) this.finding = finding;
-    // What was sent cannot be changed anymore.
+    // // Events that were sent cannot be changed any more.
     else this.finding = { ...finding, action: verdict.kind === "unavailable" ? "unchecked" : "warn" };
     this.hasDropped ||= !this.isObserver && verdict.kind === "mask";
   }

@@ -24,7 +24,7 @@ const OP = {
 const NEWLINE = 10;
 const ASCII = 128;
 
-/** What can be reached from an instruction without reading a character. */
+/** The instructions that can be reached from an instruction without reading a character. */
 interface Closure {
   /** The instructions that read a character. */
   readonly readers: readonly number[];
@@ -65,7 +65,7 @@ export class PatternProgram {
     return instruction.matchRune(rune);
   }
 
-  /** Returns what follows an instruction that has read a character. */
+  /** Returns the instructions after an instruction that has read a character. */
   after(pc: number): Closure {
     return this.closureOf((this.instructions[pc] as Instruction).out);
   }
@@ -132,8 +132,8 @@ class ThreadList {
 }
 
 /**
- * Follows where matches of one expression may be in progress in a text, character by character. Takes at most as many steps for each
- * character as the expression has instructions.
+ * Tracks the possible matches of one expression in a text, character by character. Takes at most as many steps for each character as the
+ * expression has instructions.
  */
 export class PatternThreads {
   /** The lowest position at which a completed match may begin. A search from there sets it to where the next may begin. */

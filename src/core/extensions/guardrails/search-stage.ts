@@ -55,7 +55,7 @@ export class SearchStage implements AnswerStage {
   private readonly open = new Map<string, OpenPart>();
   private readonly channels = new Map<string, Channel>();
   private readonly queues = new Map<number, EventQueue>();
-  /** Changes nothing, so that nothing has to be held back. */
+  /** The guardrail changes nothing, so no text must be held back. */
   private readonly isObserver: boolean;
 
   constructor(
@@ -308,7 +308,7 @@ export class SearchStage implements AnswerStage {
     return fields === owner.extras.fields ? owner : { ...owner, extras: { ...owner.extras, fields } };
   }
 
-  /** Checks all strings of a value except ids, media and what is encrypted. Returns the value itself if nothing changed. */
+  /** Checks all strings of a value except ids, media and encrypted data. Returns the value itself if nothing changed. */
   private checkValue(value: unknown, name: string): unknown {
     if (typeof value === "string")
       return value === "" || isNoText(name, value) ? value : this.checkWhole(value);

@@ -30,5 +30,5 @@ export type HookVerdict =
   /** The service did not answer, or not as it should. */
   | { readonly kind: "unavailable" };
 
-/** The most characters of one question. */
+/** The maximum length of the texts in one call. Characters. */
 export const MAX_HOOK_CHARS = 1024 * 1024;

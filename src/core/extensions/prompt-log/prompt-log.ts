@@ -22,7 +22,7 @@ const GROUP = { entries: 16, chars: 1024 * 1024, ms: 50 } as const;
 /** Entries that one statement deletes: few, because each may be megabytes that other work waits for. */
 const DELETED_AT_ONCE = 50;
 
-/** What the prompt log works with. */
+/** The dependencies of the prompt log. */
 interface PromptLogDeps {
   readonly store: PromptLogStore;
   readonly vault: Vault;

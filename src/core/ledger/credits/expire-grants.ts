@@ -9,7 +9,7 @@ const PAGE = 100;
 /** The prefix of the id of a hold that reserves the rest of an expired grant. */
 const RESERVE = "expiry of ";
 
-/** What a sweeper is made of. */
+/** The dependencies of a grant sweeper. */
 interface GrantSweeperParts {
   readonly store: Pick<LedgerStore, "listEndedGrants" | "findGrantsLeft" | "expireGrant">;
   readonly holdBook: HoldBook;

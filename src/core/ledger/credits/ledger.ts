@@ -17,7 +17,7 @@ import type { LedgerStore, RefundEntry, RefundVerdict } from "../records/ledger-
 import type { Transfer } from "../records/records.ts";
 import { GrantSweeper } from "./expire-grants.ts";
 
-/** What a ledger is made of. */
+/** The dependencies of a ledger. */
 interface LedgerParts {
   readonly store: LedgerStore;
   readonly holdBook: HoldBook;
@@ -33,8 +33,8 @@ interface LedgerParts {
 }
 
 /**
- * What accounts have and may spend. Holds are taken before an upstream is called; the cost of a generation is written with its
- * record (`UsageStore.saveUsage`), everything else as a transfer of its own.
+ * The balances of accounts. Holds are taken before an upstream is called. The cost of a generation is written with its record
+ * (`UsageStore.saveUsage`), and everything else as a separate transfer.
  */
 export class Ledger {
   private readonly sweeper: GrantSweeper;
@@ -103,7 +103,7 @@ export class Ledger {
       this.parts.holdBook.credit(accountId, costNanodollars, leasedFrom);
   }
 
-  /** Writes a transfer; returns false if there is one with that id. */
+  /** Writes a transfer. Returns false if there is already one with that id. */
   async transfer(transfer: Transfer): Promise<boolean> {
     const isNew = await this.parts.store.addTransfer(transfer);
     await this.refresh();

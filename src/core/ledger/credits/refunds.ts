@@ -21,7 +21,7 @@ type RefundDecision =
   | { readonly kind: "unknown" }
   /** It is no longer known what was charged under that id. */
   | { readonly kind: "dropped" }
-  /** `left`: the most that can be refunded, in nanodollars. */
+  /** `left`: the maximum that can be refunded, in nanodollars. */
   | { readonly kind: "too_much"; readonly left: number };
 
 /** Decides on a refund: to the account that paid, and never more in sum than the generation cost. */

@@ -5,7 +5,7 @@ import type { SpendQuery } from "../records/ledger-store.ts";
 export interface SpendLimit {
   /** Names the sum that is limited: `key:key_…`, `member:org_…/user_…`, `organization:org_…`, `budget:…`. */
   readonly meter: string;
-  /** What the rejection names as the limit's owner. */
+  /** The owner of the limit, as the rejection names it. */
   readonly of: "key" | "member" | "organization" | "budget";
   /** The budget, if it is the limit of one. */
   readonly budget?: BudgetName | undefined;
@@ -16,8 +16,8 @@ export interface SpendLimit {
   /** Selects the spending of the period. */
   readonly query: SpendQuery;
   /**
-   * Present for a limit whose spending is counted only while it is set: the sum begins with what `query` selects. Tells whether a
-   * generation that was begun before that counts for it when it ends.
+   * Present for a limit whose spending is counted only while it is set. Its sum begins with what `query` selects. Returns whether a
+   * generation that began earlier counts for it when it ends.
    */
   readonly covers?: ((spender: Spender) => boolean) | undefined;
 }
@@ -25,7 +25,7 @@ export interface SpendLimit {
 /** The fields of a generation that decide which spending limits it counts for. */
 export type Spender = Pick<UsageRecord, "accountId" | "keyId" | "userId" | "endUser" | "tags" | "createdAt">;
 
-/** Names a budget to those whose requests it bounds. */
+/** The identification of a budget, for callers whose requests it limits. */
 export interface BudgetName {
   readonly id: string;
   readonly name: string;
@@ -38,7 +38,7 @@ export interface HoldRequest {
   readonly accountId: string;
   /** How far below zero the balance may go; null: without a bound. */
   readonly overdraft: number | null;
-  /** What the generation is expected to cost. */
+  /** The expected cost of the generation. */
   readonly amount: number;
   /** The smallest useful hold; absent: `amount`. */
   readonly least?: number | undefined;
@@ -85,17 +85,16 @@ export interface AccountBalance {
 }
 
 /**
- * The balances of accounts and what is held of them for running generations. A hold checks the balance and every limit and
- * changes all of them or none, so concurrent requests cannot spend the same money. Settled costs reach the store with the
- * records of their generations; the book counts them until then.
+ * The balances of accounts, and the amounts held for running generations. A hold checks the balance and every limit, and changes all of
+ * them or none, so that concurrent requests cannot spend the same money. Settled costs reach the store with the records of their
+ * generations; until then the book counts them.
  */
 export interface HoldBook {
   /** Reads what an earlier process of this gateway has left. Its records are saved, and no hold was taken yet. */
   start(): Promise<void>;
   /**
-   * Holds an amount, or returns the bound that prevents it. Holds up to `most` of an ample balance and down to `least` of a
-   * scarce one. Rejects with a `StoreError` if the balance is not known and the
-   * store is unavailable.
+   * Holds an amount, or returns the bound that prevents it. Holds up to `most` if the balance is ample, and down to `least` if it is
+   * scarce. Rejects with a `StoreError` if the balance is not known and the store is unavailable.
    */
   hold(request: HoldRequest): Promise<HoldVerdict>;
   /**
@@ -107,15 +106,13 @@ export interface HoldBook {
   growSoon(id: string, amount: number): Promise<number>;
   /** Ends a hold and charges `cost`, which may be 0. No-op without a hold. */
   settle(id: string, cost: number): void;
-  /**
-   * Adds to a balance what no store will add, and to the leases that the amount was spent from. No-op if the account is not cached.
-   */
+  /** Adds an amount to a balance that no store will add, and to the leases from which it was spent. No-op if the account is not cached. */
   credit(accountId: string, amount: number, leasedFrom?: readonly string[]): void;
   balanceOf(accountId: string): Promise<AccountBalance>;
   /** Returns a balance in nanodollars; null if it is not cached: `balanceOf` caches it. */
   cachedBalanceOf(accountId: string): number | null;
   /** Returns the holds in progress. */
   holds(): readonly ListedHold[];
-  /** Applies credits that other processes wrote, and releases the holds that have lapsed. */
+  /** Applies credits that other processes wrote, and releases lapsed holds. */
   refresh(now: number): Promise<void>;
 }

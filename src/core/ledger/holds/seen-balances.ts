@@ -2,7 +2,7 @@ import { BoundedMap } from "../../../base/collections/bounded-map.ts";
 import { PassingMap } from "../../../base/collections/passing-map.ts";
 import type { LedgerStore } from "../records/ledger-store.ts";
 
-/** Transfers whose accounts are read at once. */
+/** The number of transfers whose accounts are read together. */
 const PAGE = 500;
 /** How long a balance is shown before it is read again: other gateways spend from it. Milliseconds. */
 const SHOWN_MS = 2_000;
@@ -28,8 +28,8 @@ interface SeenBalancesParts {
 }
 
 /**
- * Balances as a gateway that shares them knows them: what the store said last, less its own costs since. They are shown to people
- * and used to choose models. What may be spent is known by the leases alone.
+ * Balances as known to a gateway that shares them: the last value from the store, less its own costs since. They are shown to people and
+ * used to choose models. Only the leases decide what may be spent.
  */
 export class SeenBalances {
   private readonly seen: BoundedMap<string, Seen>;
@@ -62,7 +62,7 @@ export class SeenBalances {
     }
   }
 
-  /** Sets a balance that the store has told, less what is not saved. */
+  /** Sets a balance from the store, less unsaved costs. */
   set(accountId: string, balance: number): void {
     const version = this.seen.get(accountId)?.version ?? 0;
     this.seen.set(accountId, { balance, version, readAt: this.parts.now() });

@@ -12,7 +12,7 @@ import {
 } from "./money-leases.ts";
 import { type TakenHold, WaitingHolds } from "./waiting-holds.ts";
 
-/** The pause of an account whose holds wait for other gateways, or that was refused repeatedly. Milliseconds. */
+/** The pause of an account whose holds wait for other gateways, or that was rejected repeatedly. Milliseconds. */
 const PAUSE_MS = 50;
 /** Consecutive refusals after which an account pauses. */
 const MAX_REFUSALS = 5;
@@ -42,13 +42,13 @@ interface BorrowerParts {
   readonly onFailure: (error: unknown) => void;
   /** Returns the number of the next order. */
   readonly nextTicket: () => number;
-  /** Called with a balance that the store has told, less what was spent and is not saved. Nanodollars. */
+  /** Called with a balance from the store, less unsaved costs. Nanodollars. */
   readonly onBalance: (accountId: string, balance: number) => void;
 }
 
 /**
- * Takes holds from the leases of one account, and borrows and gives back for it, one order at a time. An order whose answer was lost is
- * sent again before any other.
+ * Takes holds from the leases of one account, and borrows and gives back for it, one order at a time. If the answer to an order was lost,
+ * that order is sent again before any other.
  */
 export class AccountBorrower {
   private readonly waiting: WaitingHolds;
@@ -70,7 +70,7 @@ export class AccountBorrower {
     this.waiting = new WaitingHolds(leases, parts);
   }
 
-  /** Returns whether nothing is left of the account here. */
+  /** Returns whether this gateway has nothing left of the account. */
   get isIdle(): boolean {
     return this.leases.isEmpty && this.waiting.isEmpty && !this.isSending && this.unanswered === null;
   }
@@ -115,7 +115,7 @@ export class AccountBorrower {
     this.pump();
   }
 
-  /** Gives back what is free: all of it, or what was not needed for a minute. Nothing while another order is on its way. */
+  /** Gives free money back: all of it, or the part that was not needed for a minute. Does nothing while another order is on its way. */
   async giveBack(isAll: boolean): Promise<void> {
     if (this.isSending) return;
     if (this.unanswered !== null) await this.send(this.unanswered);

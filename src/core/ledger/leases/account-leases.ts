@@ -17,10 +17,10 @@ interface Lease {
   /** Borrowed, and neither spent nor given back. Saving a cost lowers the lease in the store and not this: it was spent before. */
   left: number;
   held: number;
-  /** What all gateways could borrow when the store last answered; null before. */
+  /** The amount that all gateways could still borrow when the store last answered; null before the first answer. */
   leftInStore: number | null;
   answeredAt: number;
-  /** The least that was free since `idleSince`: it was not needed. */
+  /** The smallest free amount since `idleSince`, which was not needed. */
   leastFree: number;
   idleSince: number;
   /** The amount that was free after the last order, and the amount that the horizon needed then. */
@@ -79,7 +79,7 @@ export class AccountLeases {
     return this.leases.has(name);
   }
 
-  /** Counts what a generation holds, or has spent and not saved, for a limit that was set after it began. */
+  /** Counts the hold or unsaved cost of a generation for a limit that was set after it began. */
   countLate(hold: LeasedHold, name: string, amount: number): void {
     hold.unbounded = [...hold.unbounded, name];
     this.raiseUnleased([name], amount);
@@ -130,7 +130,7 @@ export class AccountLeases {
     return { hold, of: { ...of, available } };
   }
 
-  /** Raises a hold to `amount`, or as far as its leases allow. Returns how much is missing. */
+  /** Raises a hold to `amount`, or as far as its leases allow. Returns the missing amount. */
   grow(hold: LeasedHold, amount: number): number {
     const missing = Math.max(0, amount - hold.amount);
     const free = Math.max(0, this.freeOf(hold));
@@ -168,8 +168,8 @@ export class AccountLeases {
   }
 
   /**
-   * Returns whether a lease that a request needs should be filled up: it covers less than the horizon and is less than its share of what
-   * is left, and since the last order half of it was used or the spending has doubled.
+   * Returns whether a lease of a request should be filled up. It must cover less than the horizon and be less than its share of what is
+   * left. Also, since the last order half of it must have been used, or the spending doubled.
    */
   isLow(request: HoldRequest, now: number): boolean {
     const need = this.findNeed(now);

@@ -4,7 +4,7 @@ import type { SpendQuery } from "../records/ledger-store.ts";
 /** The name of the lease of an account's balance, next to the leases of its spending limits. */
 export const BALANCE_LEASE = "balance";
 
-/** The sum that a spending limit limits, in one period. */
+/** The sum that a spending limit restricts, in one period. */
 export interface MeterPeriod {
   readonly meter: string;
   /** The first day of the period, counted from the epoch. */
@@ -33,17 +33,17 @@ export interface MoneyLeaseRequest {
    * (`SpendLimit.covers`).
    */
   readonly query?: SpendQuery | undefined;
-  /** Without it the gateway cannot use the others: it is lent by all leases of an order, or nothing is. */
+  /** The minimum without which the gateway cannot use the other leases: either all leases of an order lend it, or none. */
   readonly least: number;
-  /** What the gateway needs if there is enough. */
+  /** The amount that the gateway needs if there is enough. */
   readonly amount: number;
-  /** What it can use of an ample balance (`chooseAmount`). */
+  /** The amount that it can use if the balance is ample (`chooseAmount`). */
   readonly most: number;
-  /** What it will probably need soon: lent up to a share of what is left besides. */
+  /** The amount that it will probably need soon. It is lent up to a share of the rest. */
   readonly ahead: number;
 }
 
-/** What holds need of each of their leases together. Nanodollars. */
+/** What holds need of each of their leases, in total. Nanodollars. */
 export type Needs = Pick<MoneyLeaseRequest, "least" | "amount" | "most" | "ahead">;
 
 /** A request to borrow from an account's balance and from spending limits of the same account. */
@@ -62,7 +62,7 @@ export interface BorrowOrder {
 export interface LeaseAnswer {
   /** What this order lent. */
   readonly lent: number;
-  /** What all gateways can still borrow; negative after an operator has lowered the bound. */
+  /** The amount that all gateways can still borrow; negative after an operator has lowered the bound. */
   readonly left: number;
   /** What other gateways have borrowed. They give back what they do not need. */
   readonly others: number;
@@ -81,7 +81,7 @@ export interface BorrowAnswer {
 
 /** The money that a gateway gives back from its leases of one account. */
 export interface ReturnOrder extends Pick<BorrowOrder, "ticket" | "accountId"> {
-  /** Nanodollars, each at most what is neither held nor spent of the lease. */
+  /** Nanodollars, each at most the part of the lease that is neither held nor spent. */
   readonly leases: readonly { readonly name: string; readonly amount: number }[];
 }
 
@@ -89,7 +89,7 @@ export interface ReturnOrder extends Pick<BorrowOrder, "ticket" | "accountId"> {
 interface HeldLease {
   readonly accountId: string;
   readonly name: string;
-  /** What may be spent and was not saved. Nanodollars. */
+  /** The amount of the lease, including unsaved costs. Nanodollars. */
   readonly amount: number;
 }
 
@@ -112,18 +112,18 @@ export interface MoneyLeases {
   borrow(order: BorrowOrder): Promise<BorrowAnswer>;
   /** Gives back in one transaction. */
   giveBack(order: ReturnOrder): Promise<void>;
-  /** Returns the accounts that other gateways want and this one has leases of. */
+  /** Returns the accounts that other gateways want and of which this one has leases. */
   listWanted(): Promise<readonly string[]>;
   /** Returns what this gateway has, before its first order. Complete once the records of its journal are saved. */
   listLeases(): Promise<HeldLeases>;
 }
 
-/** The share of what is left that is lent ahead: a sixteenth. */
+/** The share of the rest that is lent in advance: a sixteenth. */
 export const AHEAD_SHARE = 16;
 
 /**
- * Returns how much of what is left is lent to a gateway: as much as a hold would take of it, and a part ahead. Null if less than the
- * least is left. Nanodollars.
+ * Returns how much of the rest is lent to a gateway: as much as a hold would take of it, and a part in advance. Null if less than the
+ * minimum is left. Nanodollars.
  */
 function decideLoan(request: MoneyLeaseRequest, left: number): number | null {
   if (left < request.least && request.least > 0) return null;
@@ -150,7 +150,7 @@ export function decideBorrow(order: BorrowOrder, states: readonly LeaseState[]):
   return { isLent, leases };
 }
 
-/** Returns whether the least of each lease would be there if other gateways gave back what they have. */
+/** Returns whether the minimum of each lease would be available if other gateways gave back what they have. */
 export function couldOthersCover(
   requests: readonly MoneyLeaseRequest[],
   answers: readonly LeaseState[],

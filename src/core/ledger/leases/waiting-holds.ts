@@ -11,7 +11,7 @@ const COVERED_MS = 300;
 const STORE_MS = 2_000;
 /** Orders that include a hold before it takes less than it is expected to cost, though the store has more. */
 const MAX_ORDERS = 4;
-/** Holds of one account that wait. Beyond it they are rejected. */
+/** The maximum number of waiting holds of one account. Further ones are rejected. */
 const MAX_WAITING = 10_000;
 
 /** A hold that was taken, or why it was not. */
@@ -35,7 +35,7 @@ interface Waiting {
   orders: number;
 }
 
-/** The holds of one account that wait for an order to borrow, or for other gateways to give back, in the order of their arrival. */
+/** The holds of one account that wait for an order to borrow, or for money from other gateways, in the order of their arrival. */
 export class WaitingHolds {
   private readonly waiting = new Set<Waiting>();
 

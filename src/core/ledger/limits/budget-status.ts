@@ -4,7 +4,7 @@ import { BUDGET_SUMS_AT_ONCE, type BudgetStore } from "../../accounts/stores/bud
 import { daysOfBudget } from "./budget-limits.ts";
 import { endOf } from "./spend-periods.ts";
 
-/** End users or tags of one budget that are listed. */
+/** The number of end users or tags of one budget that are listed. */
 const TOP = 10;
 
 type Sums = Pick<BudgetStore, "sumBudgets" | "listTopSums">;

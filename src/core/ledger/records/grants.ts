@@ -25,9 +25,9 @@ export interface GrantLeft {
 }
 
 /**
- * Returns what is left of each grant that expires. What expires first is spent first, money without an expiry last, and incoming
- * money pays an overdraft first. `opening` is the balance before the first movement, which does not expire; it is negative
- * for an overdrawn account. Amounts are nanodollars.
+ * Returns the rest of each grant that expires. Grants are spent in the order of their expiry, money without an expiry last, and incoming
+ * money pays an overdraft first. `opening` is the balance before the first movement, which does not expire; it is negative for an overdrawn
+ * account. Amounts are nanodollars.
  */
 export function findGrantsLeft(opening: number, movements: readonly Movement[]): GrantLeft[] {
   const order = new SpendingOrder(opening);

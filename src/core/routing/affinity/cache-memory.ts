@@ -30,7 +30,7 @@ export function cacheLifeMs({ promptCacheSeconds }: Pick<ProviderRecord, "prompt
   return promptCacheSeconds === undefined ? CACHE_MS : promptCacheSeconds * 1_000;
 }
 
-/** The most entries of each kind that are remembered. The least recently used one is evicted first. */
+/** The maximum number of entries of each kind. The least recently used one is evicted first. */
 const MAX_KEYS = 50_000;
 /** After this many consecutive writes that were never read, a session is no longer marked. */
 const MAX_UNREAD = 2;
@@ -38,7 +38,7 @@ const MAX_UNREAD = 2;
 const UNREAD_MS = 3_600_000;
 
 interface Writes {
-  /** Tokens of the last prompt's marked beginning: the next one reads as many at least. */
+  /** The tokens of the marked beginning of the last prompt. The next prompt reads at least as many. */
   readonly cachedTokens: number;
   /** Writes since the last read. */
   readonly unread: number;
@@ -51,7 +51,7 @@ interface CallerWrites {
   readonly read: number;
 }
 
-/** What is assumed of a caller at first. Two writes that no request reads outweigh it. */
+/** The initial assumption about a caller. Two writes that no request reads outweigh it. */
 const ASSUMED: CallerWrites = { written: 2, read: 1 };
 /** A write costs a quarter of the price more, and a read saves nine tenths of it. */
 const LEAST_READ_SHARE = 0.28;

@@ -8,7 +8,7 @@ interface DrainSources {
   readonly changes: Pick<ChangeSource, "read">;
 }
 
-/** The most drains that are stored. */
+/** The maximum number of stored drains. */
 const MAX_DRAINS = 1_000;
 
 /** The providers and model endpoints that operators have taken out of routing, in memory for the hot path. */

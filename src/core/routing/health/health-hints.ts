@@ -1,6 +1,6 @@
 import type { KeyTrouble } from "./key-cooldowns.ts";
 
-/** What a gateway tells others about a vendor: advice that holds for a short time. */
+/** A message of a gateway to the others about a vendor, valid for a short time. */
 export type HealthHint =
   /** A circuit has opened: of a model's endpoint, or of a provider if `model` is null. */
   | {

@@ -75,7 +75,7 @@ export class KeyCooldowns {
   private readonly keys = new Map<string, KeyState>();
   private count = 0;
 
-  /** At most `maxCooldowns` cooldowns are stored; beyond, the key whose trouble is oldest is evicted. */
+  /** `maxCooldowns` is the maximum number of cooldowns. If there are more, the key whose trouble is oldest is evicted. */
   constructor(private readonly maxCooldowns: number) {}
 
   /** Returns the longer of the cooldowns of a key and of its use with a model; null if there is none. */

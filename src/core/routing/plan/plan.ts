@@ -23,10 +23,10 @@ export interface RouteQuestion {
   readonly isFim: boolean;
   /** The only format that has some of the request's tools, whose deployments come first; null if there is none. */
   readonly formatOfTools: ProviderFormat | null;
-  /** Returns whether a deployment would not get all of the request's parameters as they are. Absent: each would. */
+  /** Returns whether a deployment would not get all of the request's parameters unchanged. Absent: every deployment would. */
   readonly isLossy?: (deployment: Deployment) => boolean;
   readonly health: Pick<Health, "endpoint" | "cooldown">;
-  /** What operators have taken out of routing. */
+  /** The drains that operators have set. */
   readonly drains: Pick<Drains, "find">;
   /** Where the conversation's prompt cache is warm; null if nowhere. */
   readonly warm: CacheAffinity | null;
@@ -54,7 +54,7 @@ export interface SkippedCandidate {
   readonly why: SkipReason;
   /** Milliseconds until it is available again; null if that does not depend on time. */
   readonly waitMs: number | null;
-  /** When its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
+  /** The time at which its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
   readonly until?: number;
 }
 
@@ -207,8 +207,8 @@ const MIN_COST = 1e-7;
 const STEP = Math.log(1.02);
 
 /**
- * Failures raise the cost more than proportionally, because they cost the caller time: a failure rate of one in ten by a third,
- * of one in two eightfold.
+ * Failures raise the cost more than proportionally, because they cost the caller time: a failure rate of one in ten by a third, of one in
+ * two eightfold.
  */
 function stepOf(dollars: number, isWarm: boolean, success: number): number {
   const reliable = success >= HEALTHY ? 1 : success ** 3;
@@ -256,7 +256,7 @@ function sortOf({ sort }: Deployment, { preferences }: RouteQuestion): ProviderS
 type Comparator = (a: Rated, b: Rated) => number;
 
 function comparatorOf(sort: ProviderSort | null, session: string | null): Comparator {
-  // What the caller sorts by precedes a loss; a price that is only the default does not.
+  // // A sort that the caller chose takes precedence over a loss. The default sort by price does not.
   const [first, second] = sort === null ? [byLoss, byCost] : [BY_SORT[sort], byLoss];
   return (a, b) => b.group - a.group || first(a, b) || second(a, b) || bySpread(a, b, session);
 }
@@ -289,7 +289,7 @@ function bySpread(a: Rated, b: Rated, session: string | null): number {
 
 interface CandidateContext {
   readonly question: RouteQuestion;
-  /** The model has a deployment that is not behind others for what it loses. */
+  /** The model has a deployment that is not put last because of what it loses. */
   readonly isChoice: boolean;
 }
 
@@ -311,7 +311,7 @@ function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): r
   return shared.toSorted((a, b) => Number(b.label === warm?.keyLabel) - Number(a.label === warm?.keyLabel));
 }
 
-/** Whether there is one deployment with one key. */
+/** Whether there is exactly one deployment with one key. */
 function isSole([first, second]: RouteQuestion["deployments"]): boolean {
   return second === undefined && first?.length === 1 && first[0]?.keys.length === 1;
 }

@@ -18,7 +18,7 @@ export interface TierFacts {
   readonly freeModels: () => readonly ModelRecord[];
 }
 
-/** What a tier resolves to for a request. */
+/** The result of resolving a tier for a request. */
 export interface ResolvedTier {
   /** Model ids in order of preference: the first, then its fallbacks. */
   readonly models: readonly string[];

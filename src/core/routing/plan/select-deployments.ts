@@ -177,7 +177,7 @@ function listFilters(
 const isWithoutTraining = ({ provider }: Deployment): boolean => provider.record.trainsOnData === false;
 const isWithoutRetention = ({ provider }: Deployment): boolean => provider.record.retainsData === false;
 
-/** `choiceId` is the requested tier or named route, which failures name instead of the models that it resolved to. */
+/** `choiceId` is the requested tier or named route. Failures name it instead of the models that it resolved to. */
 function listPolicyFilters(
   { rules, denyDataCollection, zeroRetention }: EffectivePolicy,
   choiceId: string | null,

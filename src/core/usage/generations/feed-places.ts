@@ -1,4 +1,4 @@
-/** Who holds a place of the feed besides the operator. */
+/** The holder of a place of the feed, other than the operator. */
 export interface FeedOwner {
   readonly accountId: string;
   /** The member, or the service key. */
@@ -57,7 +57,7 @@ export class FeedPlaces<Holder> {
     return { kind: "taken", displaced };
   }
 
-  /** Returns the newest place of the account with the most, if that has at least two more than `count`. */
+  /** Returns the newest place of the account with the most places, if it has at least two more than `count`. */
   private findDisplaced(count: number): Holder | null {
     const counts = new Map<string, number>();
     for (const { owner } of this.ofAccounts)

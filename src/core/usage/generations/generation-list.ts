@@ -10,7 +10,7 @@ export interface GenerationFilter {
   readonly sessionId: string | null;
   /** One of the tags that the client marked it with. */
   readonly tag: string | null;
-  /** The id of the model that answered, or that was requested if none did. */
+  /** The id of the model that answered, or of the requested one if none did. */
   readonly model: string | null;
   readonly provider: string | null;
   readonly outcome: Outcome | null;
@@ -46,7 +46,7 @@ export interface GenerationQuery extends GenerationFilter {
 
 /** Generations, the newest first. */
 export interface GenerationPage {
-  /** At most `limit`. Fewer, or none, if most generations that were read do not match. */
+  /** At most `limit`. There are fewer, or none, if most generations that were read do not match. */
   readonly records: readonly UsageRecord[];
   /** Where the next page begins; null: there are no more. */
   readonly next: string | null;
@@ -65,7 +65,7 @@ export interface CountQuery extends GenerationFilter {
   readonly bucketMs: number;
 }
 
-/** How many generations of a period have which outcome. `failed` includes those that the end of the gateway interrupted. */
+/** The numbers of a period's generations by outcome. `failed` includes interrupted ones. */
 export interface OutcomeCounts {
   completed: number;
   failed: number;
@@ -95,7 +95,7 @@ export interface GenerationList {
   countGenerations(query: CountQuery): Promise<GenerationCounts>;
 }
 
-/** How many generations a store reads at once. */
+/** How many generations a store reads in one call. */
 export interface ListBounds {
   /** The number of generations read for one page. A filter with rare matches gives short pages, each of which takes the same bounded time. */
   readonly scanned: number;
@@ -106,7 +106,7 @@ export interface ListBounds {
 /** The bounds of a store that reads whole records. */
 export const RECORD_BOUNDS: ListBounds = { scanned: 2_000, counted: 10_000 };
 
-/** The most ids of one `findGenerations`. */
+/** The maximum number of ids in one call of `findGenerations`. */
 export const FOUND_GENERATIONS = 1_000;
 
 /** Returns whether a generation matches a filter. */

@@ -92,7 +92,7 @@ const API_TYPES: ReadonlyMap<string, string> = new Map([
   ["transcriptions", "stt"],
 ]);
 
-/** What OpenRouter says of a generation, and is not recorded here. The values say nothing. */
+/** Fields of OpenRouter's generations that are not recorded here. Their values mean nothing. */
 const NOT_RECORDED = {
   app_id: null,
   data_region: "global",

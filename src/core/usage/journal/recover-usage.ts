@@ -16,7 +16,7 @@ function interrupt(
 ): UsageRecord {
   const ended = {
     ...left,
-    // The leases of this gateway do not cover what another one has spent.
+    // // The leases of this gateway do not cover the spending of another one.
     leasedFrom: left.lease?.gatewayId === gatewayId ? left.leasedFrom : undefined,
     outcome: "interrupted",
     estimated: true,
@@ -70,19 +70,19 @@ export interface Recovery {
 interface RecoveryParts {
   readonly journal: Journal;
   readonly store: UsageStore;
-  /** The gateway that recovers, under the id that it had before it died. It has not admitted a request yet. */
+  /** The recovering gateway, under the id that it had before it died. It has not admitted a request yet. */
   readonly gatewayId: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Records that are saved at once. */
+/** The number of records that are saved together. */
 const GROUP = 500;
 
 /**
- * Recovers what a gateway left when it died: saves the records of its journal in the store, and ends the open records that no
- * gateway runs any more. Records of gateways that run are not touched. Memory holds the positions of the journal's records and one
- * group of them, whatever the size of the journal.
+ * Recovers what a gateway left when it died: saves the records of its journal in the store, and ends the open records that no gateway runs
+ * any more. Records of running gateways are not touched. Memory holds the positions of the journal's records and one group of them,
+ * whatever the size of the journal.
  */
 export async function recoverUsage(parts: RecoveryParts): Promise<Recovery> {
   const { journal, store, gatewayId, now } = parts;

@@ -11,8 +11,8 @@ export interface Quarantined {
 type Store = Pick<UsageStore, "saveUsage" | "quarantineUsage">;
 
 /**
- * Saves records, and returns those that the store rejects because of their content. They are quarantined and prevent no other
- * record from being saved. Rejects if the store is unavailable; some records may be saved then, and saving all again is safe.
+ * Saves records, and returns those that the store rejects because of their content. They are quarantined and do not prevent other records
+ * from being saved. Rejects if the store is unavailable; some records may be saved then, and saving all of them again is safe.
  */
 export async function saveRecords(
   store: Store,

@@ -57,7 +57,7 @@ export interface PlanEntry {
   /** Whether it was a candidate. */
   readonly isCandidate: boolean;
   readonly why: CandidateReason | SkipReason | FilterName;
-  /** When its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
+  /** The time at which its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
   readonly until?: number;
   /** The format in which it was called; absent if it was not called, or its endpoint has only one format. */
   readonly format?: ProviderFormat;

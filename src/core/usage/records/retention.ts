@@ -1,6 +1,6 @@
-/** What a step of a deletion or a roll-up did. */
+/** The result of a step of a deletion or a roll-up. */
 export interface StepReport {
-  /** Whether there is more to do at once. */
+  /** Whether there is more to do immediately. */
   readonly hasMore: boolean;
 }
 
@@ -18,8 +18,8 @@ export interface UsageRetention {
 /** Rolls sums of usage up. */
 export interface UsageRollUp {
   /**
-   * Merges the sums of hours of the days before `day` into sums of whole days, in one bounded step. Reports and spending stay as they are,
-   * apart from the hours. Sums of records that are saved later for such a day are merged by a later call.
+   * Merges the hourly sums of the days before `day` into daily sums, in one bounded step. Reports and spending do not change, except that
+   * hours are no longer known. Sums of records that are saved later for such a day are merged by a later call.
    */
   rollUpHours(day: number): Promise<StepReport>;
 }

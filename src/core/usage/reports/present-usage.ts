@@ -30,8 +30,8 @@ export function findUsageNames(
 }
 
 /**
- * Returns the sums of a report for a caller that is not the operator: while there are pricing rules, list prices would show the operator's
- * margin, so that what was paid takes their place.
+ * Returns the sums of a report for a caller that is not the operator. If there are pricing rules, the paid amounts replace the list prices,
+ * which would reveal the operator's margin.
  */
 export function hideListPrices<Sum extends UsageSum>(
   sums: readonly Sum[],
@@ -66,7 +66,7 @@ function presentUsageLine(sum: TimedUsageSum, view: UsageView): Record<string, u
   };
 }
 
-/** Makes the API's view of a line of a report by one dimension, which is called `name`. */
+/** Makes the API's view of a line of a report by one dimension, named `name`. */
 export function presentUsage(name: string, sum: UsageSum): Record<string, unknown> {
   return { [name]: sum.groups[0] ?? null, ...presentSums(sum) };
 }

@@ -24,7 +24,7 @@ export const USAGE_GROUPS = [
 ] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
-/** The most dimensions of a report. */
+/** The maximum number of dimensions of a report. */
 export const MAX_GROUPS = 3;
 
 /** The hours that a report covers, counted from the epoch; both ends belong to it. */
@@ -44,7 +44,7 @@ export interface UsageQuery extends HourRange {
   /** Absent or null: of every model; `provider` likewise. */
   readonly model?: string | null;
   readonly provider?: string | null;
-  /** Absent or null: also of requests without tags. */
+  /** Absent or null: requests without tags as well. */
   readonly tag?: string | null;
 }
 
@@ -58,9 +58,9 @@ export interface UsageSum extends Readonly<UsageCounters> {
   readonly groups: readonly (string | null)[];
 }
 
-/** The most lines of a report. */
+/** The maximum number of lines of a report. */
 const MAX_LINES = 10_000;
-/** The number of lines that a store returns at most: one more than a report may have, so that an excess is noticed. */
+/** The maximum number of lines that a store returns: one more than a report may have, so that an excess is noticed. */
 export const LINES_READ = MAX_LINES + 1;
 
 type Groups = Pick<UsageQuery, "groups">;
@@ -118,7 +118,7 @@ export const USUAL_DAYS = 30;
 const USUAL_HOURS = 24;
 const MAX_DAYS = 366;
 
-/** What a request says about the time of a report. */
+/** The part of a request that selects the time of a report. */
 interface RangeInput {
   readonly from?: string | undefined;
   readonly to?: string | undefined;

@@ -10,7 +10,7 @@ import { sumKeyOf } from "./usage-sums.ts";
  */
 export const TAGS_PER_HOUR = 200;
 
-/** Tags and hours that are remembered: at most 20 MB, of 30,000 accounts if each uses a few tags. */
+/** The number of tags and hours that are remembered: at most 20 MB, for 30,000 accounts if each uses a few tags. */
 const MAX_REMEMBERED = 200_000;
 
 /** An hour of an account. Its number of tags is bounded. */
@@ -21,8 +21,8 @@ export class TagNames {
   private readonly hours = new BoundedMap<string, Set<string>>({ max: MAX_REMEMBERED });
 
   /**
-   * Returns the hours whose stored tags must be learned before the records are counted: those with a tag that is new here while there is
-   * room for it, because another gateway may have stored others.
+   * Returns the hours whose stored tags must be loaded before the records are counted: hours with room that get a tag that is unknown here,
+   * because another gateway may have stored other tags.
    */
   listUnknown(tagged: readonly UsageRecord[]): readonly TagHour[] {
     const unknown = new Map<string, TagHour>();
@@ -42,7 +42,7 @@ export class TagNames {
     for (const tag of stored) if (tag !== OTHER_TAGS) known.add(tag);
   }
 
-  /** Returns the tags under which a record is counted, each once. Those that its hour has no room for are `OTHER_TAGS`. */
+  /** Returns the tags under which a record is counted, each once. Tags for which its hour has no room become `OTHER_TAGS`. */
   nameTags(record: UsageRecord): ReadonlySet<string> {
     const known = this.tagsOf(sumKeyOf(record));
     const names = new Set<string>();

@@ -8,7 +8,7 @@ import { addTimes, createTimes, type HourTimes, hasTimes, type UsageTimes } from
 
 /** How long times are collected before they are saved. Milliseconds. */
 const GATHER_MS = 10_000;
-/** Sums that are saved at once. */
+/** The number of sums that are saved together. */
 const GROUP = 100;
 /** Sums in memory. Times of further keys and models are dropped while the store is unavailable. */
 const MAX_SUMS = 20_000;
@@ -63,7 +63,7 @@ export class TimesRecorder {
 
   /** Saves the sums group by group, so that other work is done in between. */
   private async save(): Promise<void> {
-    // What is added while they are saved begins new sums.
+    // // Times that are added during the save begin new sums.
     const sums = this.sums.takeAll();
     for (let from = 0; from < sums.length; from += GROUP)
       await this.parts.store.addTimes(sums.slice(from, from + GROUP)).catch((error) => {

@@ -25,7 +25,7 @@ export interface UsageCounters {
   upstreamCost: number;
   /** The part of `upstreamCost` that providers bill to the accounts themselves, because BYOK keys were used. */
   byokUpstreamCost: number;
-  /** What vendors' prompt caches have saved of the cost; negative if writing them cost more. */
+  /** The saving of vendors' prompt caches; negative if writing them cost more. */
   cacheSaved: number;
 }
 
@@ -105,7 +105,10 @@ function outcomeOf({ outcome, error }: UsageRecord): UsageOutcome {
   return error !== null && Object.hasOwn(ERROR_STATUS, error) ? (error as ErrorCode) : "internal";
 }
 
-/** Returns what is left of what accounts paid after the providers are paid, as `marginOf` a record. Nanodollars. */
+/**
+ * Returns the operator's margin of a sum, as `marginOf` does for a record: what accounts paid, less what the providers are paid.
+ * Nanodollars.
+ */
 export function marginOfSum({ cost, upstreamCost, byokUpstreamCost }: UsageCounters): number {
   return cost - (upstreamCost - byokUpstreamCost);
 }
