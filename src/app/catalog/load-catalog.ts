@@ -157,7 +157,7 @@ function joinCatalog(
   models: Loaded<ModelRecord>,
   families: readonly FamilyProfile[],
 ): CatalogWithFamilies {
-  // // Models name providers, so both must be files that were validated together.
+  // Models name providers, so both must be files that were validated together.
   const isValidated = providers.isValidated && models.isValidated;
   const problems = isValidated ? [] : findModelProblems(models.records, providers.records);
   if (problems.length > 0) throw new Error(`the catalog in ${directory} is damaged:\n${problems.join("\n")}`);

@@ -102,7 +102,7 @@ export function examineConfig({ source, file }: ConfigFile, environment: Environ
     variable: null,
     text,
   });
-  // // What is left of a failed expansion is not the intended value.
+  // What is left of a failed expansion is not the intended value.
   const isExpanded = (path: ConfigPath) => !problems.some((problem) => startsWith(path, problem.path));
   // Checked before variables replace values, because a wrong value must not appear only when its variable is removed.
   const inFile = listProblems(configSchema.safeParse(value)).filter(({ path }) => isExpanded(path));

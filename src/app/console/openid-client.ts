@@ -145,7 +145,7 @@ export class OpenIdClient implements OidcProvider {
     if (this.known !== null && now - this.known.readAt < REFRESH_MS) return this.known.config;
     const client = await loadClient();
     const url = new URL(issuer);
-    // // Without this check, only TLS to the provider would prove that a token is genuine.
+    // Without this check, only TLS to the provider would prove that a token is genuine.
     const execute = [client.enableNonRepudiationChecks];
     if (url.protocol === "http:") execute.push(client.allowInsecureRequests);
     try {

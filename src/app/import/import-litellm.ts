@@ -178,7 +178,7 @@ class LitellmImport {
 
   private addGroup(name: string, entries: readonly LitellmEntry[]): void {
     const [first] = entries as readonly [LitellmEntry];
-    // // As in the other gateway: weights if there are any, otherwise requests per minute, otherwise tokens per minute.
+    // As in the other gateway: weights if there are any, otherwise requests per minute, otherwise tokens per minute.
     const measure = (["weight", "rpm", "tpm"] as const).find((field) =>
       entries.some((entry) => entry[field] > 0),
     );

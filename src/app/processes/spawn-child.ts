@@ -78,7 +78,7 @@ export function spawnChild(options: SpawnOptions): GatewayChild {
       return confirmed.promise;
     },
     readMetrics: () => questions.ask((id) => send({ kind: "readMetrics", id })),
-    // // The message to a process that has ended needs no answer.
+    // The message to a process that has ended needs no answer.
     reload: (step) =>
       Promise.race([steps.ask((id) => send({ kind: "reloadStep", id, step })), exited.then(() => null)]),
     kill: (signal) => child.kill(signal),

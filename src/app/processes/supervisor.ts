@@ -100,7 +100,7 @@ export class Supervisor {
     const running = new Set(this.slots.flatMap(({ child }) => child ?? []));
     const exits = [...running].map((child) => child.exited.then(() => running.delete(child)));
     for (const slot of this.slots) slot.restart?.cancel();
-    // // A second signal would end a process immediately, and a process that is being replaced has already had its signal.
+    // A second signal would end a process immediately, and a process that is being replaced has already had its signal.
     for (const { child, isReplaced } of this.slots) if (!isReplaced) child?.kill("SIGTERM");
     let killed = 0;
     const deadline = clock.after(stopMs, () => {

@@ -97,7 +97,7 @@ function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
     clock,
     periodMs: stores.changes.periodMs,
     async call() {
-      // // Prices of a new day do not wait for the store, and a catalog change delays no other task.
+      // Prices of a new day do not wait for the store, and a catalog change delays no other task.
       await stores.changes.read().finally(() => void refreshServing(parts));
       const {
         accounts: { byokKeys, accountRoutes },

@@ -88,7 +88,7 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
         sendLastEvents(parts, platform),
       ]);
       const leaveMs = isSaved ? LEAVE_MS.saved : LEAVE_MS.unsaved;
-      // // What is not given back will be taken over, or used by the next start.
+      // What is not given back will be taken over, or used by the next start.
       await within(platform.clock, leaveMs, parts.gateways.leave(isSaved)).catch(() => {});
       await close(parts);
     },

@@ -106,7 +106,7 @@ async function joinOthers(
   const replaced = Promise.withResolvers<GatewayReplacedError>();
   const membership = new Membership({ registry: gateways, identity, clock, onReplaced: replaced.resolve });
   const leader = new TaskLeader({ leases, clock, name: SWEEPS, owner: identity.id });
-  // // Before the first request, because without it the gateway has no share of the rate limits.
+  // Before the first request, because without it the gateway has no share of the rate limits.
   await membership.renew();
   return {
     identity,

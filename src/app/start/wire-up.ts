@@ -262,7 +262,7 @@ function buildFeatures(
   const follow = (config: Config) => guardrails.replace(readGuardrails(config.guardrails, createHook));
   follow(live.current());
   live.subscribe(follow);
-  // // Guardrails come before the extensions that store, repeat or copy requests, so that these get only masked texts.
+  // Guardrails come before the extensions that store, repeat or copy requests, so that these get only masked texts.
   const own = [promptLog, repeatable, new AnswerCache(answers), shadow];
   const extensions = [
     createRequestLog({ clock, log }),

@@ -41,7 +41,7 @@ export function observeParts(registry: MetricRegistry, parts: ObservedParts, con
 
 function observeLoad(registry: MetricRegistry, parts: ObservedParts): void {
   registry.observe(METRICS.inflight, (report) => report(parts.http.generation.running.active.size, []));
-  // // Read each time, because a reload of the configuration may replace it.
+  // Read each time, because a reload of the configuration may replace it.
   registry.observe(METRICS.bodyBytes, (report) => report(parts.http.bodies.bodyBudget.heldBytes(), []));
   registry.observe(METRICS.shadow, (report) => {
     report(parts.http.features.shadow.counts.sent, ["sent"]);

@@ -51,7 +51,7 @@ export class WaitList {
     return this.waits.size;
   }
 
-  /** Begins a wait. `onExpired` is called once if the wait does not end in time, with `owner`, which replaces a closure. */
+  /** Begins a wait. If it does not end in time, `onExpired` is called once, with the `owner` if one was given, so that it needs no closure. */
   begin(onExpired: () => void): Wait;
   begin<Owner>(onExpired: (owner: Owner) => void, owner: Owner): Wait;
   begin(onExpired: (owner: never) => void, owner?: unknown): Wait {

@@ -57,7 +57,7 @@ export async function withGateway(
   try {
     print(await work(createCaller(address, session)));
   } finally {
-    // // The session also expires by itself, and a gateway that has just stopped has no session to end.
+    // The session also expires by itself, and a gateway that has just stopped has no session to end.
     await send(address, { method: "DELETE", path: SESSION_PATH }, session).catch(() => {});
   }
 }

@@ -55,7 +55,7 @@ function schemaOf({ query, body }: Endpoint, name: string): z.ZodType {
 
 function deriveOption(name: string, schema: z.ZodType): OptionSpec {
   const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as FieldSchema;
-  // // Whether a field may be null makes no difference: leaving the option out means the same.
+  // Whether a field may be null makes no difference: leaving the option out means the same.
   const others = whole.anyOf?.filter(({ type }) => type !== "null") ?? [];
   const field = others.length === 1 ? { ...others[0], ...whole } : whole;
   const help = (field.description ?? "").replace(/\.$/, "");

@@ -36,7 +36,7 @@ async function check(file: string | undefined, { connect, json }: CheckOptions):
   const findings = await findConfigProblems(sources, file);
   const { config } = findings;
   const away = connect && config !== null ? await findAway(config) : [];
-  // // A start ignores such a variable, but it is most likely a mistake.
+  // A start ignores such a variable, but it is most likely a mistake.
   const isUnknownVariable = ({ variable, path }: ConfigProblem) => variable !== null && path.length === 0;
   const errors = [...findings.problems, ...findings.warnings.filter(isUnknownVariable), ...away];
   const warnings = findings.warnings.filter((warning) => !isUnknownVariable(warning));

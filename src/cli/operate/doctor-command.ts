@@ -17,7 +17,7 @@ export function declareDoctorCommand(command: Command): void {
 async function examine({ json }: JsonOption): Promise<void> {
   const sources = { environment: process.env, clock: systemClock, random: createSystemRandom() };
   const findings = await findConfigProblems(sources);
-  // // If the file cannot be parsed, the rest is checked with the defaults.
+  // If the file cannot be parsed, the rest is checked with the defaults.
   const config = findings.config ?? configSchema.parse({});
   const found = await examineInstallation({ ...sources, config, findings });
   if (found.some(({ status }) => status === "failure")) process.exitCode = EXIT_CODES.failed;

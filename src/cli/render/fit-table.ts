@@ -33,7 +33,7 @@ function leaveOut(columns: readonly FittingColumn[], width: number | null): read
 
 function cutNames(columns: readonly FittingColumn[], width: number | null): readonly FittingColumn[] {
   let excess = width === null ? 0 : totalOf(columns) - width;
-  // // The last dimension is cut first, because it is the most repetitive.
+  // The last dimension is cut first, because it is the most repetitive.
   return columns
     .toReversed()
     .map((column) => {

@@ -51,7 +51,7 @@ export function addClaims<Known extends Claims>(
   const elsewhere = claims["_claim_names"];
   const found = Object.keys(added);
   if (found.length === 0) return claims;
-  // // Claims of the endpoint are complete.
+  // Claims of the endpoint are complete.
   const rest =
     typeof elsewhere === "object" && elsewhere !== null
       ? {

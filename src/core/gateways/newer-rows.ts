@@ -18,7 +18,7 @@ interface NewerPart {
 
 /** The parts of rows that some released versions do not know. A new part gets a line with the version in which it appears. */
 const NEWER_PARTS: readonly NewerPart[] = [
-  // // Its models have fields that earlier versions reject, so those would serve the catalog that they shipped with.
+  // Its models have fields that earlier versions reject, so those would serve the catalog that they shipped with.
   { row: "catalog", path: [], name: "the imported catalog", since: "0.2.0" },
   { row: "budget", path: [], name: "budgets", since: "0.2.0" },
   {

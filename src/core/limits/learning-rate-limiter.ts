@@ -69,7 +69,7 @@ export class LearningRateLimiter implements RateLimiter {
     const running = this.started.get(id);
     if (running === undefined) return;
     this.started.delete(id);
-    // // A failed generation says nothing about the size of answers.
+    // A failed generation says nothing about the size of answers.
     if (tokens > 0) this.learn(running.caller, Math.max(0, tokens - running.promptTokens));
   }
 

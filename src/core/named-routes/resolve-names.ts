@@ -89,7 +89,7 @@ function follow(place: Place, resolving: Resolving, found: ResolvedName[]): void
   if (route === null) {
     const split = isKnownName(name, resolving.sources) ? null : splitSortSuffix(name);
     if (split === null) found.push({ id: name, steps, sort, isOptional, shadow });
-    // // What the client wrote takes precedence over the routes.
+    // What the client wrote takes precedence over the routes.
     else follow({ ...place, name: split.name, sort: sort ?? split.sort }, resolving, found);
     return;
   }

@@ -167,7 +167,7 @@ function createChainCheck(
   const routes = createNamedRoutes(own);
   const [ofOperator, ofAccount]: [NamedRoutes, NamedRoutes | null] =
     shared === null ? [routes, null] : [createNamedRoutes(shared), routes];
-  // // Models that routes replace count as existing, because a route may lead to the model that it replaces.
+  // Models that routes replace count as existing, because a route may lead to the model that it replaces.
   const replaced = new Set(ofOperator.list.filter(replacesModel).map(({ name }) => name));
   const isModel = (id: string) => (replaced.has(id.toLowerCase()) ? {} : undefined);
   const sources = { catalog: { find: isModel }, tiers: { find: () => undefined }, namedRoutes: ofOperator };

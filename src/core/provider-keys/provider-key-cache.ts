@@ -88,7 +88,7 @@ function createUseRecorder(store: Pick<ProviderKeyStore, "recordKeyUses">) {
       const error = use.error ?? waiting.get(use.id)?.error ?? null;
       waiting.set(use.id, { ...use, error });
     },
-    // // Uses that another call is still saving are saved again, so that everything recorded before a call can be read when it resolves.
+    // Uses that another call is still saving are saved again, so that everything recorded before a call can be read when it resolves.
     async save(): Promise<void> {
       const all = [...waiting.values()];
       for (let from = 0; from < all.length; from += SAVED_AT_ONCE) {

@@ -67,7 +67,7 @@ export async function countTokens(deps: GenerationDeps, call: CountCall): Promis
     promptTokens: null,
   });
   const limit = await countRequest(deps, principal);
-  // // If there are several models, only the first one is counted for.
+  // If there are several models, only the first one is counted for.
   const atVendors = deps.extensions.some(({ checksTexts }) => checksTexts) ? [] : (deployments[0] ?? []);
   for (const deployment of atVendors) {
     const tokens = await countAtVendor(deps, deployment, request);

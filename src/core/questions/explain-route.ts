@@ -68,7 +68,7 @@ async function describeAll(explained: ExplainedCall, route: PlannedRoute): Promi
   const isShort = call.request.promptTextBytes <= SHORT_BYTES;
   const previewed = isShort ? Math.max(deps.settings.maxAttempts, MAX_PREVIEWS) : deps.settings.maxAttempts;
   const all: Fields[] = [];
-  // // One after another, so that other requests are served in between.
+  // One after another, so that other requests are served in between.
   for (const [at, candidate] of route.candidates.entries()) {
     const preview = at < previewed ? await previewEncoding(explained, candidate) : null;
     const { profile } = candidate.endpoint;

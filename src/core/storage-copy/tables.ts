@@ -87,8 +87,8 @@ function listBuckets(name: string): readonly string[] {
 }
 
 /**
- * All tables of a store, in the order in which they are copied: credits after the charges that precede them, because a credit records what
- * its account had been charged. The columns of generations derive from their records, which are JSON. Amounts are nanodollars.
+ * All tables of a store, in the order in which they are copied. Charges come before the credits that record how much had been charged. The
+ * columns of generations derive from their records, which are JSON. Amounts are nanodollars.
  */
 export const DUMP_TABLES: readonly DumpTable[] = [
   table("settings", ["name"], text("name", "value")),

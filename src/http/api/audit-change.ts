@@ -45,7 +45,7 @@ export async function makeChange<T>(
   try {
     return { result: await make(), entryId };
   } catch (error) {
-    // // A rejected request has changed nothing. After any other error the outcome is unknown, so the entry stays begun.
+    // A rejected request has changed nothing. After any other error the outcome is unknown, so the entry stays begun.
     if (error instanceof GatewayError && statusOf(error.failure) < INTERNAL) await audit.abortChange(entryId);
     throw error;
   }

@@ -38,16 +38,16 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "PATCH /api/admin/keys/:id": changesManagementKey,
   "DELETE /api/admin/keys/:id": "never",
   "POST /api/console/playground-key": "never",
-  // // A new budget limits spending. A higher one, one that only warns, and a deletion allow more spending.
+  // A new budget limits spending. A higher one, one that only warns, and a deletion allow more spending.
   "POST /api/admin/budgets": "never",
   "PATCH /api/admin/budgets/:id": raisesBudget,
   "DELETE /api/admin/budgets/:id": "always",
-  // // Where prompts are sent, and who pays for them.
+  // Where prompts are sent, and who pays for them.
   "POST /api/admin/accounts/:id/provider-keys": "always",
   "PATCH /api/admin/accounts/:id/provider-keys/:key_id": "always",
   "DELETE /api/admin/accounts/:id/provider-keys/:key_id": "always",
   "POST /api/admin/accounts/:id/provider-keys/:key_id/test": "never",
-  // // The models that all accounts may use, and their prices.
+  // The models that all accounts may use, and their prices.
   "PUT /api/admin/tiers/:id": "always",
   "DELETE /api/admin/tiers/:id": "always",
   "POST /api/admin/settings/reload": unlessDryRun,
@@ -66,7 +66,7 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "POST /api/admin/webhooks/test": "never",
   "DELETE /api/console/session": "never",
   "DELETE /api/admin/sessions/:id": "never",
-  // // The link between a person and a user, and so the rights of that person.
+  // The link between a person and a user, and so the rights of that person.
   "POST /api/admin/users/:id/identities": "always",
   "DELETE /api/admin/users/:id/identities/:subject": "always",
 };

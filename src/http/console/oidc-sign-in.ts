@@ -56,7 +56,7 @@ export async function completeOidc(request: Request, context: RequestContext): P
     const currentUrl = new URL(baseUrlOf(request, context) + pathname + search);
     const kept = readKept(request.headers.get("cookie"));
     const changes = noSignInChanges();
-    // // The provider has signed the person in, so their identity is proved, whether or not this gateway lets them in.
+    // The provider has signed the person in, so their identity is proved, whether or not this gateway lets them in.
     const claims = await console.failedSignIns.withProvider(addressHash, () =>
       oidc.provider.complete(currentUrl, kept),
     );

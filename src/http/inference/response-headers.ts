@@ -45,7 +45,7 @@ export class ResponseHeaders implements HeaderSink {
       headers.set(this.names[at] as string, value);
     }
     this.headers = headers;
-    // // If a name is repeated, only its last value may be written.
+    // If a name is repeated, only its last value may be written.
     this.isWritten = new Set(this.names).size === this.count;
     return headers;
   }

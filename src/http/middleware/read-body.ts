@@ -125,7 +125,7 @@ function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > bounds.maxBytes) rejectSize(bounds.maxBytes);
   const { share, principal } = bounds;
-  // // A body that has not arrived takes no memory, but a body that can never fit is not received.
+  // A body that has not arrived takes no memory, but a body that can never fit is not received.
   if (declared > 0 && !share.mayFit(declared)) rejectForMemory(share, principal, declared);
   if (!(declared <= AT_ONCE_BYTES && share.announce(declared))) return readCounted(request, bounds);
   const sent = request.arrayBuffer();

@@ -33,7 +33,7 @@ export function createSchemaPrinter(): SchemaPrinter {
 }
 
 function convert(schema: z.ZodType, io: Direction) {
-  // // A schema with an id in a wrapper also becomes a reference.
+  // A schema with an id in a wrapper also becomes a reference.
   const wrapped = z.toJSONSchema(z.object({ it: schema }), {
     io,
     target: "draft-2020-12",

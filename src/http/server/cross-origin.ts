@@ -46,7 +46,7 @@ export function answerPreflight(
     status: 204,
     headers: {
       "access-control-allow-methods": methods.join(", "),
-      // // Named individually, because a wildcard does not include Authorization.
+      // Named individually, because a wildcard does not include Authorization.
       ...(isList ? { "access-control-allow-headers": asked } : {}),
       "access-control-max-age": String(PREFLIGHT_S),
       vary: "access-control-request-headers",

@@ -22,7 +22,7 @@ const API_ROUTES = listApiRoutes(Object.values(CLIENT_APIS));
 /** The routes under every gateway prefix (docs/api/README.md, "Paths"). `:name` is a path parameter. */
 export const GATEWAY_ROUTES: Routes = joinRoutes({ "": BASE, "/": BASE }, API_ROUTES.underPrefixes, {
   "/models": { GET: listModels },
-  // // The paths at which OpenRouter's SDK requests the caller's models, their number, and one model.
+  // The paths at which OpenRouter's SDK requests the caller's models, their number, and one model.
   "/models/user": { GET: listModels },
   "/models/count": { GET: countModels },
   "/model/:author/:model": { GET: getModelData },

@@ -85,7 +85,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
       "openai-chat": { chat: `${VERTEX}/endpoints/openapi/chat/completions` },
     },
   },
-  // // An API key of Vertex belongs to a project, so the path does not contain one.
+  // An API key of Vertex belongs to a project, so the path does not contain one.
   "vertex-express": {
     auth: "google",
     dropsEnd: /\/v1(beta1)?$/,

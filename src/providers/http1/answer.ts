@@ -92,7 +92,7 @@ export class HttpAnswer implements UpstreamResponse {
       resolve(slicePiece(bytes, from, at));
       if (at === to) return;
     }
-    // // A single unread piece keeps the other bytes of its read alive. Most answers have only one, which then need not be copied.
+    // A single unread piece keeps the other bytes of its read alive. Most answers have only one, which then need not be copied.
     if (this.pieces.length === 0) this.pieces = [{ bytes, from: at, to }];
     else this.pieces.push(wholeOf(slicePiece(bytes, at, to)));
     this.unreadBytes += to - at;

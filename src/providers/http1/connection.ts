@@ -318,7 +318,7 @@ function describeConnectFailure(error: unknown): TransportError {
  * a copy.
  */
 const HANDLERS: SocketHandler<Connection> = {
-  // // Not `Buffer`, whose `slice` shares memory; that of a Uint8Array copies.
+  // Not `Buffer`, whose `slice` shares memory; that of a Uint8Array copies.
   binaryType: "uint8array",
   open: (socket) => socket.data.acceptSocket(socket),
   handshake: (socket, success, error) => socket.data.acceptHandshake(socket, success, error),

@@ -128,7 +128,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
 
   closed(connection: Connection, error: TransportError | null): void {
     this.connection = null;
-    // // The usual race of keep-alive: the server closed the idle connection just before the request arrived. The connection fails
+    // The usual race of keep-alive: the server closed the idle connection just before the request arrived. The connection fails
     // immediately and without a byte of an answer. A server that closes later has received the request and may have processed it.
     const isRace =
       connection.isReused && !this.hasReceived && this.context.clock.now() - this.sentAt < RACE_MS;
@@ -165,7 +165,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
   private finish(connection: Connection, answer: HttpAnswer, surplus: boolean): void {
     this.connection = null;
     if (surplus) this.context.pool.distrust(connection.origin);
-    // // A server that answers early may read the rest of the request as the next one.
+    // A server that answers early may read the rest of the request as the next one.
     if (surplus || this.isEarly || !connection.isFlushed || !answer.keepAlive) {
       connection.end();
     } else {

@@ -58,7 +58,7 @@ export class PostgresChanges implements ChangeSource, KnownRevisions {
         for (const listener of this.listeners) listener(table === "gateways");
       })
       .catch(() => {
-        // // The regular readings continue without it.
+        // The regular readings continue without it.
         this.subscription = null;
         return null;
       });

@@ -56,7 +56,7 @@ export class PostgresDump implements StorageDump {
     const conditions = ["true"];
     if (values.length > 0)
       conditions.push(`(${key.join(", ")}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})`);
-    // // A condition of its own, so that earlier partitions are not read.
+    // A condition of its own, so that earlier partitions are not read.
     if (values.length > 0 && isDated) conditions.push("day >= $1");
     if (table.name === "settings") conditions.push(`name <> ALL ('${encodeList(OWN_SETTINGS)}'::text[])`);
     const rows = await this.database.run<Record<string, unknown>>(

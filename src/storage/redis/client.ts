@@ -299,7 +299,7 @@ class Client implements Redis {
 
   /** Sends probes to the servers. A probe that is not answered for several ticks has failed. */
   private tick(): void {
-    // // Several ticks in one turn only mean that this process was busy.
+    // Several ticks in one turn only mean that this process was busy.
     if (this.hasTicked) return;
     this.hasTicked = true;
     onNextTurn(() => {
@@ -352,7 +352,7 @@ class Client implements Redis {
         const answer = link.send(["SET", `gateway:probe:${tags[at]}`, "1", "PX", "1000"]);
         // A server that is slow stays in use until commands fail, and comes back only when it is quick.
         await (isBack ? this.answered(link, answer, this.probeMs) : answer);
-        // // The data after the answer may have ended the connection.
+        // The data after the answer may have ended the connection.
         link.requireConnection();
       }),
     );
@@ -369,7 +369,7 @@ class Client implements Redis {
       this.dropLinks();
     } catch (error) {
       if (isOutage(error)) throw error;
-      // // A single server, or one that does not report its slots.
+      // A single server, or one that does not report its slots.
       this.slots = null;
     }
     if (this.slots === null && this.address.hosts.length > 1)

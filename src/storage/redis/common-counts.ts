@@ -119,7 +119,7 @@ export class CommonCounts {
       if (!redis.isAvailable || !isJoining) return;
       this.isJoined = true;
       this.problem = null;
-      // // The counts that were owed meanwhile.
+      // The counts that were owed meanwhile.
       for (const scope of this.counts.list()) if (scope.mustCarry) this.queue.touch(scope.key);
       onChange(true);
       void this.restoreAll();

@@ -211,7 +211,7 @@ const HANDLERS = {
     socket.data.acceptHandshake(socket, success, error),
   data: (socket: Socket<RedisConnection>, piece: Buffer) => socket.data.receive(piece),
   drain: (socket: Socket<RedisConnection>) => socket.data.drain(socket),
-  // // A server that has closed its side sends no more answers.
+  // A server that has closed its side sends no more answers.
   end: (socket: Socket<RedisConnection>) => socket.data.lose(closedBy(socket)),
   close: (socket: Socket<RedisConnection>) => socket.data.lose(closedBy(socket)),
   error: (socket: Socket<RedisConnection>, error: Error) =>

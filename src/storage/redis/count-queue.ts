@@ -97,7 +97,7 @@ export class CountQueue {
   async ask(question: LimitQuestion): Promise<LimitAnswer> {
     const answer = await this.askOnce(question);
     if (answer !== LOST) return answer;
-    // // Lost counts are carried with the next call.
+    // Lost counts are carried with the next call.
     const again = await this.askOnce(question);
     if (again !== LOST) return again;
     throw new StoreError("Redis loses its data");

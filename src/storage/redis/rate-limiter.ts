@@ -177,7 +177,7 @@ export class RedisRateLimiter implements RateLimiter {
       const answer = await this.askPart({ ...question, scopes });
       if (answer !== null) answers.push(answer);
       if (answer !== null && answer.rejection === null) continue;
-      // // Counts at other servers are taken back.
+      // Counts at other servers are taken back.
       const counted = answers.slice(0, answer === null ? answers.length : -1).flatMap((one) => one.counted);
       if (question.mode !== "peek") this.undoCounted(counted, question.mode === "admit");
       return answer;
@@ -296,7 +296,7 @@ export class RedisRateLimiter implements RateLimiter {
 
   /** Takes back the counts of a generation that did not run. */
   private undo({ scopes, isInRedis }: Omit<Running, "expiresAt">): void {
-    // // Owed counts stay in their window.
+    // Owed counts stay in their window.
     if (!isInRedis) return;
     for (const { key, amounts, remembered } of scopes) {
       for (const amount of amounts)

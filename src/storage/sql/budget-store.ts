@@ -160,7 +160,7 @@ function* deleteBudget(id: string): Work<boolean> {
   yield* sql`DELETE FROM budgets WHERE id = ${id}`;
   yield* sql`DELETE FROM budget_days WHERE budget_id = ${id}`;
   yield* sql`DELETE FROM budget_marks WHERE budget_id = ${id}`;
-  // // The leased amounts are given back, and deleted with old periods.
+  // The leased amounts are given back, and deleted with old periods.
   const meter = LATE_METERS + id;
   yield* sql`DELETE FROM spending
     WHERE (meter = ${meter} OR (meter > ${`${meter}/`} AND meter < ${`${meter}0`})) AND leased = 0`;

@@ -15,7 +15,7 @@ export class SqliteBudgetStore extends SqlBudgetStore {
     const remove = sql`DELETE FROM budgets WHERE id = ${id} RETURNING id`;
     const isOne = (rows: readonly object[]) => rows.length > 0;
     const isDeleted = isOne(await this.revision.change(() => remove, isOne));
-    // // No cost is added to a deleted budget. If a crash leaves rows here, they are deleted with old days.
+    // No cost is added to a deleted budget. If a crash leaves rows here, they are deleted with old days.
     await this.deleteSums(id);
     return isDeleted;
   }

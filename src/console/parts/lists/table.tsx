@@ -117,7 +117,7 @@ class TableRow extends Component<RowProps> {
 
   open = (event: MouseEvent) => {
     const { row, onOpen } = this.props;
-    // // Links and buttons in the row keep their own action, and a click that ends a text selection opens nothing.
+    // Links and buttons in the row keep their own action, and a click that ends a text selection opens nothing.
     if ((event.target as Element).closest("a, button, input") || getSelection()?.toString()) return;
     onOpen?.(row);
   };

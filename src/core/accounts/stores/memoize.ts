@@ -6,7 +6,7 @@ import type { StoreHealth } from "../../../base/failures/store-health.ts";
 const MAX_VALUES = 50_000;
 /** Ids in memory that the store does not have. Apart from the values, which requests with made-up ids must not evict. */
 const MAX_MISSING = 10_000;
-/** The maximum number of remembered store changes with their times, which tell how old an outdated value is. */
+/** The maximum number of changes of the store whose times are remembered. The times tell how old an outdated value is. */
 const MAX_EPOCHS = 10_000;
 
 /** The results of a lookup in memory, null results included. */

@@ -76,7 +76,7 @@ export function addProfiles(
 class LazyProfile implements EndpointProfile {
   private listed: readonly string[] | null = null;
 
-  /** `families` contains the families of all models. */
+  /** `families` contains all families, including those of other models. */
   constructor(
     private readonly sources: Omit<TakingEndpoint, "format">,
     private readonly lists: SharedLists,

@@ -63,7 +63,7 @@ export function listTaken(taking: TakingEndpoint): ReadonlyMap<string, SourcedTa
   add("provider", quirks.takes);
   add("model", takenByModel(model, endpoint));
   for (const { parameters } of families) add("family", parameters);
-  // // What a provider takes for no model at all.
+  // What a provider takes for no model at all.
   add("provider", quirks.takes, true);
   add("configuration", takenByOperator(taking));
   return all;

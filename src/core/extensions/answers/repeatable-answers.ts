@@ -137,7 +137,7 @@ class RepeatableGeneration implements ExtensionPoints {
       this.onAbandoned();
       return;
     }
-    // // What was charged must not be charged again. A broken stream is returned again as it was. A failure instead of an answer, such as
+    // What was charged must not be charged again. A broken stream is returned again as it was. A failure instead of an answer, such as
     // that of a guardrail, has no text to return.
     const isWhole = record.outcome !== "cancelled" && !text.isTruncated;
     const body = isWhole && !this.parts.generation.zeroRetention ? text.toString() : "";

@@ -81,7 +81,7 @@ export class HookStage implements AnswerStage {
   private record(verdict: HookVerdict): void {
     const finding = findingOf(this.guardrail, verdict);
     if (finding === null || !this.isObserver) this.finding = finding;
-    // // Events that were sent cannot be changed any more.
+    // Events that were sent cannot be changed any more.
     else this.finding = { ...finding, action: verdict.kind === "unavailable" ? "unchecked" : "warn" };
     this.hasDropped ||= !this.isObserver && verdict.kind === "mask";
   }

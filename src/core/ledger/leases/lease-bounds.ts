@@ -46,7 +46,7 @@ export function suffices(
   const coversLeast = free >= least || least <= 0;
   switch (knowledge) {
     case "earlier":
-      // // The store may have more by now than when it answered, and the length of the answer depends on what is available.
+      // The store may have more by now than when it answered, and the length of the answer depends on what is available.
       return free >= chooseAmount(request, available) && (available >= most || now - answeredAt < FRESH_MS);
     case "answered":
       return coversLeast && (free >= amount || available < amount);

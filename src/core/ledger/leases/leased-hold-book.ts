@@ -136,7 +136,7 @@ export class LeasedHoldBook implements HoldBook {
   settle(id: string, cost: number): void {
     const hold = this.running.get(id);
     if (hold === undefined) return;
-    // // The store quarantines a record whose cost is not an exact amount, and charges nothing.
+    // The store quarantines a record whose cost is not an exact amount, and charges nothing.
     this.end(hold, Number.isSafeInteger(cost) ? cost : 0);
   }
 

@@ -256,7 +256,7 @@ function sortOf({ sort }: Deployment, { preferences }: RouteQuestion): ProviderS
 type Comparator = (a: Rated, b: Rated) => number;
 
 function comparatorOf(sort: ProviderSort | null, session: string | null): Comparator {
-  // // A sort that the caller chose takes precedence over a loss. The default sort by price does not.
+  // A sort that the caller chose takes precedence over a loss. The default sort by price does not.
   const [first, second] = sort === null ? [byLoss, byCost] : [BY_SORT[sort], byLoss];
   return (a, b) => b.group - a.group || first(a, b) || second(a, b) || bySpread(a, b, session);
 }

@@ -221,10 +221,10 @@ export class GenerationFeed {
     this.lastAt = at;
     this.ring.push(...entries.map((entry) => ({ at, entry })));
     const outdated = this.ring.splice(0, Math.max(0, this.ring.length - RING)).at(-1);
-    // // Changes that were left out of the batch cannot be sent again either.
+    // Changes that were left out of the batch cannot be sent again either.
     if (outdated !== undefined) this.coveredFrom = Math.max(this.coveredFrom, outdated.at);
     if (dropped > 0) this.coveredFrom = at;
-    // // A subscriber that joins meanwhile gets what the ring contains.
+    // A subscriber that joins meanwhile gets what the ring contains.
     for (const subscriber of [...this.subscribers]) {
       if (!this.subscribers.has(subscriber)) continue;
       subscriber.dropped += dropped;

@@ -70,7 +70,7 @@ export class Recorder {
    */
   flushDurably(): Promise<boolean> {
     this.flushing ??= new Promise((resolve) => {
-      // // After everything else in this turn: writing several records costs little more than writing one.
+      // After everything else in this turn: writing several records costs little more than writing one.
       afterTurn(() => {
         this.flushing = null;
         resolve(this.flush());

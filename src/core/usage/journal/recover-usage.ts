@@ -16,7 +16,7 @@ function interrupt(
 ): UsageRecord {
   const ended = {
     ...left,
-    // // The leases of this gateway do not cover the spending of another one.
+    // The leases of this gateway do not cover the spending of another one.
     leasedFrom: left.lease?.gatewayId === gatewayId ? left.leasedFrom : undefined,
     outcome: "interrupted",
     estimated: true,

@@ -25,7 +25,7 @@ export function addTime(histogram: TimeHistogram, ms: number): void {
 }
 
 function bucketOf(ms: number): number {
-  // // Also for a negative time, as after a change of the clock.
+  // Also for a negative time, as after a change of the clock.
   if (!(ms > MIN_MS)) return 0;
   return Math.min(BUCKETS - 1, Math.floor(PER_DOUBLING * Math.log2(ms / MIN_MS)));
 }

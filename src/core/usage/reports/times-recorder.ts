@@ -63,7 +63,7 @@ export class TimesRecorder {
 
   /** Saves the sums group by group, so that other work is done in between. */
   private async save(): Promise<void> {
-    // // Times that are added during the save begin new sums.
+    // Times that are added during the save begin new sums.
     const sums = this.sums.takeAll();
     for (let from = 0; from < sums.length; from += GROUP)
       await this.parts.store.addTimes(sums.slice(from, from + GROUP)).catch((error) => {

@@ -36,7 +36,7 @@ export const streamGenerations = defineEndpoint({
       unread: deps.generation.settings.unread,
       async mayContinue() {
         const current = await currentPrincipal();
-        // // The principal's rights may have changed, too.
+        // The principal's rights may have changed, too.
         return current !== null && isSame(readGenerationFilter(query, current, deps.generation), filter);
       },
       onEnd: () => close(),

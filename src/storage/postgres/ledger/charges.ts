@@ -28,7 +28,7 @@ const WRITE = `INSERT INTO charges (day, id, account_id, amount, created_at)
   RETURNING account_id, amount`;
 
 async function lowerBalances(sql: SqlRunner, costs: ReadonlyMap<string, number>): Promise<void> {
-  // // All transactions lock accounts in this order, so that they cannot deadlock.
+  // All transactions lock accounts in this order, so that they cannot deadlock.
   const accounts = [...costs.keys()].sort();
   const changed = await sql.run(LOWER, [
     encodeList(accounts),

@@ -23,7 +23,7 @@ export async function findUnmatchedUsage(
   limit: number,
 ): Promise<readonly UnmatchedUsage[]> {
   const rows = await database.transaction(async (sql) => {
-    // // Joins day by day, instead of all generations with all charges.
+    // Joins day by day, instead of all generations with all charges.
     await sql.run("SET LOCAL enable_partitionwise_join = on");
     return sql.run<{ id: string; recorded: string; transferred: string }>(UNMATCHED, [limit]);
   });

@@ -47,7 +47,7 @@ export class CopiedCredits {
         .filter((account) => account !== PLATFORM_ACCOUNT)
         .map((account) => ({ at, account, place, after: 0 })),
     );
-    // // Only of this page, because the memory of earlier pages may evict an account meanwhile.
+    // Only of this page, because the memory of earlier pages may evict an account meanwhile.
     const running = new Map<string, Charged>();
     for (const { account } of spans) running.set(account, this.known.get(account) ?? { place: 0, amount: 0 });
     const last = new Map([...running].map(([account, { place }]) => [account, place]));

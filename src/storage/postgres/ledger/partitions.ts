@@ -88,7 +88,7 @@ export class Partitions {
   private create(days: readonly number[]): Promise<void> {
     return this.database.transaction(async (sql) => {
       await lockPartitions(sql);
-      // // Days that another gateway created or dropped while this one waited for the lock.
+      // Days that another gateway created or dropped while this one waited for the lock.
       const done = await sql.run<{ day: number }>(
         `SELECT day FROM unnest($1::text::integer[], $2::text::text[]) AS wanted (day, name)
          WHERE to_regclass(name) IS NOT NULL OR EXISTS (SELECT FROM dropped_days d WHERE d.day = wanted.day)`,

@@ -53,7 +53,7 @@ export async function migratePostgres(
   database: Postgres,
   steps: readonly Migration[] = MIGRATIONS,
 ): Promise<MigrationReport> {
-  // // First without a lock or the right to create tables, because nearly every start finds nothing to apply.
+  // First without a lock or the right to create tables, because nearly every start finds nothing to apply.
   const found = await readSchema(database);
   const isCurrent = found.version >= steps.length;
   const applied = isCurrent ? [] : await database.transaction((sql) => applyMissing(sql, steps));

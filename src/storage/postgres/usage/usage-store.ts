@@ -55,7 +55,7 @@ export class PostgresUsageStore implements UsageStore, UsageReports, UsageTimeSt
       await this.save(folded, days);
     } catch (error) {
       if (sqlStateOf(error) !== CHECK_VIOLATION) throw rejectedIfContent(error);
-      // // PostgreSQL reports a partition that was dropped meanwhile in the same way as a value that a check forbids.
+      // PostgreSQL reports a partition that was dropped meanwhile in the same way as a value that a check forbids.
       this.partitions.forget(days);
       await this.save(folded, days).catch((again) => {
         throw rejectedIfContent(again);

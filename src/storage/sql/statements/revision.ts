@@ -18,7 +18,7 @@ export class Revision {
 
   async read(): Promise<number> {
     const { known, traits } = this.database;
-    // // All revisions are read in one call. The catalog's always exists, others begin with their first change.
+    // All revisions are read in one call. The catalog's always exists, others begin with their first change.
     if ((known?.revisionOf("catalog") ?? null) !== null) return known?.revisionOf(this.name) ?? 0;
     const { revisions, revision } = traits.names;
     const [row] = await this.database.run(
@@ -39,7 +39,7 @@ export class Revision {
               WHERE name = ${this.name} AND place >= ${cursor}::bigint ORDER BY place LIMIT ${MAX_CHANGED + 2}`,
           );
     const [seen, ...since] = rows;
-    // // If the last row that was seen is gone, others may be gone too.
+    // If the last row that was seen is gone, others may be gone too.
     if (seen?.place === cursor && since.length <= MAX_CHANGED)
       return { ids: since.map(({ id }) => id), cursor: since.at(-1)?.place ?? cursor };
     const [last] = await this.database.run(

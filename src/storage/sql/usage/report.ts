@@ -41,7 +41,7 @@ export function describeReport(query: UsageQuery, mark: Mark): Statement {
   const tables = listSources(query, parameter).map((source) => describeSums(source, query.groups));
   const groups = query.groups.map((_, at) => `group_${at}`);
   const order = isOverTime(query) ? groups.map((name) => `${name} NULLS FIRST`) : BY_SIZE;
-  // // Each table is summed first, so that only sums are merged.
+  // Each table is summed first, so that only sums are merged.
   const text = `SELECT ${[...groups, ...columns.map((name) => `sum(${name}) AS ${name}`)].join(", ")}
     FROM (${tables.join(" UNION ALL ")}) AS tables GROUP BY ${groups.join(", ")} ${withoutEmpty(query)}
     ORDER BY ${order.join(", ")} LIMIT ${LINES_READ}`;

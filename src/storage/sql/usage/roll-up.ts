@@ -17,7 +17,7 @@ export function describeMerge(table: SumTable<never, never>, hours: string): str
  * index, and its latest hour, and reads no sums. `mark` begins a parameter: `?` in SQLite, `$` in PostgreSQL.
  */
 export function describeHoursSearch({ name }: SumTable<never, never>, mark: "?" | "$"): string {
-  // // Not EXISTS: SQLite would turn it into a join that reads all rows of every day.
+  // Not EXISTS: SQLite would turn it into a join that reads all rows of every day.
   return `WITH RECURSIVE days (day) AS (
       SELECT min(day) FROM ${name}
       UNION ALL SELECT (SELECT min(day) FROM ${name} WHERE day > days.day) FROM days WHERE day < ${mark}1

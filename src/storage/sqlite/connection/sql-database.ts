@@ -42,7 +42,7 @@ export function createSqliteDatabase(database: Database): SqlDatabase {
       return run(statement) as readonly Row[];
     },
     async transaction<Result>(work: () => Work<Result>) {
-      // // Begins with the write lock, so that no other process changes what the work reads.
+      // Begins with the write lock, so that no other process changes what the work reads.
       return database.transaction(() => runAtOnce(run, work())).immediate();
     },
   };

@@ -27,7 +27,7 @@ export function serveStores(post: (answer: ThreadAnswer) => void): (message: Thr
   return async (message) => {
     switch (message.kind) {
       case "open":
-        // // Opens with the first call, which then reports why opening fails.
+        // Opens with the first call, which then reports why opening fails.
         opening = () => openStores(message);
         break;
       case "call":
