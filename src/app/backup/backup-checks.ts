@@ -5,7 +5,7 @@ import { checkLedger } from "../../core/ledger/credits/check-ledger.ts";
 import { findUnreadableKeys } from "../../core/provider-keys/find-unreadable.ts";
 import { createVault, type MasterKey, type MasterKeySource } from "../../core/provider-keys/vault.ts";
 import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
-import { type Finding, failure, ok, sharedSchema, warning } from "../doctor/finding.ts";
+import { type Finding, failure, ok, reportSharedSchema, warning } from "../doctor/finding.ts";
 import type { Stores } from "../stores/stores.ts";
 import { countRows } from "./count-rows.ts";
 import type { BackupManifest } from "./manifest.ts";
@@ -41,7 +41,7 @@ export const BACKUP_CHECKS: readonly BackupCheck[] = [
 
 function checkSchema({ manifest: { schema_version: version } }: RestoredBackup): readonly Finding[] {
   if (version === MIGRATIONS.length) return [ok(`${version}, as this version needs`)];
-  if (version > MIGRATIONS.length) return [sharedSchema(version, MIGRATIONS.length)];
+  if (version > MIGRATIONS.length) return [reportSharedSchema(version, MIGRATIONS.length)];
   return [ok(`${version}; this version has migrated a copy of it to ${MIGRATIONS.length}`)];
 }
 

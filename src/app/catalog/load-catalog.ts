@@ -166,7 +166,7 @@ function joinCatalog(
 }
 
 function validateProviders({ file, text }: CatalogFile): readonly ProviderRecord[] {
-  return orThrow(parseProviders(file, text));
+  return requireChecked(parseProviders(file, text));
 }
 
 function readFamilies(text: string): readonly FamilyProfile[] {
@@ -174,17 +174,17 @@ function readFamilies(text: string): readonly FamilyProfile[] {
 }
 
 function validateFamilies({ file, text }: CatalogFile): readonly FamilyProfile[] {
-  return orThrow(parseFamilies(file, text));
+  return requireChecked(parseFamilies(file, text));
 }
 
 function validateModels({ file, text }: CatalogFile): readonly ModelRecord[] {
-  const models = orThrow(parseModels(file, text));
+  const models = requireChecked(parseModels(file, text));
   const stray = models.find((model) => !belongsInFile(model, file));
   if (stray !== undefined) throw new Error(`${file}: ${stray.id} belongs in another file`);
   return models;
 }
 
-function orThrow<T>(checked: Checked<T>): T {
+function requireChecked<T>(checked: Checked<T>): T {
   if (checked.value === null) throw new Error(checked.problems.join("\n"));
   return checked.value;
 }

@@ -92,12 +92,12 @@ const FREE_PRICES: Prices = { prompt: "0", completion: "0" };
 function sandboxModels(id: string, sole: SoleModel): readonly ModelRecord[] {
   const name = `Sandbox ${id.slice(id.indexOf("/") + 1)}`;
   return [
-    sandboxSole(id, name, sole),
-    sandboxSole(`${id}:free`, `${name} (free)`, { ...sole, prices: FREE_PRICES }),
+    createSoleModel(id, name, sole),
+    createSoleModel(`${id}:free`, `${name} (free)`, { ...sole, prices: FREE_PRICES }),
   ];
 }
 
-function sandboxSole(
+function createSoleModel(
   id: string,
   name: string,
   { upstreamName, output, does, prices }: SoleModel,

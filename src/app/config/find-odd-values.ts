@@ -18,9 +18,9 @@ const PER_TOKEN: ReadonlySet<string> = new Set([
   "image_out",
 ]);
 /** The smallest value that is too high for the price of a token: $1,000 per million. The highest price of any vendor is $600. Attodollars. */
-const LEAST_ODD = 1_000_000_000_000_000n;
+const MIN_ODD = 1_000_000_000_000_000n;
 /** Values below this are too low for the price of a token: a hundredth of a cent per million. Attodollars. */
-const LEAST_USUAL = 100_000_000n;
+const MIN_USUAL = 100_000_000n;
 /** Keys of what has prices. */
 const PRICES: ReadonlySet<string> = new Set(["prices", "price_tiers", "price_changes"]);
 
@@ -59,9 +59,9 @@ function findIn(config: Config, value: unknown, { path, isPrices, found }: Searc
 function describeOdd(price: string): string | null {
   const value = parsePrice(price);
   if (value === null || value === 0n) return null;
-  if (value >= LEAST_ODD)
+  if (value >= MIN_ODD)
     return `is $${price} for each token, but prices are per token, not per million. $${price} per million tokens is "${shift(price, -6)}"`;
-  if (value < LEAST_USUAL)
+  if (value < MIN_USUAL)
     return `is $${shift(price, 6)} per million tokens: prices are per token. If you mean ${shift(price, 6)} per token, write that`;
   return null;
 }

@@ -64,7 +64,7 @@ function parseReadiness(text: string): ReadinessAnswer {
 }
 
 /** A certificate that ends sooner has not been renewed. Days. */
-const LEAST_DAYS = 14;
+const MIN_DAYS = 14;
 
 /** Checks the certificate of the console's address for browsers. */
 export async function checkCertificate({ config, clock }: DoctorScene): Promise<readonly Finding[]> {
@@ -81,7 +81,7 @@ export async function checkCertificate({ config, clock }: DoctorScene): Promise<
   if (problem !== null) return [failure(`the certificate of ${url.origin} is not valid: ${problem}`, remedy)];
   const days = Math.floor((validTo - clock.now()) / DAY_MS);
   const text = `the certificate of ${url.origin} ends in ${days} days`;
-  return [days < LEAST_DAYS ? warning(text, "Renew it.") : ok(text)];
+  return [days < MIN_DAYS ? warning(text, "Renew it.") : ok(text)];
 }
 
 interface ShownCertificate {

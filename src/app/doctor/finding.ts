@@ -36,7 +36,7 @@ export function ok(text: string): Finding {
 }
 
 /** Returns the finding that a newer version has changed the tables, and that this version, which has schema `known`, works on them. */
-export function sharedSchema(version: number, known: number): Finding {
+export function reportSharedSchema(version: number, known: number): Finding {
   return ok(`it has schema ${version} of a newer version; this version, with schema ${known}, works on it`);
 }
 

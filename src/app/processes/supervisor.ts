@@ -34,7 +34,7 @@ interface SupervisorDeps {
 
 /** The wait before the first restart of a process, which doubles with each restart that fails. Milliseconds. */
 const FIRST_RESTART_MS = 500;
-const LONGEST_RESTART_MS = 30_000;
+const MAX_RESTART_MS = 30_000;
 /** A process that has run for this long counts as started. Milliseconds. */
 const STABLE_MS = 60_000;
 
@@ -202,7 +202,7 @@ export class Supervisor {
       slot.child = null;
       if (this.isStopping || slot.isReplaced) return;
       if (clock.now() - since >= STABLE_MS) slot.failures = 0;
-      const restartMs = Math.min(LONGEST_RESTART_MS, FIRST_RESTART_MS * 2 ** slot.failures);
+      const restartMs = Math.min(MAX_RESTART_MS, FIRST_RESTART_MS * 2 ** slot.failures);
       slot.failures += 1;
       log.error("a process has ended; it is started again", {
         process: slot.index,

@@ -89,7 +89,7 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
       ]);
       const leaveMs = isSaved ? LEAVE_MS.saved : LEAVE_MS.unsaved;
       // What is not given back will be taken over, or used by the next start.
-      await within(platform.clock, leaveMs, parts.gateways.leave(isSaved)).catch(() => {});
+      await waitAtMost(platform.clock, leaveMs, parts.gateways.leave(isSaved)).catch(() => {});
       await close(parts);
     },
   };
@@ -113,12 +113,12 @@ const LEAVE_MS = { saved: 10_000, unsaved: 1_000 };
 const FLUSH_MS = 5_000;
 
 async function flushTelemetry({ telemetry }: Parts, { clock }: Platform): Promise<void> {
-  await within(clock, FLUSH_MS, telemetry.flush()).catch(() => {});
+  await waitAtMost(clock, FLUSH_MS, telemetry.flush()).catch(() => {});
 }
 
 /** Sends the events that wait for webhooks once more. */
 async function sendLastEvents({ events }: Parts, { clock }: Platform): Promise<void> {
-  await within(clock, FLUSH_MS, events.stop()).catch(() => {});
+  await waitAtMost(clock, FLUSH_MS, events.stop()).catch(() => {});
 }
 
 /** Saves what is not in the store yet. Returns whether the store has taken it. */
@@ -126,7 +126,7 @@ async function writeRest(parts: Parts, { clock, log }: Platform): Promise<boolea
   const { health, journal } = parts;
   try {
     if (health.isAway) throw new StoreError("it could not be reached a moment ago");
-    await within(clock, SAVE_MS, saveRest(parts));
+    await waitAtMost(clock, SAVE_MS, saveRest(parts));
     journal.release(Number.POSITIVE_INFINITY);
     return true;
   } catch (error) {
@@ -148,7 +148,7 @@ async function saveRest({ recorder, usageTimes, http }: Parts): Promise<void> {
 }
 
 /** Resolves or rejects with `work`, or rejects after a time with a `StoreError`. Keeps the process alive meanwhile. */
-async function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result> {
+async function waitAtMost<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>();
   const timer = clock.after(ms, () => late.reject(new StoreError(`it has not answered for ${ms} ms`)));
   const hold = setInterval(() => {}, ms);

@@ -75,7 +75,7 @@ async function openSqlite({ place, mustExist }: StorageLocation): Promise<OpenSt
   if (compareSchema(readSchema(database)) === "newer") {
     database.close();
     lock.release();
-    throw newerTables(dataDir);
+    throw createNewerTablesError(dataDir);
   }
   return {
     kind: "sqlite",
@@ -91,7 +91,7 @@ async function openSqlite({ place, mustExist }: StorageLocation): Promise<OpenSt
   };
 }
 
-function newerTables(location: string): Error {
+function createNewerTablesError(location: string): Error {
   return new Error(
     `${location} has the tables of a newer version of the gateway, and a copy by this one would be incomplete; install that version`,
   );
@@ -115,7 +115,7 @@ async function openPostgres({ place: url, isPooled }: StorageLocation, clock: Cl
   });
   if (version > known) {
     await database.close();
-    throw newerTables(location);
+    throw createNewerTablesError(location);
   }
   const shared = createPostgresDatabase(database);
   return {

@@ -25,7 +25,7 @@ export function openSqliteStores(
   const guarded = guardStores(stores, repeat);
   return {
     ...guarded,
-    ...soleGateway(guarded.usage),
+    ...createSoleGateway(guarded.usage),
     catalog: createFileCatalogStore(dataDir),
     leases: guardStore(new FileLeases(dataDir, clock)),
     clock,
@@ -56,7 +56,7 @@ function open(
 }
 
 /** The trivial parts of the stores for a single gateway. */
-export function soleGateway(
+export function createSoleGateway(
   usage: UsageStore,
 ): Pick<Stores, "gateways" | "changes" | "isShared" | "moneyLeases" | "actAs" | "usageOf"> {
   return {

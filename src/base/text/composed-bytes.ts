@@ -155,7 +155,7 @@ export function ownBytesOf(bytes: Bytes): number {
 }
 
 /** Returns bytes in one piece. */
-export function inOnePiece(bytes: Bytes): Uint8Array {
+export function joinIntoOne(bytes: Bytes): Uint8Array {
   return bytes instanceof ComposedBytes ? bytes.join() : bytes;
 }
 

@@ -15,7 +15,7 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
 }
 
 /** No column is cut to fewer characters. */
-const LEAST_WIDTH = 8;
+const MIN_WIDTH = 8;
 const GAP = 2;
 
 /** Cuts the longest columns as far as needed and possible, so that a table fits the width. The first row has the headings. */
@@ -24,7 +24,7 @@ export function fitTable(
   width: number,
 ): readonly (readonly string[])[] {
   const widths = widthsOf(rows);
-  const least = (rows[0] ?? []).map((heading) => Math.max(heading.length, LEAST_WIDTH));
+  const least = (rows[0] ?? []).map((heading) => Math.max(heading.length, MIN_WIDTH));
   let excess = widths.reduce((sum, one) => sum + one, 0) + GAP * (widths.length - 1) - width;
   while (excess > 0) {
     const room = widths.map((one, column) => (one > (least[column] as number) ? one : 0));

@@ -34,7 +34,7 @@ const ERROR_TYPES = [
 const asked = new Set<string>();
 
 /** The most names of keys and accounts that are loaded. */
-const MOST = 1_000;
+const MAX_NAMES = 1_000;
 const PAGE = 100;
 
 /** Returns the loaded options of a list. */
@@ -123,6 +123,6 @@ async function loadPages<Row>(
     });
     rows.push(...page.data);
     after = page.next;
-  } while (after !== null && rows.length < MOST);
+  } while (after !== null && rows.length < MAX_NAMES);
   return rows;
 }

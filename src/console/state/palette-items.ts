@@ -3,7 +3,7 @@ import { text } from "../text/text.ts";
 import { filterOptions, type Option } from "./filter-options.ts";
 
 /** The most items that are shown. */
-const MOST = 12;
+const MAX_ITEMS = 12;
 
 /** Returns the pages that match a text: that of an id first, then screens, models, keys and accounts. The value is the path. */
 export function listItems(
@@ -35,7 +35,7 @@ export function listItems(
       toItem(label, `/console/people/${value}`, text.palette.account),
     ),
   );
-  return found.slice(0, MOST);
+  return found.slice(0, MAX_ITEMS);
 }
 
 function toItem(label: string, value: string, detail: string): Option {

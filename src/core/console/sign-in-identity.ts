@@ -200,7 +200,7 @@ async function setVerifiedEmail(
   const isVerified = claims["email_verified"] === true || claims["email_verified"] === "true";
   const email = isVerified ? readEmail(claims["email"]) : null;
   if (email === null || (await stores.accounts.findAccount(userId))?.email === email) return;
-  await unlessConflict(async () => {
+  await ignoreConflict(async () => {
     await changeAccount(stores, NO_NAMES, { kind: "user", id: userId, change: { email } });
     changes.email = email;
   });
@@ -222,7 +222,7 @@ async function applyMemberships(
     const role = grant.roles.get(organizationId);
     const member = await stores.accounts.findMember(organizationId, userId);
     if (member?.role === role) continue;
-    await unlessConflict(async () => {
+    await ignoreConflict(async () => {
       if (role === undefined)
         for (const key of await removeMember(stores, organizationId, userId)) keyCache.changed(key);
       else await putMember(stores, { organizationId, userId, role, dailyLimit: member?.dailyLimit ?? null });
@@ -237,7 +237,7 @@ function listRuledOrganizations(rules: readonly OidcRule[]): ReadonlySet<string>
 }
 
 /** Does without a change that the last owner of an organization, or the e-mail of another user, forbids. */
-async function unlessConflict(change: () => Promise<void>): Promise<void> {
+async function ignoreConflict(change: () => Promise<void>): Promise<void> {
   try {
     await change();
   } catch (error) {

@@ -70,11 +70,11 @@ export class Incidents {
   private acquire(name: string): Promise<Lease | null> {
     const { leases, owner } = this.parts;
     const request = { name: `event-${name}`, owner, durationMs: LEASE_MS };
-    return leases === null ? Promise.resolve(soleLease(request)) : leases.acquire(request);
+    return leases === null ? Promise.resolve(createLocalLease(request)) : leases.acquire(request);
   }
 }
 
 /** A lease that no other process requests. */
-function soleLease({ name, owner }: LeaseRequest): Lease {
+function createLocalLease({ name, owner }: LeaseRequest): Lease {
   return { name, owner, endsAt: Number.POSITIVE_INFINITY, renew: async () => true, async release() {} };
 }

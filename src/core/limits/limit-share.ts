@@ -9,7 +9,7 @@ import type { LimitScope } from "./rate-limiter.ts";
 export type FindLiveGateways = () => LiveGateways | null;
 
 /** The minimum share of tokens: a smaller one would be too small for most prompts, so that fewer gateways get one instead. */
-const LEAST_TOKENS = 10_000;
+const MIN_TOKENS = 10_000;
 
 /**
  * Returns a scope with this gateway's shares of the limits. The shares of all gateways add up to exactly the limit. The remainder of a
@@ -23,7 +23,7 @@ export function shareOf(scope: LimitScope, live: LiveGateways | null): LimitScop
     id: scope.id,
     limit: {
       requestsPerMinute: shareOfLimit(requestsPerMinute, 1),
-      tokensPerMinute: shareOfLimit(tokensPerMinute, LEAST_TOKENS),
+      tokensPerMinute: shareOfLimit(tokensPerMinute, MIN_TOKENS),
       concurrent: shareOfLimit(concurrent, 1),
     },
     ...(scope.requestsPerHour === undefined

@@ -50,8 +50,8 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   // The models that all accounts may use, and their prices.
   "PUT /api/admin/tiers/:id": "always",
   "DELETE /api/admin/tiers/:id": "always",
-  "POST /api/admin/settings/reload": unlessDryRun,
-  "POST /api/admin/catalog/refresh": unlessDryRun,
+  "POST /api/admin/settings/reload": isRealRun,
+  "POST /api/admin/catalog/refresh": isRealRun,
   "POST /api/admin/catalog/changes/:id/approve": "always",
   "POST /api/admin/catalog/changes/:id/reject": "never",
   // A named route leads to models that policies allow anyway.
@@ -105,6 +105,6 @@ async function raisesBudget({ params, body, deps }: RuledRequest): Promise<boole
   return (change.limit ?? 0) > budget.limit || (change.action === "warn" && budget.action === "block");
 }
 
-function unlessDryRun({ query, body }: RuledRequest): boolean {
+function isRealRun({ query, body }: RuledRequest): boolean {
   return query["dry_run"] !== "true" && body["dry_run"] !== true;
 }

@@ -1,4 +1,4 @@
-import { inOnePiece } from "../../base/text/composed-bytes.ts";
+import { joinIntoOne } from "../../base/text/composed-bytes.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { AuthKind } from "../../core/catalog/records/records.ts";
 import type { UnsignedRequest, UpstreamAddress } from "../../core/deployments/upstream-address.ts";
@@ -35,7 +35,7 @@ export function createAwsAuthorizer(region: string, clock: Clock): Authorizer {
       method: "POST",
       url,
       headers: signed,
-      body: inOnePiece(body),
+      body: joinIntoOne(body),
       region,
       service: "bedrock",
       now: clock.now(),

@@ -59,7 +59,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
     auth: "x-goog-api-key",
     dropsEnd: /\/v1beta$/,
     paths: {
-      gemini: under("/v1beta", {
+      gemini: prefixPaths("/v1beta", {
         chat: GEMINI_CHAT,
         "count-tokens": "/models/{model}:countTokens",
         embeddings: "/models/{model}:batchEmbedContents",
@@ -70,7 +70,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
     auth: "google",
     dropsEnd: /\/v1(beta1)?$/,
     paths: {
-      gemini: under(`${VERTEX}/publishers/google`, {
+      gemini: prefixPaths(`${VERTEX}/publishers/google`, {
         chat: GEMINI_CHAT,
         "count-tokens": "/models/{model}:countTokens",
       }),
@@ -90,7 +90,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
     auth: "google",
     dropsEnd: /\/v1(beta1)?$/,
     paths: {
-      gemini: under("/v1/publishers/google", {
+      gemini: prefixPaths("/v1/publishers/google", {
         chat: GEMINI_CHAT,
         "count-tokens": "/models/{model}:countTokens",
       }),
@@ -112,7 +112,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
       "openai-chat": {
         chat: "/openai/v1/chat/completions",
         embeddings: "/openai/v1/embeddings",
-        ...under("/openai/v1", MEDIA),
+        ...prefixPaths("/openai/v1", MEDIA),
       },
       "openai-responses": { chat: "/openai/v1/responses" },
     },
@@ -144,7 +144,7 @@ export function usualSchemeOf(format: ProviderFormat): AddressScheme {
   return ADDRESS_SCHEMES.find((name) => SCHEMES[name].paths[format] !== undefined) as AddressScheme;
 }
 
-function under(prefix: string, paths: Readonly<Record<string, Path>>): Readonly<Record<string, Path>> {
+function prefixPaths(prefix: string, paths: Readonly<Record<string, Path>>): Readonly<Record<string, Path>> {
   const prefixed = (path: Path): Path =>
     typeof path === "string"
       ? prefix + path

@@ -172,11 +172,11 @@ function mergeProperties(builder: Builder, left: Schema, right: Schema): Schema 
   spend(builder, Object.keys(left).length + Object.keys(right).length);
   const names = new Set([...Object.keys(left), ...Object.keys(right)]);
   return Object.fromEntries(
-    [...names].map((name) => [name, merge(builder, own(left, name), own(right, name))]),
+    [...names].map((name) => [name, merge(builder, readOwnMember(left, name), readOwnMember(right, name))]),
   );
 }
 
-function own(owner: Schema, name: string): unknown {
+function readOwnMember(owner: Schema, name: string): unknown {
   return Object.hasOwn(owner, name) ? owner[name] : undefined;
 }
 

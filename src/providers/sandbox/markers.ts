@@ -78,12 +78,12 @@ const MARKERS = {
   empty: failing("empty", answerWithNothing),
   "error-body": failing("error-body", answerWithErrorBody(500)),
   "error-first": failing("error-first", streamErrorFirst(500)),
-  "error-late": late("error-late", (count) => streamErrorLate(500, count)),
+  "error-late": createLateMarker("error-late", (count) => streamErrorLate(500, count)),
   "402-body": failing("402-body", answerWithErrorBody(402)),
   "402-first": failing("402-first", streamErrorFirst(402)),
-  "402-late": late("402-late", (count) => streamErrorLate(402, count)),
-  stall: late("stall", stallAfter),
-  cut: late("cut", cutAfter),
+  "402-late": createLateMarker("402-late", (count) => streamErrorLate(402, count)),
+  stall: createLateMarker("stall", stallAfter),
+  cut: createLateMarker("cut", cutAfter),
   "cut-tool": plain("cut-tool", { calls: "all", failure: cutInCall }),
   "no-end": failing("no-end", endWithoutFinish),
   "double-finish": failing("double-finish", finishTwice),
@@ -152,7 +152,7 @@ function numbered(form: string, most: number, toDirectives: (value: number) => P
   };
 }
 
-function late(name: string, failAfter: (count: number) => SandboxFailure): Marker {
+function createLateMarker(name: string, failAfter: (count: number) => SandboxFailure): Marker {
   return {
     form: `${name}[=TOKENS]`,
     read(argument) {

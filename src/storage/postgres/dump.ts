@@ -61,7 +61,7 @@ export class PostgresDump implements StorageDump {
     if (table.name === "settings") conditions.push(`name <> ALL ('${encodeList(OWN_SETTINGS)}'::text[])`);
     const rows = await this.database.run<Record<string, unknown>>(
       `SELECT ${Object.keys(table.columns).join(", ")} FROM ${table.name}
-       WHERE ${conditions.join(" AND ")} ORDER BY ${key.map(inByteOrder(table)).join(", ")} LIMIT ${table.pageRows}`,
+       WHERE ${conditions.join(" AND ")} ORDER BY ${key.map(orderByBytes(table)).join(", ")} LIMIT ${table.pageRows}`,
       values,
     );
     return rows.map((row) => readRow(table, row));
@@ -117,7 +117,7 @@ export class PostgresDump implements StorageDump {
 }
 
 /** Texts are compared as bytes, as in SQLite, whatever the collation of the database is. */
-function inByteOrder({ columns }: DumpTable): (name: string) => string {
+function orderByBytes({ columns }: DumpTable): (name: string) => string {
   return (name) => (columns[name] === "text" ? `${name} COLLATE "C"` : name);
 }
 

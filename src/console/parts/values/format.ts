@@ -31,7 +31,7 @@ const NANODOLLARS = 1_000_000_000;
  * show.
  */
 const SMALL_DECIMALS = 5;
-const LEAST = 10 ** -SMALL_DECIMALS;
+const MIN_SHOWN = 10 ** -SMALL_DECIMALS;
 
 /** Returns an amount of money: five decimals below a dollar, then two, then none. */
 export function formatMoney(nanodollars: number): string {
@@ -40,7 +40,7 @@ export function formatMoney(nanodollars: number): string {
   const dollars = Math.abs(nanodollars) / NANODOLLARS;
   if (dollars >= 1_000) return `${sign}$${formatCount(Math.round(dollars))}`;
   if (dollars >= 1) return `${sign}$${dollars.toFixed(2)}`;
-  if (dollars < LEAST) return `${sign}<$${LEAST.toFixed(SMALL_DECIMALS)}`;
+  if (dollars < MIN_SHOWN) return `${sign}<$${MIN_SHOWN.toFixed(SMALL_DECIMALS)}`;
   return `${sign}$${dollars.toFixed(SMALL_DECIMALS)}`;
 }
 

@@ -142,7 +142,7 @@ function createTariff(
   tariffs: Tariffs,
 ): Tariff | null {
   if (isFreeId(modelId)) return null;
-  const rule = rules.find((one) => effectOf(one, isByok) !== null && covers(one, endpoint, modelId));
+  const rule = rules.find((one) => effectOf(one, isByok) !== null && appliesTo(one, endpoint, modelId));
   const effect = rule === undefined ? null : effectOf(rule, isByok);
   if (effect === null) return null;
   const charged = applyEffect(endpoint, effect);
@@ -157,7 +157,11 @@ function effectOf({ platform, byok }: PricingRule, isByok: boolean): PricingEffe
   return isByok ? byok : platform;
 }
 
-function covers({ providers, models }: PricingRule, { provider }: ModelEndpoint, modelId: string): boolean {
+function appliesTo(
+  { providers, models }: PricingRule,
+  { provider }: ModelEndpoint,
+  modelId: string,
+): boolean {
   if (providers !== null && !providers.includes(provider)) return false;
   return models?.some((pattern) => matchPattern(pattern, modelId)) ?? true;
 }

@@ -293,7 +293,7 @@ function buildModel(group: readonly SourceEntry[], work: Work): ModelRecord {
   const parameters = takes?.sampling === false ? agreed.filter((name) => !SAMPLING.has(name)) : agreed;
   const outputModalities = reference.isEmbedding
     ? ["embedding"]
-    : inOrder(reference.source.modalities.output, MODALITY_ORDER);
+    : sortByOrder(reference.source.modalities.output, MODALITY_ORDER);
   const control = readReasoning(reference.source, rules.authors[reference.author]);
   const reasoning = alignReasoning(control, takes);
   const shape: ModelShape = {
@@ -352,7 +352,7 @@ function agreeOn(
     for (const item of list(entry)) counts.set(item, (counts.get(item) ?? 0) + (index === 0 ? 2 : 1));
   }
   const agreed = [...counts].filter(([, count]) => count >= 2).map(([item]) => item);
-  return order === undefined ? agreed.sort(compareText) : inOrder(agreed, order);
+  return order === undefined ? agreed.sort(compareText) : sortByOrder(agreed, order);
 }
 
 function inputsOf(entry: SourceEntry, { inputs }: ImportRules): string[] {
@@ -362,10 +362,10 @@ function inputsOf(entry: SourceEntry, { inputs }: ImportRules): string[] {
   const added = inputs
     .filter((rule) => rule.provider === entry.provider && new RegExp(rule.names).test(entry.name))
     .flatMap((rule) => (input.includes(rule.with) ? rule.adds : []));
-  return inOrder([...input, ...added], MODALITY_ORDER);
+  return sortByOrder([...input, ...added], MODALITY_ORDER);
 }
 
-function inOrder(items: readonly string[], order: readonly string[]): string[] {
+function sortByOrder(items: readonly string[], order: readonly string[]): string[] {
   const known = new Set(items.map((item) => MODALITIES[item] ?? item));
   return order.filter((item) => known.has(item));
 }

@@ -26,7 +26,7 @@ const TOKENS_PER_SEARCH = 15_000;
 /** The maximum number of searches of one request. No vendor makes as many, even if the request allows more. */
 export const MAX_SEARCHES = 1_000;
 /** The shortest useful answer, if the account does not cover a longer one. Tokens. */
-const LEAST_ANSWER_TOKENS = 256;
+const MIN_ANSWER_TOKENS = 256;
 
 /** The assumptions about a request that sets no limits itself. */
 export interface HoldBounds {
@@ -145,7 +145,7 @@ export function boundAnswers(
   const longest = longestAnswer(endpoint);
   const most = Math.min(maxTokens ?? longest, longest);
   const usual = Math.min(most, expected);
-  const least = Math.min(usual, LEAST_ANSWER_TOKENS);
+  const least = Math.min(usual, MIN_ANSWER_TOKENS);
   return { least: least * answers, expected: usual * answers, most: most * answers };
 }
 

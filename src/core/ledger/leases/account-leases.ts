@@ -31,7 +31,7 @@ interface Lease {
 const FILL = 2;
 
 /** The shortest time over which spending is averaged. Milliseconds. */
-const LEAST_RATE_MS = 15_000;
+const MIN_RATE_MS = 15_000;
 
 /** A lease before its first order. */
 const NOT_FILLED = { free: 0, need: 0 };
@@ -188,7 +188,7 @@ export class AccountLeases {
   private findNeed(now: number): number {
     this.passTo(now);
     const { since, now: spent, before } = this.spent;
-    const rate = Math.max(spent / Math.max(now - since, LEAST_RATE_MS), before / MINUTE_MS);
+    const rate = Math.max(spent / Math.max(now - since, MIN_RATE_MS), before / MINUTE_MS);
     return Math.ceil(rate * this.horizonMs);
   }
 

@@ -54,7 +54,7 @@ interface CallerWrites {
 /** The initial assumption about a caller. Two writes that no request reads outweigh it. */
 const ASSUMED: CallerWrites = { written: 2, read: 1 };
 /** A write costs a quarter of the price more, and a read saves nine tenths of it. */
-const LEAST_READ_SHARE = 0.28;
+const MIN_READ_SHARE = 0.28;
 /** After this many writes, earlier ones count half. */
 const MAX_WRITTEN = 64;
 
@@ -72,7 +72,7 @@ export function createCacheMemory(): CacheMemory {
     isUnread: (key, now) => (recall(key, now)?.unread ?? 0) >= MAX_UNREAD,
     pays(caller) {
       const { written, read } = callers.get(caller) ?? ASSUMED;
-      return read >= LEAST_READ_SHARE * written;
+      return read >= MIN_READ_SHARE * written;
     },
     recordSent: (beginning, until) => sent.set(beginning, until),
     recordUse({ key, caller }, { cachedTokens, cacheWriteTokens }, now) {

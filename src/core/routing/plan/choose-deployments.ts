@@ -41,12 +41,12 @@ export function chooseDeployments(
   choice: KeyChoice,
 ): readonly Deployment[] {
   const found = findByKeys(servedModels, { modelId, action }, choice);
-  return action === "chat" && found.some(onlyCompletes)
-    ? found.filter((deployment) => !onlyCompletes(deployment))
+  return action === "chat" && found.some(isCompletionOnly)
+    ? found.filter((deployment) => !isCompletionOnly(deployment))
     : found;
 }
 
-function onlyCompletes(deployment: Deployment): boolean {
+function isCompletionOnly(deployment: Deployment): boolean {
   return deployment.onlyCompletes === true;
 }
 

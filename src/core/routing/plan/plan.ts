@@ -141,11 +141,11 @@ function keepNamed(
   if (allowFallbacks || named.length === 0) return deployments;
   const isNamed = ({ provider }: Deployment) => named.includes(provider.record.slug);
   if (!deployments.some(isNamed)) return deployments;
-  for (const deployment of deployments) if (!isNamed(deployment)) skipped.push(noFallback(deployment));
+  for (const deployment of deployments) if (!isNamed(deployment)) skipped.push(skipUnnamed(deployment));
   return deployments.filter(isNamed);
 }
 
-function noFallback(deployment: Deployment): SkippedCandidate {
+function skipUnnamed(deployment: Deployment): SkippedCandidate {
   return { deployment, key: null, why: "no_fallbacks", waitMs: null };
 }
 
@@ -244,7 +244,7 @@ function order(
   if (allowFallbacks) return ordered;
   // `keepNamed` has left only named deployments.
   if (first.length > 0) return ordered;
-  for (const { deployment } of ordered.slice(1)) skipped.push(noFallback(deployment));
+  for (const { deployment } of ordered.slice(1)) skipped.push(skipUnnamed(deployment));
   return ordered.slice(0, 1);
 }
 

@@ -14,7 +14,7 @@ interface TokenizerFamily {
  * A lower bound for plain text with any current tokenizer. `cl100k_base`, on which most open vocabularies are based, has at
  * least 0.98 on the samples below. Vocabularies that are not public may merge more.
  */
-export const PLAIN_LEAST = 0.93;
+export const MIN_PLAIN = 0.93;
 
 /**
  * Families by `ModelRecord.tokenizer`. Measured with the public tokenizers on the samples of test/support/text-samples (17 languages, code,

@@ -3,7 +3,7 @@ import { actionOf } from "../../catalog/records/action-of.ts";
 import type { ModelEndpoint } from "../../catalog/records/records.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";
-import { findFamily, PLAIN_LEAST } from "./tokenizer-families.ts";
+import { findFamily, MIN_PLAIN } from "./tokenizer-families.ts";
 
 /** Returns the maximum tokens of a prompt at an endpoint. */
 export function windowOf({ contextLength, maxPromptTokens }: ModelEndpoint): number {
@@ -34,7 +34,7 @@ export function isNearEdge(deployment: Deployment, prompt: PromptTokens): boolea
 function leastOf({ model, endpoint }: Deployment, isPlain: boolean): number {
   const { least } = findFamily(model);
   const isStated = model.isUndescribed === true && endpoint.isWindowAssumed !== true;
-  return isPlain && isStated ? Math.max(least, PLAIN_LEAST) : least;
+  return isPlain && isStated ? Math.max(least, MIN_PLAIN) : least;
 }
 
 /** Whether a model rejects longer prompts. Most embedding models truncate them instead; OpenAI's reject them. */
@@ -60,8 +60,7 @@ export function rejectByContextWindow(
   const promptLimit = windowOf(widest.endpoint);
   const { isCounted = false, least } = findFamily(widest.model);
   const isExact = prompt.isExact && isCounted;
-  const share =
-    isCounted && prompt.isPlain ? COUNTED_LEAST : Math.max(least, leastOf(widest, prompt.isPlain));
+  const share = isCounted && prompt.isPlain ? MIN_COUNTED : Math.max(least, leastOf(widest, prompt.isPlain));
   const atLeast = Math.max(prompt.certain, prompt.about * (1 - prompt.error) * share);
   const requested = Math.max(promptLimit + 1, Math.floor(isExact ? prompt.about : atLeast));
   const limit = listedWindow(all.filter(({ model }) => model.id === widest.model.id));
@@ -69,7 +68,7 @@ export function rejectByContextWindow(
 }
 
 /** The minimum tokens of `cl100k_base` per token of `o200k_base` for plain text. Both count as the family GPT. */
-const COUNTED_LEAST = 0.98;
+const MIN_COUNTED = 0.98;
 
 /** The size of a prompt that is too long, and the limits that it exceeds. Tokens. */
 interface ContextOverflow {

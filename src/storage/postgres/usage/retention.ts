@@ -8,7 +8,7 @@ const LOCK_MS = 500;
 /** The number of rows of `spending` that one step deletes. */
 const STEP = 2_000;
 /** The age at which a day or a month is certainly over. Days. */
-const LONGEST_PERIOD = 31;
+const MAX_PERIOD_DAYS = 31;
 
 /** Drops the partitions of old days. */
 export class PostgresRetention implements UsageRetention {
@@ -37,7 +37,7 @@ export class PostgresRetention implements UsageRetention {
          SELECT meter, since FROM spending WHERE since > 0 AND since <= $1 AND leased = 0
          LIMIT ${STEP} FOR UPDATE SKIP LOCKED)
        RETURNING 1 AS one`,
-      [day - LONGEST_PERIOD],
+      [day - MAX_PERIOD_DAYS],
     );
     return deleted.length === STEP;
   }

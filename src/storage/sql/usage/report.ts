@@ -59,7 +59,7 @@ export function describeTimes(
 ): Statement {
   const values: Statement["values"] = [];
   const parameter = createParameters(values, mark);
-  const conditions = [...inHours(query, parameter), ...describeScope(query, parameter)];
+  const conditions = [...limitToHours(query, parameter), ...describeScope(query, parameter)];
   if (only !== null) {
     const list = parameter(JSON.stringify(only.map((value) => value ?? "")));
     conditions.push(`${GROUPS[query.groups[0] as UsageGroup]} ${isOneOf(list, mark)}`);
@@ -128,13 +128,13 @@ interface Source extends Pick<SumTable<never>, "columns"> {
  */
 function listSources(query: UsageQuery, parameter: Parameter): readonly Source[] {
   const scope = describeScope(query, parameter);
-  const tagged = (condition: string) => [...inHours(query, parameter), ...scope, condition];
+  const tagged = (condition: string) => [...limitToHours(query, parameter), ...scope, condition];
   const { tag = null } = query;
   if (tag !== null)
     return [{ ...USAGE_TAGS, groups: TAG_GROUPS, conditions: tagged(`tag = ${parameter(tag)}`) }];
   const all: readonly Source[] = [
-    { ...USAGE_SUMS, groups: GROUPS, conditions: [...inHours(query, parameter), ...scope] },
-    { ...FORMER_DAYS, groups: FORMER_GROUPS, conditions: [...inDays(query, parameter), ...scope] },
+    { ...USAGE_SUMS, groups: GROUPS, conditions: [...limitToHours(query, parameter), ...scope] },
+    { ...FORMER_DAYS, groups: FORMER_GROUPS, conditions: [...limitToDays(query, parameter), ...scope] },
   ];
   if (!query.groups.includes("tag")) return all;
   return [
@@ -170,7 +170,7 @@ function describeScope(query: UsageQuery, parameter: Parameter): string[] {
 }
 
 /** Sums of hours in the range, and of whole days that are entirely in it. */
-function inHours({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
+function limitToHours({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
   const [firstDay, lastDay] = [dayOfHour(fromHour), dayOfHour(toHour)];
   const [firstHour, lastHour] = [fromHour - firstDay * HOURS_OF_DAY, toHour - lastDay * HOURS_OF_DAY];
   const first = parameter(firstDay);
@@ -183,7 +183,7 @@ function inHours({ fromHour, toHour }: HourRange, parameter: Parameter): string[
 }
 
 /** Days that are entirely in the range. */
-function inDays({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
+function limitToDays({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
   const first = Math.ceil(fromHour / HOURS_OF_DAY);
   const last = dayOfHour(toHour + 1) - 1;
   return [`day BETWEEN ${parameter(first)} AND ${parameter(last)}`];
