@@ -33,7 +33,7 @@ import {
 } from "./manifest.ts";
 import { partialOf, WRITER_LOCK } from "./partial-backup.ts";
 
-/** What to back up. */
+/** The data directory to back up. */
 interface BackupRequest {
   readonly dataDir: string;
   /** The folder that becomes the backup. It must not exist. */

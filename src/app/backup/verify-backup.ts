@@ -10,7 +10,7 @@ import { BACKUP_CHECKS } from "./backup-checks.ts";
 import { type BackupManifest, DATABASE_FILE, readManifest } from "./manifest.ts";
 import { restoreBackup } from "./restore-backup.ts";
 
-/** What to verify. */
+/** The backup to verify. */
 interface VerifyRequest {
   readonly backup: string;
   /** A folder that does not exist yet, in which the backup is restored for the checks. The caller removes it. */

@@ -45,7 +45,7 @@ export function formatReference(reference: Reference): string {
   return reference.kind === "file" ? `file:${reference.path}` : reference.name;
 }
 
-/** What references are expanded with. */
+/** The dependencies of expanding references. */
 interface ExpansionSources {
   readonly environment: Environment;
   readonly placeOf: (path: ConfigPath) => ConfigPlace;

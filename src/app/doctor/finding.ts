@@ -15,7 +15,7 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-/** What the checks look at. */
+/** The installation that the checks examine. */
 export interface DoctorScene {
   readonly config: Config;
   readonly findings: ConfigFindings;

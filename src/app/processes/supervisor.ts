@@ -20,7 +20,7 @@ export interface GatewayChild {
   kill(signal: "SIGTERM" | "SIGKILL"): void;
 }
 
-/** What a supervisor needs. */
+/** The dependencies of a supervisor. */
 interface SupervisorDeps {
   /** How many processes to run. */
   readonly count: number;

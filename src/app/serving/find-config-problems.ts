@@ -24,13 +24,13 @@ import { findUnpricedModels } from "./configured-hosts.ts";
 import { findServingProblems } from "./open-serving.ts";
 import { createUpstreams } from "./upstreams.ts";
 
-/** What is wrong with a configuration. */
+/** The problems of a configuration. */
 export interface ConfigFindings {
   /** The configuration file; null if it cannot be read. */
   readonly file: string | null;
   /** The configuration, without the values that have problems; null if the rest cannot be checked. */
   readonly config: Config | null;
-  /** What prevents a start. */
+  /** The problems that prevent a start. */
   readonly problems: readonly ConfigProblem[];
   /** Values that are valid, but probably mistakes. */
   readonly warnings: readonly ConfigProblem[];

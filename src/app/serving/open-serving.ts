@@ -29,7 +29,7 @@ export interface ServingSource {
   prepare(config: Config): Promise<PreparedServing>;
 }
 
-/** What another configuration serves. */
+/** The served models of another configuration. */
 export interface PreparedServing {
   readonly problems: readonly ConfigProblem[];
   /** Serves it from now on. Must be called only without problems. */

@@ -29,7 +29,7 @@ export interface JoinedGateways {
   leave(isSaved: boolean): Promise<void>;
 }
 
-/** What a gateway joins with. */
+/** The dependencies of joining. */
 interface JoiningGateway {
   readonly stores: Stores;
   readonly clock: Clock;

@@ -18,7 +18,7 @@ interface TakeOver {
   readonly action: string;
 }
 
-/** What a takeover did. */
+/** The result of a takeover. */
 export interface TakenOver {
   readonly recovery: Recovery;
   /** Whether the journal of the gateway was found. Without it, its unsaved costs are lost. */

@@ -18,7 +18,7 @@ import { createLedgerAlarm } from "../watch/ledger-alarm.ts";
 import { announceExpiringKeys } from "../watch/watch-keys.ts";
 import { updateErrorRate, updateProviders } from "../watch/watch-providers.ts";
 
-/** What events are built from. */
+/** The inputs of events. */
 interface EventSource {
   readonly config: Config;
   readonly platform: {

@@ -13,7 +13,7 @@ import { createTracer } from "../../telemetry/otlp/tracer.ts";
 import { createOutageLog } from "../stores/outage-log.ts";
 import type { TelemetrySource } from "./telemetry-source.ts";
 
-/** What exporters are built from. */
+/** The inputs of exporters. */
 interface ExporterSource extends TelemetrySource {
   readonly otlp: OtlpSettings;
   /** Null if there are no metrics. */

@@ -22,7 +22,7 @@ export interface PreparedReload {
   apply(): ConfigReload;
 }
 
-/** What a reloader works with. */
+/** The dependencies of a reloader. */
 interface ReloaderParts {
   readonly live: LiveConfig;
   readonly serving: Pick<ServingSource, "prepare">;

@@ -395,7 +395,7 @@ function openStoresAtStart(config: Config, platform: Platform): Promise<Stores> 
   return waitForDatabase(open, { clock, log, maxWaitMs: config.database.start_wait_ms });
 }
 
-/** What all builders depend on. */
+/** The dependencies of all builders. */
 interface Base extends Pick<Resources, "stores" | "journal" | "serving" | "gatewayId"> {
   /** The configuration of the start, for what no reload changes. */
   readonly config: Config;

@@ -9,7 +9,7 @@ import { type Comparison, compareStorage } from "../../core/storage-copy/compare
 import { copyStorage, isNewStorage, type StorageCopy } from "../../core/storage-copy/copy-storage.ts";
 import { isPostgresUrl, type OpenStorage, openStorage } from "./open-storage.ts";
 
-/** What to copy. */
+/** The source and the target of a copy. */
 interface CopyRequest extends Pick<StorageCopy, "onPage"> {
   /** A data directory, or the URL of a PostgreSQL database; `to` is the other one of both. */
   readonly from: string;

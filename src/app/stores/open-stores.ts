@@ -6,7 +6,7 @@ import { explainDatabaseFailure, openPostgresStores } from "./open-postgres-stor
 import { openSqliteStores } from "./open-sqlite-stores.ts";
 import type { StorePlatform, Stores } from "./stores.ts";
 
-/** What `migrateStores` has done. */
+/** The result of `migrateStores`. */
 export interface StoreMigration {
   /** The steps that were applied, in order. */
   readonly applied: readonly string[];

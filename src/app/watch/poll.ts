@@ -6,7 +6,7 @@ import type { Clock, Timer } from "../../base/time/clock.ts";
  */
 const LATE_MS = 2_000;
 
-/** What is called at intervals. */
+/** The calls of a poll. */
 interface PollOptions {
   readonly clock: Clock;
   readonly periodMs: number;

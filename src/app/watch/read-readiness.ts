@@ -5,7 +5,7 @@ import type { Recorder } from "../../core/usage/journal/recorder.ts";
 import type { Readiness, Shutdown } from "../../http/context/context.ts";
 import type { CommonState } from "../stores/common-state.ts";
 
-/** What readiness depends on. */
+/** The dependencies of readiness. */
 interface ReadinessParts {
   readonly shutdown: Shutdown;
   readonly recorder: Recorder;

@@ -23,7 +23,7 @@ export interface DaySweep {
   readonly failureEvent: string;
 }
 
-/** What all sweeps need. */
+/** The dependencies of all sweeps. */
 interface SweepPlatform {
   readonly leases: Leases;
   readonly clock: Clock;

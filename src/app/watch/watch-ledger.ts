@@ -11,7 +11,7 @@ const FIRST_MS = MINUTE_MS;
 /** The pause after a check, as a multiple of the time that the check took. */
 const PAUSE_FACTOR = 100;
 
-/** What regular ledger checks need. */
+/** The dependencies of regular ledger checks. */
 interface LedgerWatch {
   /** Null if there are no metrics. */
   readonly registry: MetricRegistry | null;

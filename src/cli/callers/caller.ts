@@ -8,7 +8,7 @@ export interface EndpointInput {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What an endpoint has answered. */
+/** The answer of an endpoint. */
 export interface CommandAnswer {
   readonly status: number;
   /** Parsed JSON, or the text of a CSV file. */

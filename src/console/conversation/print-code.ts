@@ -11,7 +11,7 @@ export const CODE_CLIENTS = [
 ] as const;
 export type CodeClient = (typeof CODE_CLIENTS)[number]["value"];
 
-/** What code is printed for. */
+/** The request for which code is printed. */
 interface CodeRequest {
   readonly api: Api;
   readonly model: string;

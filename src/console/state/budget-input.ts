@@ -3,7 +3,7 @@
 type BudgetSubject = "account" | "key" | "member" | "end_user" | "tag";
 type BudgetPeriod = "total" | "day" | "week" | "month" | "rolling";
 
-/** What a person has typed. */
+/** The typed values. */
 export interface BudgetInput {
   readonly name: string;
   /** Null: the caller's own account. */

@@ -22,7 +22,7 @@ export interface Form<Values> {
   keep(): void;
 }
 
-/** What a form is made from. */
+/** The inputs of a form. */
 interface FormOptions<Values, Result> {
   /** The name of a draft. A draft is kept until it is sent, even while its form is not shown. */
   readonly draft: string;

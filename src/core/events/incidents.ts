@@ -11,7 +11,7 @@ interface Incident {
   readonly onEnd?: () => void;
 }
 
-/** What incidents are followed with. */
+/** The dependencies of following incidents. */
 interface IncidentParts {
   /** Null if no other gateway shares the stores. */
   readonly leases: Leases | null;

@@ -31,7 +31,7 @@ export interface ShadowRoute {
   readonly share: number;
 }
 
-/** What names are resolved with. */
+/** The sources for resolving names. */
 export interface NameSources {
   readonly catalog: { find(id: string): unknown };
   readonly tiers: { find(id: string): unknown };

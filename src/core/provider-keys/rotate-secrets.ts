@@ -19,7 +19,7 @@ interface SealedStore<Secret extends StoredSecret> {
 /** Secrets per page. */
 const PAGE = 100;
 
-/** What a rotation works with. */
+/** The dependencies of a rotation. */
 interface RotationKeys {
   readonly vault: Vault;
   /** Encrypts all secrets in the end. */

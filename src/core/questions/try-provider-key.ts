@@ -20,7 +20,7 @@ import { redact } from "../generation/memory/redact.ts";
 import { servesModel } from "../provider-keys/byok-keys.ts";
 import type { Candidate } from "../routing/plan/plan.ts";
 
-/** What trying a key needs. */
+/** The dependencies of trying a key. */
 interface TryDeps extends Pick<GenerationDeps, "clock"> {
   readonly settings: Pick<GenerationDeps["settings"], "timers">;
 }

@@ -53,7 +53,7 @@ interface TracedArrival {
   readonly stopwatch: Pick<Stopwatch, "elapsedMs">;
 }
 
-/** What all traces share. */
+/** The common parts of all traces. */
 interface TraceOwner {
   /** Returns 16 hexadecimal digits. */
   readonly makeSpanId: () => string;

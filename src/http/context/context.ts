@@ -142,7 +142,7 @@ interface BrowserDeps {
   readonly oidcIssuer: string | null;
 }
 
-/** What observes requests. */
+/** The observers of requests. */
 interface ObserverDeps {
   /** Null if metrics are neither served nor exported. */
   readonly requestObserver: RequestObserver | null;

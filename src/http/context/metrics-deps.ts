@@ -1,6 +1,6 @@
 import type { TrustedProxies } from "../../core/limits/client-address.ts";
 
-/** What `GET /metrics` depends on. */
+/** The dependencies of `GET /metrics`. */
 export interface MetricsDeps {
   /** Returns the metrics of all processes of this gateway in Prometheus' text format, and their media type. */
   readonly print: () => Promise<{ readonly text: string; readonly mediaType: string }>;

@@ -19,7 +19,7 @@ export const IDLE_S = 120;
 /** What a request needs from the server that it arrived at. */
 export type ClientConnection = Pick<Server<undefined>, "requestIP" | "timeout">;
 
-/** What requests have arrived for. */
+/** The route of a request, with the dependencies for it. */
 export interface ServedRoute {
   /** Returns the dependencies of a request that begins now. A request keeps the dependencies with which it began. */
   readonly deps: () => HttpDeps;

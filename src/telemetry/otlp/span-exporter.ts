@@ -10,7 +10,7 @@ const DELAY_MS = 5_000;
 /** Spans that may wait; further ones are dropped. About a kilobyte each. */
 const MAX_WAITING_SPANS = 8_192;
 
-/** What an exporter reports to. */
+/** The receivers of an exporter's results. */
 export interface ExportReports {
   /** Called with how many spans or exports the collector has taken. */
   readonly onTaken: (count: number) => void;

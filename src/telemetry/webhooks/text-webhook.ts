@@ -17,7 +17,7 @@ export interface TextWebhookConfig extends HookTarget {
   readonly concurrent: number;
 }
 
-/** What a webhook works with. */
+/** The dependencies of a webhook. */
 export interface TextWebhookDeps {
   readonly clock: Pick<Clock, "now" | "after">;
   readonly log: Pick<Log, "warn">;

@@ -14,7 +14,7 @@ export const MAX_AGE_MS = 24 * HOUR_MS;
 const FIRST_PAUSE_MS = SECOND_MS;
 const MAX_PAUSE_MS = 15 * MINUTE_MS;
 
-/** What a queue works with. */
+/** The dependencies of a queue. */
 export interface QueueParts {
   readonly target: WebhookTarget;
   /** Names the receiver in the log. */

@@ -9,7 +9,7 @@ import type { AccountStore } from "../stores/account-store.ts";
 import { type BudgetStore, MAX_BUDGETS } from "../stores/budget-store.ts";
 import type { KeyStore } from "../stores/key-store.ts";
 
-/** What managing budgets needs. */
+/** The dependencies of managing budgets. */
 interface BudgetStores {
   readonly budgets: BudgetStore;
   readonly accounts: Pick<AccountStore, "findAccount" | "findMember">;

@@ -7,7 +7,7 @@ import type { KeyStore } from "../stores/key-store.ts";
 import type { AccountCache } from "./account-cache.ts";
 import { resolveAccount } from "./resolve-account.ts";
 
-/** What finding a principal needs. */
+/** The dependencies of finding a principal. */
 interface PrincipalStores {
   readonly keys: Pick<KeyStore, "findKey">;
   readonly accounts: AccountCache;

@@ -7,7 +7,7 @@ export interface NameStores {
   readonly accounts: Pick<AccountStore, "findAccountNames">;
 }
 
-/** What a list refers to. */
+/** The ids in one row of a list. */
 interface NamedIds {
   readonly accountId: string | null;
   readonly keyId: string | null;

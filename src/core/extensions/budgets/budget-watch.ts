@@ -66,7 +66,7 @@ interface BudgetWatchParts {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** What a comparison needs. */
+/** The dependencies of a comparison. */
 interface CheckParts {
   readonly send: EventSink;
   /** Saves every cost in the store. */

@@ -23,7 +23,7 @@ import { Masks } from "./masks.ts";
 import { type AnswerGuardrail, SearchStage } from "./search-stage.ts";
 import type { HookSubject } from "./text-hook.ts";
 
-/** What guardrails work with. */
+/** The dependencies of guardrails. */
 interface GuardrailsDeps {
   readonly log: Pick<Log, "info">;
   /** Called for each request and each answer that a guardrail matches. */

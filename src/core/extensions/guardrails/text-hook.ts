@@ -4,7 +4,7 @@ export interface TextHook {
   check(question: HookQuestion): Promise<HookVerdict>;
 }
 
-/** What a service is asked. */
+/** The texts that a service checks. */
 export interface HookQuestion {
   readonly on: "request" | "answer";
   readonly texts: readonly string[];

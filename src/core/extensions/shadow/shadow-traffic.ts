@@ -18,7 +18,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** The minimum time between two log lines about dropped copies. Milliseconds. */
 const WARN_MS = 60_000;
 
-/** What shadow traffic works with. */
+/** The dependencies of shadow traffic. */
 export interface ShadowTrafficDeps {
   readonly clock: Clock;
   readonly random: Random;

@@ -51,7 +51,7 @@ export interface HoldRequest {
   readonly expiresAt: number;
 }
 
-/** What bounds a hold: the account's balance, or a spending limit. */
+/** The bound of a hold: the account's balance, or a spending limit. */
 export type HoldBound = "account" | SpendLimit["of"];
 
 /** Whether a hold was taken. Amounts are nanodollars. */
@@ -70,7 +70,7 @@ export type HoldVerdict =
       readonly by: HoldBound;
       /** The budget, if it is what bounds the hold. */
       readonly budget?: BudgetName | undefined;
-      /** What is left to hold. */
+      /** The amount that is left to hold. */
       readonly available: number;
       readonly required: number;
     };

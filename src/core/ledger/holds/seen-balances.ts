@@ -17,7 +17,7 @@ interface Seen {
   readAt: number;
 }
 
-/** What balances are shown from. */
+/** The sources of shown balances. */
 interface SeenBalancesParts {
   readonly store: Pick<LedgerStore, "findBalance" | "listCreditChanges">;
   readonly now: () => number;

@@ -32,7 +32,7 @@ interface Growth {
   readonly isRest: boolean;
 }
 
-/** What a borrower works with. */
+/** The dependencies of a borrower. */
 interface BorrowerParts {
   readonly store: Pick<MoneyLeases, "borrow" | "giveBack">;
   readonly clock: Clock;

@@ -60,11 +60,11 @@ export interface BorrowOrder {
 
 /** The state of one lease after an order, in nanodollars. */
 export interface LeaseAnswer {
-  /** What this order lent. */
+  /** The amount that this order lent. */
   readonly lent: number;
   /** The amount that all gateways can still borrow; negative after an operator has lowered the bound. */
   readonly left: number;
-  /** What other gateways have borrowed. They give back what they do not need. */
+  /** The amount that other gateways have borrowed. They give back what they do not need. */
   readonly others: number;
 }
 

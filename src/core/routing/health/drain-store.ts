@@ -11,7 +11,7 @@ export interface Drain {
   readonly note: string | null;
 }
 
-/** What is drained: a provider, or one model of it. */
+/** The target of a drain: a provider, or one of its models. */
 export type DrainTarget = Pick<Drain, "provider" | "model">;
 
 /** Stores drains. Several processes may share one. */

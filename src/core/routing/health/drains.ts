@@ -2,7 +2,7 @@ import { fail } from "../../../base/failures/errors.ts";
 import type { ChangeSource } from "../../gateways/change-source.ts";
 import { type Drain, type DrainStore, type DrainTarget, drainNameOf } from "./drain-store.ts";
 
-/** What drains are read from. */
+/** The source of drains. */
 interface DrainSources {
   readonly store: DrainStore;
   readonly changes: Pick<ChangeSource, "read">;

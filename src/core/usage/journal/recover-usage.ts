@@ -54,7 +54,7 @@ function price(left: UsageRecord, prices: UsageRecord["prices"], advisors: reado
 
 const NO_COST = { prices: null, costNanodollars: 0, upstreamCostNanodollars: 0 } as const;
 
-/** What a recovery did. */
+/** The result of a recovery. */
 export interface Recovery {
   /** Records of the journal that were saved in the store. */
   readonly brought: number;
@@ -66,7 +66,7 @@ export interface Recovery {
   readonly quarantined: readonly Quarantined[];
 }
 
-/** What a recovery works on. */
+/** The dependencies of a recovery. */
 interface RecoveryParts {
   readonly journal: Journal;
   readonly store: UsageStore;
@@ -101,7 +101,7 @@ export async function recoverUsage(parts: RecoveryParts): Promise<Recovery> {
   };
 }
 
-/** What `saveJournal` did. */
+/** The result of `saveJournal`. */
 interface SavedJournal extends Pick<Recovery, "brought" | "quarantined"> {
   /** The kinds of the entries that this version cannot read, by entry. */
   readonly unknown: ReadonlyMap<string, string>;

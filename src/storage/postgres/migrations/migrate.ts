@@ -7,7 +7,7 @@ import {
 import { MIGRATIONS } from "./list.ts";
 import type { Migration } from "./migration.ts";
 
-/** What `migratePostgres` has done. */
+/** The result of `migratePostgres`. */
 interface MigrationReport {
   /** The names of the steps that this call has applied, in order. */
   readonly applied: readonly string[];
