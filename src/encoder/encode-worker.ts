@@ -25,7 +25,7 @@ self.onmessage = ({ data }: MessageEvent<EncodingMessage>) => {
   if (byteLength > COLLECTED_BYTES) Bun.gc(true);
 };
 
-/** Size of a body whose garbage is collected at once, because the next job may come much later. Bytes. */
+/** Size of a body whose garbage is collected immediately, because the next job may come much later. Bytes. */
 const COLLECTED_BYTES = 1024 * 1024;
 
 function encode(job: EncodeJob, scope: string): EncodingAnswer {

@@ -65,7 +65,7 @@ const rateLimit = z.strictObject({
   concurrent: maximum("Requests at the same time."),
 });
 
-/** The most patterns in `limits.models`. Each request is compared with all of them. */
+/** The maximum number of patterns in `limits.models`. Each request is compared with all of them. */
 const MAX_MODEL_LIMITS = 100;
 
 const patterns = z.array(z.string().min(1).max(256)).max(1_000);

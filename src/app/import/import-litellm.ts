@@ -21,7 +21,7 @@ const ROUTING = new Set([
   "routing_strategy",
 ]);
 
-/** The most entries of `model_list`. */
+/** The maximum number of entries of `model_list`. */
 const MAX_MODELS = 5_000;
 
 /** Sections that are read elsewhere. */

@@ -109,7 +109,7 @@ const SAVE_MS = 10_000;
  */
 const LEAVE_MS = { saved: 10_000, unsaved: 1_000 };
 
-/** How long the last spans, metrics and events may take. A collector or receiver that is away must not delay the end. Milliseconds. */
+/** How long the last spans, metrics and events may take. An unavailable collector or receiver must not delay the end. Milliseconds. */
 const FLUSH_MS = 5_000;
 
 async function flushTelemetry({ telemetry }: Parts, { clock }: Platform): Promise<void> {

@@ -87,7 +87,7 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
 }
 
 /**
- * Collects garbage at once. Many large bodies arrive, or end, faster than the runtime notices what they leave behind (docs/adr/0008-freed-pages-stay.md).
+ * Collects garbage immediately. Many large bodies arrive, or end, faster than the runtime notices what they leave behind (docs/adr/0008-freed-pages-stay.md).
  */
 function collectGarbage(): void {
   Bun.gc(true);

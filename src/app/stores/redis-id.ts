@@ -52,7 +52,7 @@ class IdKeeper {
 
   constructor(private readonly parts: RedisIdParts) {}
 
-  /** Compares once, unless the server is away. Rejects with an `Error` about what differs. */
+  /** Compares once, unless the server is unavailable. Rejects with an `Error` about what differs. */
   async join(): Promise<void> {
     const found = await this.find();
     if (found === undefined) return;

@@ -16,7 +16,7 @@ interface KeyWatch {
   readonly days: number;
 }
 
-/** The maximum number of keys that are announced at once. */
+/** The maximum number of keys that one run announces. */
 const MAX_KEYS = 500;
 /** The expiry time up to which keys were announced. The next leading gateway continues from it. */
 const CURSOR = "events_keys_announced_until";

@@ -26,7 +26,7 @@ interface ThreadLimits {
   readonly stuckMs: number;
   /** Pause before another thread is started after a failure. Milliseconds. */
   readonly pauseMs: number;
-  /** The most waiting jobs. */
+  /** The maximum number of waiting jobs. */
   readonly maxWaiting: number;
 }
 

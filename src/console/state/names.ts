@@ -33,7 +33,7 @@ const ERROR_TYPES = [
 
 const asked = new Set<string>();
 
-/** The most names of keys and accounts that are loaded. */
+/** The maximum number of names of keys and accounts that are loaded. */
 const MAX_NAMES = 1_000;
 const PAGE = 100;
 

@@ -2,7 +2,7 @@
 import { text } from "../text/text.ts";
 import { filterOptions, type Option } from "./filter-options.ts";
 
-/** The most items that are shown. */
+/** The maximum number of items that are shown. */
 const MAX_ITEMS = 12;
 
 /** Returns the pages that match a text: that of an id first, then screens, models, keys and accounts. The value is the path. */

@@ -81,7 +81,7 @@ export function followCodes(): void {
 /** Why the code of the address was refused; null if it was not. */
 export const signInError = signal<string | null>(null);
 
-/** Reads the code from the fragment, and removes it from the address and the history at once. */
+/** Reads the code from the fragment, and removes it immediately from the address and the history. */
 function takeCode(): string | null {
   const code = new URLSearchParams(window.location.hash.slice(1)).get("code");
   if (code !== null) history.replaceState(null, "", window.location.pathname + window.location.search);

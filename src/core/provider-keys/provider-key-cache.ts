@@ -46,7 +46,7 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
     const { id, provider, models, members } = key;
     return { id, provider, models, members, label: labelOf(key), secret };
   };
-  // An account without keys has an empty map, which is a value like others: it is used while the store is away.
+  // An account without keys has an empty map, which is a value like others: it is used while the store is unavailable.
   const known = memoize(async (accountId) => {
     const enabled = (await store.listProviderKeys(accountId)).filter((key) => key.enabled);
     return Map.groupBy(enabled.map(openKey), ({ provider }) => provider);

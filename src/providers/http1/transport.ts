@@ -30,7 +30,7 @@ export function createHttp1Transport({
 }: Http1TransportOptions): Transport {
   const allBounds = { ...DEFAULT_BOUNDS, ...bounds };
   const pool = createPool(clock, allBounds, onStrayBytes);
-  // A list of roots replaces the built-in ones, so it contains them too.
+  // A list of roots replaces the built-in ones, so it must contain them as well.
   const ca = tls?.ca === undefined ? undefined : [...rootCertificates, tls.ca];
   const context = { clock, pool, ca, bounds: allBounds, readTarget: createTargetReader() };
   return {

@@ -191,7 +191,7 @@ class Client implements Redis {
     this.links.clear();
   }
 
-  /** The server that is asked first. Once the masters of a cluster are known, they are asked too. */
+  /** The server that is contacted first. Once the masters of a cluster are known, they are contacted as well. */
   private seedHost(): RedisHost {
     const hosts = [...this.address.hosts, ...(this.slots?.masters ?? [])];
     return hosts[this.seed % hosts.length] as RedisHost;

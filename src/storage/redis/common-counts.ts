@@ -89,12 +89,12 @@ export class CommonCounts {
     this.past.add(key, at);
   }
 
-  /** Corrects an amount that Redis has counted. No-op while Redis is away. */
+  /** Corrects an amount that Redis has counted. No-op while Redis is unavailable. */
   correct(key: string, correction: Parameters<CountQueue["change"]>[1]): void {
     if (this.isJoined) this.queue.change(key, correction);
   }
 
-  /** Tells Redis soon what is owed, or has ended, of a scope. While Redis is away, it is told when it is back. */
+  /** Sends Redis soon what is owed, or has ended, of a scope; if Redis is unavailable, when it is back. */
   touch(key: string): void {
     if (this.isJoined) this.queue.touch(key);
   }

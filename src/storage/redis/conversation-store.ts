@@ -40,7 +40,7 @@ const AMBIGUOUS = "ambiguous";
 
 /**
  * A `ConversationStore` that several gateways share in Redis. A turn is stored under an id, which its content decides; each of its names
- * has a key with that id. Turns expire after an hour, and are not stored while Redis is away. All keys of a scope have one hash tag.
+ * has a key with that id. Turns expire after an hour, and are not stored while Redis is unavailable. All keys of a scope have one hash tag.
  */
 export function createRedisConversationStore(options: RedisConversationStoreOptions): ConversationStore {
   return new RedisConversationStore(options);

@@ -168,7 +168,7 @@ export class RedisRateLimiter implements RateLimiter {
     if (scope.requestsPerHour !== undefined) this.common.restore(keyOf(this.prefix, scope), at);
   }
 
-  /** Asks Redis. Returns null if it is away or fails. */
+  /** Asks Redis. Returns null if it is unavailable or fails. */
   private async ask(question: LimitQuestion, now: number): Promise<LimitAnswer | null> {
     this.lastTime = now;
     if (!this.common.isJoined || question.scopes.length === 0) return null;

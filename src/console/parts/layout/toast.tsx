@@ -13,7 +13,7 @@ interface Toast {
   readonly asksForSignIn: boolean;
 }
 
-/** How long a message is shown, and how many at once. */
+/** How long a message is shown, and the maximum number of messages. */
 const SHOWN_MS = 6_000;
 /** How long one is shown that asks for a new sign-in. */
 const QUESTION_MS = 60_000;

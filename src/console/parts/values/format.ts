@@ -114,7 +114,7 @@ export function formatExactTime(at: number): string {
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
-/** Returns a time for an axis over `rangeMs`: the clock within two days, else the day. */
+/** Returns a time for an axis over `rangeMs`: the clock within two days, otherwise the day. */
 export function formatAxisTime(at: number, rangeMs: number): string {
   if (rangeMs <= DAY_MS) return clock.format(at);
   return rangeMs <= 8 * DAY_MS ? `${day.format(at)} ${clock.format(at)}` : day.format(at);

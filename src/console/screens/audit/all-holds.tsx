@@ -11,7 +11,7 @@ import { nameOf } from "./audit-table.tsx";
 
 type Hold = Operations["GET /api/admin/holds"]["response"]["data"][number];
 
-/** The most holds that are shown, the largest first, and how often they are loaded again. */
+/** The maximum number of holds that are shown, the largest first, and how often they are loaded again. */
 const MAX_HOLDS = 100;
 const REFRESH_MS = 5_000;
 

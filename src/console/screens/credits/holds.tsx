@@ -7,7 +7,7 @@ import { text } from "../../text/text.ts";
 
 type Hold = Operations["GET /api/admin/holds"]["response"]["data"][number];
 
-/** The most holds that are shown, the largest first. */
+/** The maximum number of holds that are shown, the largest first. */
 const MAX_HOLDS = 50;
 
 const COLUMNS: readonly Column<Hold>[] = [

@@ -113,7 +113,7 @@ function compareNumbers(
   };
 }
 
-/** The least median time to first token of a model's endpoints in milliseconds; null without a measurement. */
+/** The smallest median time to first token of a model's endpoints, in milliseconds; null without a measurement. */
 function bestLatency({ endpoints }: ModelDetails): number | null {
   const known = endpoints.flatMap(({ latency_ms }) => latency_ms?.p50 ?? []);
   return known.length === 0 ? null : Math.min(...known);

@@ -38,7 +38,7 @@ function paramsOf({ account_id, id }: ProviderKey) {
   return { params: { id: account_id, key_id: id } };
 }
 
-/** Enables or disables a key at once: the other one takes it back. */
+/** Enables or disables a key immediately; the other action undoes it. */
 function Toggle({ provider: key, onDone, onClose }: ActionProps) {
   useEffect(() => {
     const enabled = !key.enabled;

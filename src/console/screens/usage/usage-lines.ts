@@ -99,7 +99,7 @@ export function valuesByStep(
   });
 }
 
-/** The most groups that have a line of their own. */
+/** The maximum number of groups with a line of their own. */
 const MAX_GROUPS = 5;
 
 /** A group's values of a metric by day or hour; without an id all other groups together. */

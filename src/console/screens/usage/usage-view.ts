@@ -63,7 +63,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 /** The hours of the range `24h`, the last of which is the present one. */
 const HOURS = 24;
 
-/** The most days of a report. */
+/** The maximum number of days of a report. */
 export const MAX_DAYS = 366;
 
 /** Returns the date of a time, in UTC. */

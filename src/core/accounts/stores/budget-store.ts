@@ -18,7 +18,7 @@ export const BUDGET_SUMS_AT_ONCE = 100;
 /** Names one sum of a budget. */
 export interface BudgetSumQuery {
   readonly budgetId: string;
-  /** The end user or tag, of a budget for each of them; else empty. */
+  /** The end user or tag, for a budget for each of them; otherwise empty. */
   readonly value: string;
   readonly days: DayRange;
 }

@@ -438,7 +438,7 @@ export interface ModelTakes {
   readonly defaultEffort?: string;
   /** Accepts system messages after the first turn. */
   readonly midConversationSystem?: boolean;
-  /** The fewest tokens of a prompt that its vendor caches. */
+  /** The minimum length of a prompt that its vendor caches. Tokens. */
   readonly cacheMinTokens?: number;
   /** Accepts marks of where a cached prompt ends. */
   readonly cacheBreakpoints?: boolean;

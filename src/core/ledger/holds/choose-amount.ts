@@ -4,7 +4,7 @@ import type { HoldRequest } from "./hold-book.ts";
 const SHARE = 8;
 
 /**
- * Chooses how much of the rest to hold; the rest is at least the least amount. If the rest covers the expected amount, that is held. If the
+ * Chooses how much of the rest to hold; the rest is at least the minimum. If the rest covers the expected amount, that is held. If the
  * rest is ample, more is held, up to the most, but not so much that a few requests block others for answers that they may never give. If
  * the rest does not cover the expected amount, half of it is held.
  */

@@ -25,7 +25,7 @@ export type StartStoreThread = (events: StoreThreadEvents) => ThreadPort;
 export interface StoreThreadLimits {
   /** Calls that are sent before the first of them is answered. The others can still be given up. */
   readonly sent: number;
-  /** Calls that wait to be sent. Further ones fail at once. */
+  /** The maximum number of calls that wait to be sent. Further ones fail immediately. */
   readonly waiting: number;
   /** How long a caller waits. Milliseconds. */
   readonly waitMs: number;
