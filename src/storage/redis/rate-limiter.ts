@@ -57,8 +57,8 @@ interface CountedHere extends CountedScope {
 }
 
 /**
- * A rate limiter of several gateways, which count together in Redis. While Redis is away, each admits its share of the limits, less what
- * it has counted before.
+ * A rate limiter of several gateways, which count together in Redis. While Redis is unavailable, each admits its share of the limits,
+ * less what it has counted before.
  */
 export class RedisRateLimiter implements RateLimiter {
   /** Counts everything that this gateway admits, so that it is known when Redis is unavailable. */
