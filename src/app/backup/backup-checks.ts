@@ -13,7 +13,7 @@ import type { BackupManifest } from "./manifest.ts";
 const NEW_BACKUP = "Do not rely on this backup. Make a new one, and check the disk of the data directory.";
 const LEDGER_REMEDY = "Run `gateway ledger check` on the data directory that was backed up.";
 
-/** What the checks look at: a backup that was restored to a temporary data directory. */
+/** A restored backup in a temporary data directory, which the checks examine. */
 interface RestoredBackup {
   readonly manifest: BackupManifest;
   readonly database: Database;

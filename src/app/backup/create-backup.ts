@@ -101,7 +101,7 @@ async function fill(
   await copyDatabase({ from: join(dataDir, DATABASE_FILE), to: file }, clock, onProgress);
   const { merged, rows } = await completeDatabase(partial, clock);
   for (const name of PLAIN_FILES) copyIfExists(join(dataDir, name), join(partial, name));
-  // A rotation may have replaced keys meanwhile, with which the copied database is still encrypted.
+  // A rotation may have replaced keys meanwhile that the copied database still needs.
   const keys = includeMasterKeys ? [...new Set([...readMasterKeys(dataDir), ...keysBefore])] : [];
   if (keys.length > 0)
     writeFileSync(join(partial, MASTER_KEY_FILE), `${keys.join("\n")}\n`, { mode: PRIVATE_FILE });
@@ -135,7 +135,7 @@ function copyJournal(from: string, to: string): void {
   if (!existsSync(from)) return;
   for (const name of readdirSync(from).sort()) {
     copyIfExists(join(from, name), join(to, name));
-    // It may have been changed meanwhile, after its records were saved.
+    // The file may have changed after its records were saved.
     if (!existsSync(join(from, name))) rmSync(join(to, name), { force: true });
   }
 }

@@ -28,9 +28,9 @@ interface BackupVerdict {
 }
 
 /**
- * Proves a backup: restores it to a temporary data directory with the tables of this version, and checks that. The backup itself is only
+ * Verifies a backup: restores it to a temporary data directory with the tables of this version, and checks that. The backup itself is only
  * read.
- * @throws Error if the folder is no backup that this version knows, or the disk of `dataDir` is full.
+ * @throws Error if the folder is not a backup that this version can read, or the disk of `dataDir` is full.
  */
 export async function verifyBackup(request: VerifyRequest): Promise<BackupVerdict> {
   const backup = resolve(request.backup);

@@ -22,7 +22,7 @@ import {
 import { type CatalogFile, type CatalogPart, type ReadPart, readPart } from "./catalog-digests.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
-/** A catalog and where its models come from. */
+/** A catalog and the source of its models. */
 interface LoadedCatalog {
   readonly data: CatalogWithFamilies;
   readonly origin: "shipped" | "imported";

@@ -59,7 +59,7 @@ export async function refreshCatalog(store: CatalogStore, job: RefreshJob): Prom
 interface Refresh {
   readonly store: CatalogStore;
   readonly job: RefreshJob;
-  /** As it was before. */
+  /** The state before the refresh. */
   readonly state: RefreshState;
 }
 

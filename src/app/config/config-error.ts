@@ -11,9 +11,9 @@ export interface ConfigPlace {
 
 /** Something that is wrong with the configuration. */
 export interface ConfigProblem {
-  /** Null if it does not belong to a line of the file. */
+  /** Null if it has no line in the file. */
   readonly place: ConfigPlace | null;
-  /** The key, if the problem belongs to one; empty otherwise. */
+  /** The key with the problem; empty if the problem is about no key. */
   readonly path: ConfigPath;
   /** The environment variable with the wrong value; null if the value is in the file. */
   readonly variable: string | null;

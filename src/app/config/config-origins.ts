@@ -2,7 +2,7 @@ import type { ConfigPath, ConfigPlace } from "./config-error.ts";
 import type { Config } from "./config-schema.ts";
 import type { ReferringValue } from "./expand-references.ts";
 
-/** Where the values of a configuration come from. */
+/** The origins of a configuration's values. */
 export interface ConfigOrigins {
   /** The configuration file, which may not exist. */
   readonly file: string;

@@ -132,7 +132,7 @@ const hostedModel = z.strictObject({
     ),
 });
 
-/** Returns what is wrong with the URL of a database; null if nothing is. */
+/** Returns the problem of a database URL; null if it is valid. */
 function findDatabaseUrlProblem(text: string): string | null {
   try {
     parseDatabaseUrl(text);
@@ -143,7 +143,7 @@ function findDatabaseUrlProblem(text: string): string | null {
   }
 }
 
-/** Returns what is wrong with the address of a Redis server; null if nothing is. */
+/** Returns the problem of a Redis address; null if it is valid. */
 function findRedisUrlProblem(text: string): string | null {
   try {
     parseRedisAddress(text);
@@ -366,7 +366,7 @@ function isOrigin(text: string): boolean {
   return text === "*" || (URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text);
 }
 
-/** Secrets are sent to the issuer, so that it must be reached over TLS unless it is on the same machine. */
+/** Secrets are sent to the issuer, so it must use TLS unless it is on the same machine. */
 function isSafeIssuer(issuer: string): boolean {
   if (!URL.canParse(issuer)) return true;
   const { protocol, hostname } = new URL(issuer);

@@ -125,7 +125,7 @@ class Expansion {
     return "";
   }
 
-  /** Returns the text of a reference, or what is wrong with it. */
+  /** Returns the text of a reference, or the problem with it. */
   private resolve(inner: string, found: Reference[]): { readonly text: string } | string {
     const file = FILE.exec(inner)?.[1];
     if (file !== undefined) {
@@ -167,7 +167,7 @@ export function readBounded(path: string): { readonly text: string } | string {
   }
 }
 
-/** Converts an expanded text to the type that the configuration has at a path: a number or a boolean, if it takes no text. */
+/** Converts an expanded text to the type of its setting: a number or a boolean, if the setting does not accept text. */
 function convert(text: string, path: ConfigPath): unknown {
   const schemas = schemasAt(path);
   const takes = (...types: string[]) =>

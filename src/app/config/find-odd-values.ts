@@ -55,7 +55,7 @@ function findIn(config: Config, value: unknown, { path, isPrices, found }: Searc
   }
 }
 
-/** Returns what is odd about a price per token; null if nothing is. */
+/** Returns what is odd about a price per token; null if it is plausible. */
 function describeOdd(price: string): string | null {
   const value = parsePrice(price);
   if (value === null || value === 0n) return null;

@@ -191,7 +191,7 @@ function removeAt(value: Record<string, unknown>, path: ConfigPath): void {
     let parent: unknown = value;
     for (const part of path.slice(0, length - 1))
       parent = (parent as Readonly<Record<PropertyKey, unknown>> | undefined)?.[part];
-    // An item goes with its whole list, so that the indexes of further problems remain valid.
+    // The whole list of an item is removed, so that the indexes of further problems remain valid.
     if (typeof parent !== "object" || parent === null || Array.isArray(parent)) continue;
     if (!Object.hasOwn(parent, name)) continue;
     delete (parent as Record<string, unknown>)[name];

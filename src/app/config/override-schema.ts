@@ -170,7 +170,7 @@ function readTaken(written: unknown): TakenParameter {
   return Object.fromEntries(members) as TakenParameter;
 }
 
-/** Converts what the configuration says of parameters to the spelling of the catalog. */
+/** Converts the configuration's statements about parameters to the spelling of the catalog. */
 export function readTakenParameters(written: z.infer<typeof takenSchema>): TakenParameters {
   return Object.fromEntries(Object.entries(written).map(([name, taken]) => [name, readTaken(taken)]));
 }

@@ -5,7 +5,7 @@ import type { Config } from "./config-schema.ts";
 import { mayBeSecret } from "./expand-references.ts";
 import { loadYaml } from "./yaml-source.ts";
 
-/** Stands for a secret. */
+/** Replaces a secret. */
 export const MASK = "********";
 
 /** Renders the effective configuration as YAML, with secrets masked. */

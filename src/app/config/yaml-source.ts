@@ -105,7 +105,7 @@ function compose(text: string, file: string, lines: LineCounter): Document {
   return document;
 }
 
-/** Finds keys that stand twice in a mapping, and aliases without an anchor or too many of them. */
+/** Finds repeated keys of mappings, and aliases without an anchor or too many of them. */
 function findFaults(document: Document, placeAt: (offset: number) => ConfigPlace): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const anchors = new Set<string>();

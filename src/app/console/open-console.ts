@@ -4,7 +4,7 @@ import type { ConsoleBuild, ConsoleFile, ConsoleSource } from "../../http/contex
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "../../storage/files/private-files.ts";
 import { hashConsoleSources } from "./console-sources.ts";
 
-/** The longest time that a build may take. It usually takes less than a second. */
+/** The time limit of a build, which usually takes less than a second. Milliseconds. */
 const BUILD_MS = 60_000;
 /** The maximum number of characters of a build's error output that are reported. */
 const MAX_DETAIL = 2_000;

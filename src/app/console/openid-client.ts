@@ -19,7 +19,7 @@ interface OpenIdOptions {
   readonly scopes: readonly string[];
   /** The names of the claims that rules depend on. */
   readonly neededClaims: readonly string[];
-  /** How long ago the person may last have proved who they are; the provider asks again after that. Null: any time ago. Milliseconds. */
+  /** The maximum time since the person's last sign-in at the provider, after which the provider asks again. Null: no limit. Milliseconds. */
   readonly maxAgeMs: number | null;
   readonly clock: Clock;
 }
@@ -88,8 +88,8 @@ export class OpenIdClient implements OidcProvider {
   }
 
   /**
-   * Asks the userinfo endpoint if a claim is missing. If that fails and a rule needs the claim, so does the sign-in. Without an e-mail the
-   * sign-in goes on.
+   * Asks the userinfo endpoint if a claim is missing. If that fails and a rule needs the claim, the sign-in fails too. Without an e-mail
+   * the sign-in continues.
    */
   private async addUserInfo(
     claims: OidcClaims,
@@ -165,7 +165,7 @@ export class OpenIdClient implements OidcProvider {
   }
 }
 
-/** Returns what the userinfo endpoint adds about the e-mail of a person. Whether it is verified counts for the same address only. */
+/** Returns the e-mail of a person, completed by the userinfo endpoint. Whether it is verified is only used for the same address. */
 function findEmail(
   { email }: OidcClaims,
   info: Readonly<Record<string, unknown>>,

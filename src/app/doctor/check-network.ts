@@ -30,7 +30,7 @@ function localUrlOf(host: string, port: number): string {
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** Returns what the gateway at an address says of itself; null if nothing answers there. */
+/** Returns the readiness that a gateway at an address reports; null if no gateway answers there. */
 async function askReadiness(url: string): Promise<Finding | null> {
   let text: string;
   try {

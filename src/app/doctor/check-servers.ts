@@ -32,7 +32,7 @@ export async function checkPostgres({ config, clock }: DoctorScene): Promise<rea
   ];
 }
 
-/** A change of what a registered gateway does not know is rejected (docs/versions.md). */
+/** A change that a registered gateway does not know is rejected (docs/versions.md). */
 function checkVersion({ id, host, version }: VersionedGateway): readonly Finding[] {
   const names = listUnknownNames(version, isOlder);
   if (names.length === 0) return [];

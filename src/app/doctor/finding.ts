@@ -11,7 +11,7 @@ type FindingStatus = "ok" | "warning" | "failure";
 export interface Finding {
   readonly status: FindingStatus;
   readonly text: string;
-  /** What to do; null if nothing. */
+  /** What the operator should do; null if nothing. */
   readonly remedy: string | null;
 }
 
@@ -24,7 +24,7 @@ export interface DoctorScene {
   readonly random: Random;
 }
 
-/** One subject that is checked. It changes nothing. Rejects with an error that becomes a failure. */
+/** A check of one subject. It changes nothing. If it rejects, the error becomes a failure. */
 export interface Check {
   readonly name: string;
   readonly run: (scene: DoctorScene) => Promise<readonly Finding[]> | readonly Finding[];

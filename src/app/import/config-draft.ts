@@ -228,7 +228,7 @@ export class ConfigDraft {
   }
 }
 
-/** Returns the name under which the catalog may have the same model: without a region, or as the source says. */
+/** Returns the name under which the catalog may have the same model: without a region, or in the spelling of the source. */
 function similarName({ upstream, similarTo }: ImportedDeployment): string {
   return (similarTo ?? upstream.replace(/^(us|eu|apac|jp|au|ca|global)\./i, "")).toLowerCase();
 }

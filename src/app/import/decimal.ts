@@ -6,7 +6,7 @@ export function toPrice(value: unknown): string | undefined {
   const price = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   if (typeof price !== "number" || !(price >= 0 && price < 1e12)) return undefined;
   if (price === 0) return "0";
-  // The shortest digits that mean the same number: toFixed alone would show its binary error.
+  // The shortest digits of the same number: toFixed alone would show its binary error.
   const [mantissa = "", exponent = "0"] = price.toExponential().split("e");
   const [first = "", fraction = ""] = mantissa.split(".");
   const digits = first + fraction;

@@ -17,7 +17,7 @@ interface ProcessesReload extends ReloadOptions {
   readonly clock: Clock;
 }
 
-/** How long a process may take for a step. Milliseconds. */
+/** The time limit of a step for one process. Milliseconds. */
 export const STEP_MS = 30_000;
 
 /**

@@ -10,7 +10,7 @@ import type { GatewayChild } from "./supervisor.ts";
 interface SpawnOptions {
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Takes complete lines of its standard output, which is its log. */
+  /** Receives complete lines of its standard output, which is its log. */
   readonly writeLines: (lines: string) => void;
   /** Returns the metrics of the other processes. */
   readonly readOthers: () => Promise<readonly ProcessMetrics[]>;
@@ -34,7 +34,7 @@ export function spawnChild(options: SpawnOptions): GatewayChild {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "inherit",
-    // In a group of its own: Ctrl-C reaches the supervisor only, which tells the processes once.
+    // In a group of its own, so that Ctrl-C reaches only the supervisor, which tells each process once.
     detached: true,
     serialization: "json",
     ipc(message: FromProcess) {

@@ -11,11 +11,11 @@ export interface GatewayChild {
   readonly started: Promise<ProcessStarted | null>;
   /** Resolves with a description of its exit, such as `exit code 1`. */
   readonly exited: Promise<string>;
-  /** Tells it that the keys of its report were shown. Resolves when it has recorded that, or has ended. */
+  /** Tells the process that the keys of its report were shown. Resolves when it has recorded that, or has ended. */
   confirmShown(): Promise<void>;
   /** Resolves with its metrics; with null if it does not answer in time. */
   readMetrics(): Promise<ProcessMetrics | null>;
-  /** Asks it for a step of a reload. Resolves with null if it ends before it has answered. */
+  /** Asks the process for a step of a reload. Resolves to null if it ends before it answers. */
   reload(step: ReloadStep): Promise<ReloadAnswer | null>;
   kill(signal: "SIGTERM" | "SIGKILL"): void;
 }
@@ -126,7 +126,7 @@ export class Supervisor {
     for (const { child } of this.slots) child?.kill("SIGKILL");
   }
 
-  /** Restarts the processes one after the other; each stops and listens again before the next one stops. */
+  /** Restarts the processes one after another. Each stops and listens again before the next one stops. */
   async restartAll(): Promise<void> {
     if (this.isRestarting || this.isStopping) return;
     this.isRestarting = true;

@@ -122,7 +122,7 @@ function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
   });
 }
 
-/** Does what no request waits for. Apart from the reading, because a store may be readable and take no changes. */
+/** Does the work that no request waits for. It is separate from reading, because a store may be readable and accept no changes. */
 function keepUpRegularly(parts: Parts, { clock, log }: Platform): Poll {
   const outage = createOutageLog({
     log,

@@ -13,7 +13,7 @@ const QUIET_MS = 500;
 interface Drain {
   readonly parts: Pick<Parts, "http">;
   readonly server: HttpServer;
-  /** How long running generations may go on. Milliseconds. */
+  /** How long running generations may continue. Milliseconds. */
   readonly drainMs: number;
   /** How long requests are still accepted, at most. Milliseconds; 0 if they are not. */
   readonly noticeMs: number;

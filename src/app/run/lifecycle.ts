@@ -18,7 +18,7 @@ import { recoverState } from "./recover-state.ts";
 /** A gateway that serves. */
 export interface RunningGateway {
   readonly url: string;
-  /** Keys that this start has created: at the first start on a data directory, or if there was no management key. Else null. */
+  /** The keys that this start has created: at the first start on a data directory, or if there was no management key. Otherwise null. */
   readonly firstStart: FirstStart | null;
   /** Messages to the operator about the configuration. */
   readonly notices: readonly string[];
@@ -28,7 +28,7 @@ export interface RunningGateway {
   readonly replaced: Promise<GatewayReplacedError>;
   /** Reloads the configuration of this process. */
   readonly reloader: ConfigReloader;
-  /** Takes the entries of changes that no request has made. */
+  /** Receives the audit entries of changes that no request has made. */
   readonly audit: Pick<AuditStore, "appendAudit">;
   /** Lets clients notice, closes the listener, lets running requests end within the drain time, and writes all records. */
   stop(): Promise<void>;

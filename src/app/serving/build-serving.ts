@@ -92,7 +92,7 @@ export function buildServing(
   };
 }
 
-/** Returns the same with other stored tiers and named routes. */
+/** Returns the same served models with other stored tiers and named routes. */
 export function replaceNames(serving: BuiltServing, config: Config, stored: StoredNames): BuiltServing {
   const { catalog, servedModels } = serving;
   const hasSandbox = servedModels.provider(SANDBOX_PROVIDER.slug) !== undefined;
@@ -103,7 +103,7 @@ export function replaceNames(serving: BuiltServing, config: Config, stored: Stor
   };
 }
 
-/** Returns the row with what the operator knows of the provider: its contract, and what it takes of parameters. */
+/** Returns the row with the operator's facts about the provider: its contract, and the parameters that it takes. */
 function withOperatorFacts(record: ProviderRecord, config: ProviderConfig | undefined): ProviderRecord {
   const { trains_on_data: trains, zero_retention: retainsNothing, send, takes } = config ?? {};
   if ([trains, retainsNothing, send, takes].every((fact) => fact === undefined)) return record;

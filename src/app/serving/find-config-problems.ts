@@ -66,7 +66,7 @@ export async function findConfigProblems(
   return { file: found.file, config, problems, warnings };
 }
 
-/** Loads the configuration; if it has problems, throws all of them that a start would find. @throws ConfigError */
+/** Loads the configuration. If it has problems, throws all of those that a start would find. @throws ConfigError */
 export async function requireSoundConfig(load: () => Config, sources: ConfigCheckSources): Promise<Config> {
   try {
     return load();
@@ -96,7 +96,7 @@ function isConsequence({ path }: ConfigProblem, reported: readonly ConfigProblem
 
 type Further = Pick<ConfigFindings, "problems" | "warnings">;
 
-/** Finds what the schema cannot know. */
+/** Finds problems that the schema cannot detect. */
 async function findFurtherProblems(
   config: Config,
   { environment, clock, random }: ConfigCheckSources,
@@ -128,7 +128,7 @@ async function findFurtherProblems(
   return { problems, warnings };
 }
 
-/** Returns the imported catalog of the data directory. The one in PostgreSQL is not read. */
+/** Returns the store of imported catalogs in the data directory. The one in PostgreSQL is not read. */
 function storeOf({ data_dir, database }: Config): CatalogStore {
   const files = createFileCatalogStore(data_dir);
   return database.url === undefined ? files : { ...files, readCatalog: async () => null };

@@ -21,7 +21,7 @@ export interface JoinedGateways {
   liveGateways(): LiveGateways | null;
   /** Returns whether this gateway is the leading one, which performs tasks for all. Rejects with a `StoreError` if the store is unavailable. */
   isLeader(): Promise<boolean>;
-  /** Looks at a failure of a store: it may say that this gateway was replaced. */
+  /** Checks a failure of a store: it may mean that this gateway was replaced. */
   noticeFailure(error: unknown): void;
   /** Resolves if another process has taken this gateway over. This process must end, and can save nothing any more. */
   readonly replaced: Promise<GatewayReplacedError>;

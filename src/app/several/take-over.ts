@@ -110,7 +110,7 @@ async function record({ stores, gone, action }: TakeOver, taken: TakenOver): Pro
   });
 }
 
-/** Returns what is free again of balances, in nanodollars. Leases of limits are of the same money. */
+/** Returns the released amount of balances, in nanodollars. Leases of limits are about the same money. */
 export function sumOfBalances(released: readonly ReleasedLease[]): number {
   return released.reduce((sum, { limit, amount }) => (limit === null ? sum + amount : sum), 0);
 }

@@ -147,7 +147,7 @@ function lookEvery({ clock, log, ms, firstMs, look }: Look): Timer {
   };
 }
 
-/** Returns an observer that tells two. */
+/** Returns an observer that notifies two others. */
 export function joinObservers(
   first: RequestObserver | null,
   second: Events["observer"],

@@ -66,7 +66,7 @@ export function buildExporters(source: ExporterSource): Exporters {
   };
 }
 
-/** The id of an instance is a hash, because the id of a gateway names it to the others. */
+/** The id of an instance is a hash, because other gateways identify a gateway by its id. */
 function describeOrigin({ resource }: OtlpSettings, gatewayId: string): EncodedOrigin {
   const { version } = packageJson;
   const instance = createHash("sha256").update(gatewayId).digest("hex").slice(0, 32);

@@ -16,7 +16,7 @@ import type { Stores } from "../stores/stores.ts";
 
 /** How long after the maximum duration of a generation its hold lapses. Milliseconds. */
 const HOLD_MARGIN_MS = 60_000;
-/** How long a hold waits for other gateways if they are not notified, and learn of it with their next reading. Milliseconds. */
+/** How long a hold waits for other gateways if these get no notifications, and notice the change at their next reading. Milliseconds. */
 const UNNOTIFIED_WAIT_MS = 700;
 
 /** The stores of records and money. */

@@ -105,7 +105,7 @@ function digestOf(config: Config): string {
 /** The problems that an error response names. */
 const MAX_NAMED = 100;
 
-/** Throws the failure that tells a client of the management API why a configuration was not reloaded; another error as it is. */
+/** Throws the failure that tells a client of the management API why a configuration was not reloaded. Any other error is thrown unchanged. */
 export function rejectReload(error: unknown): never {
   if (!(error instanceof ConfigError)) throw error;
   const problems = error.problems.slice(0, MAX_NAMED).map(presentProblem);

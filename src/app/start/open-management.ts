@@ -32,8 +32,8 @@ interface Management {
 }
 
 /**
- * Builds the dependencies of management endpoints for a command. A gateway may be running on the same stores. A configuration whose
- * models or policies are not valid is reported when an endpoint asks for the served models.
+ * Builds the dependencies of management endpoints for a command. A gateway may be running on the same stores. Invalid models or policies of
+ * the configuration are reported when an endpoint needs the served models.
  */
 export async function openManagement(
   config: Config,

@@ -101,7 +101,7 @@ export interface Platform {
   readonly setLogLevel?: (level: Config["log_level"]) => void;
   /** Reloads the configuration of all processes of a gateway. By default there is only this one. */
   readonly reloadAll?: (options: ReloadOptions) => Promise<ConfigReload>;
-  /** Measures how long calls of a database take, for tests that control `clock`. Defaults to `clock`. */
+  /** Measures the time of database calls, for tests that control `clock`. Defaults to `clock`. */
   readonly databaseClock?: Clock;
   /** Replaces the threads of SQLite in tests. */
   readonly startStoreThread?: StartStoreThread;
@@ -119,7 +119,7 @@ export interface Platform {
   readonly resources?: Resources;
 }
 
-/** What a data directory contains: the stores, the journal, and the served models, which depend on the stored catalog. */
+/** The contents of a data directory: the stores, the journal, and the served models, which depend on the stored catalog. */
 interface Resources {
   readonly stores: Stores;
   readonly journal: Journal;

@@ -11,7 +11,7 @@ import { isPostgresUrl, type OpenStorage, openStorage } from "./open-storage.ts"
 
 /** The source and the target of a copy. */
 interface CopyRequest extends Pick<StorageCopy, "onPage"> {
-  /** A data directory, or the URL of a PostgreSQL database; `to` is the other one of both. */
+  /** A data directory, or the URL of a PostgreSQL database. `to` is of the other kind. */
   readonly from: string;
   readonly to: string;
   /** Whether connections to PostgreSQL go through PgBouncer in transaction mode. */

@@ -26,7 +26,7 @@ export interface CommonState {
   readonly rateLimiter: RateLimiter;
   readonly conversations: ConversationStore;
   readonly answers: AnswerStore;
-  /** This gateway's measurements of vendors, with the advice of the others. */
+  /** This gateway's measurements of vendors, with the health hints of the others. */
   readonly health: Health;
   /** The current problem, for readiness and metrics; null if there is none. */
   problem(): CommonProblem | null;
@@ -34,7 +34,7 @@ export interface CommonState {
   close(): Promise<void>;
 }
 
-/** Why a gateway admits less than it would with the others. */
+/** The reason why a gateway admits less than with common counts. */
 interface CommonProblem {
   readonly text: string;
   /** Whether no request with a rate limit is admitted at all, so that another gateway should get the requests. */

@@ -103,7 +103,7 @@ export async function openPostgresStores(
   };
 }
 
-/** Returns the schema in which the tables of a database are. */
+/** Returns the schema that contains the tables of a database. */
 async function readSchemaName(database: SqlRunner): Promise<string> {
   const [row] = await database.run<{ schema: string }>(
     `SELECT n.nspname AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

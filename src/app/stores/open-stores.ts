@@ -15,8 +15,8 @@ export interface StoreMigration {
 }
 
 /**
- * Creates or changes the tables of the configured database as this version of the gateway needs them. Several processes may call it at
- * the same time. Every start calls it.
+ * Creates or changes the tables of the configured database for this version of the gateway. Several processes may call it at the same time.
+ * Every start calls it.
  * @throws Error if a newer version of the gateway has migrated the database and this one cannot share it, or if it is unavailable.
  */
 export async function migrateStores(

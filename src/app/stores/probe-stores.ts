@@ -16,7 +16,7 @@ interface StoreProbes {
   readonly redis: Probed<RedisProbe> | null;
 }
 
-/** Asks the configured servers about themselves, within a few seconds. Changes nothing. */
+/** Reads facts about the configured servers, within a few seconds. Changes nothing. */
 export async function probeStores({ database, redis }: Config, clock: Clock): Promise<StoreProbes> {
   const [ofPostgres, ofRedis] = await Promise.all([
     database.url === undefined

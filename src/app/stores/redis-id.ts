@@ -9,7 +9,7 @@ import type { Redis } from "../../storage/redis/client.ts";
 const KEY = "gateway:id";
 /** How long an id stays that no gateway renews. Milliseconds. */
 const KEPT_MS = 60_000;
-/** How long a start waits for the other gateways to write their id again, which a server without data has lost. Milliseconds. */
+/** How long a start waits until the other gateways have written their id again, if a server has lost its data. Milliseconds. */
 const WAIT_MS = 2 * RENEWAL_MS + 1_000;
 const POLL_MS = 500;
 
@@ -112,7 +112,7 @@ class IdKeeper {
     return this.find();
   }
 
-  /** Waits for the id that the other gateways write into their server; null if this one does not get it. */
+  /** Waits for the id that the other gateways write into their server; null if it does not arrive in this one. */
   private async awaitId(): Promise<string | null | undefined> {
     const { clock } = this.parts;
     const until = clock.now() + WAIT_MS;

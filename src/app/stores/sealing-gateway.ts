@@ -2,7 +2,7 @@ import { ConfigError } from "../config/load-config.ts";
 import type { MasterKeys } from "./open-master-keys.ts";
 import type { Stores } from "./stores.ts";
 
-/** The setting with the id of the configured master key with which the running gateway encrypts, or `IN_FILE`. Only of unshared stores. */
+/** The setting with the id of the configured master key with which the running gateway encrypts, or `IN_FILE`. Only in unshared stores. */
 const SETTING = "gateway_master_key";
 /** The gateway encrypts with a generated key of the data directory. */
 const IN_FILE = "secrets.key";
@@ -20,7 +20,10 @@ interface SealingGateway {
   readonly masterKeys: readonly string[];
 }
 
-/** Records for other processes with which master key the gateway on this data directory encrypts. Shared stores have it in the gateway's row. */
+/**
+ * Records for other processes which master key the gateway on this data directory encrypts with. In shared stores, the gateway's row has
+ * it.
+ */
 export async function recordSealingKey(
   { settings, isShared }: Pick<SealingSource, "settings" | "isShared">,
   masters: MasterKeys,

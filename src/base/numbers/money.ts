@@ -85,8 +85,8 @@ export function parseDollars(amount: string | number): number | null {
 }
 
 /**
- * Reads an amount of dollars that another system computed as a float, as attodollars: the fewest digits that identify the number, and of
- * them 18 places. Returns null for negative amounts and from a trillion dollars on.
+ * Reads an amount of dollars that another system computed as a float. Returns attodollars: the shortest digits of the number, at most 18
+ * places. Returns null for negative amounts, and for amounts of a trillion dollars or more.
  */
 export function readAmount(dollars: number): bigint | null {
   const match = /^(\d{1,12})(?:\.(\d+))?$/.exec(printNumber(dollars));

@@ -27,7 +27,7 @@ class Slice implements AddedAmount {
 
 /** Amounts that leave the window together. */
 interface SlicedAmount {
-  /** When the last of them was added. */
+  /** The time at which the last of them was added. */
   readonly lastAt: number;
   readonly amount: number;
 }

@@ -24,7 +24,7 @@ export interface Interleaved {
   readonly cuts: readonly number[];
 }
 
-/** Returns the same with further printed bytes before and behind. */
+/** Returns the same with further printed bytes at the beginning and the end. */
 export function enclose(begin: Buffer, { printed, cuts }: Interleaved, end: Buffer): Interleaved {
   const moved = cuts.map((number, at) => (at % CUT === 0 ? number + begin.length : number));
   return { printed: Buffer.concat([begin, printed, end]), cuts: moved };

@@ -1,4 +1,4 @@
-/** Whatever is not printable ASCII. The runtime rejects characters outside Latin-1, and clients read the others differently. */
+/** Characters other than printable ASCII. The runtime rejects characters outside Latin-1, and clients decode the others differently. */
 const UNSAFE = /[^\x20-\x7e]/;
 const UNSAFE_RUNS = /[^\x20-\x7e]+/g;
 /** The values that a header of a request to another server may have: visible characters of Latin-1, spaces and tabs. */

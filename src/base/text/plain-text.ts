@@ -24,7 +24,7 @@ export function hasControlsInLines(text: string): boolean {
   return CONTROL.test(text) && CONTROL.test(text.replace(/[\n\r\t]/g, ""));
 }
 
-/** Returns a name that another system gave, without such characters: each run of them becomes a space. */
+/** Returns a name from another system without control characters: each run of them becomes a space. */
 export function cleanName(text: string): string {
   return text.replace(ALL_CONTROLS, " ").trim();
 }

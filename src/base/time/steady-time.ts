@@ -9,7 +9,7 @@ const SLOWER = 0.1;
  */
 export function createSteadyTime(wall: () => number, elapsed: () => number): () => number {
   let time = wall();
-  /** The last reading of `elapsed` while the system's clock is behind; null otherwise, because it costs as much as the other. */
+  /** The last reading of `elapsed` while the system's clock is behind; null otherwise, to save a second reading. */
   let readAt: number | null = null;
   return () => {
     const present = wall();

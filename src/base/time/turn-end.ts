@@ -1,4 +1,4 @@
-/** The promise of the requests that go on at the end of this turn; null while none does. */
+/** The promise of the requests that continue at the end of this turn; null while there are none. */
 let joined: Promise<void> | null = null;
 /** The work that runs after these requests; null while there is none. */
 let works: (() => void)[] | null = null;
@@ -12,7 +12,7 @@ export function endOfTurn(): Promise<void> {
   return joined;
 }
 
-/** Calls `work` at the end of this turn of the event loop, behind the requests that go on there. It must not throw. */
+/** Calls `work` at the end of this turn of the event loop, after the requests that continue there. It must not throw. */
 export function afterTurn(work: () => void): void {
   if (works === null) setImmediate(work);
   else works.push(work);
@@ -32,7 +32,7 @@ function beginEnd(): Promise<void> {
 
 function doWorks(): void {
   const due = works ?? [];
-  // Requests that have joined since then go on at the end of the next turn.
+  // Requests that have joined since then continue at the end of the next turn.
   works = joined === null ? null : [];
   for (const work of due) work();
 }

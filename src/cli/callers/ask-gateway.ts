@@ -65,7 +65,7 @@ export async function withGateway(
 /** Where a gateway is. */
 interface GatewayAddress {
   readonly url: string;
-  /** It is the one of this machine's configuration. Absent: its host tells. */
+  /** It comes from this machine's configuration. Absent: its host decides. */
   readonly isOwn?: true;
 }
 

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../base/failures/errors.ts";
 import type { Endpoint } from "../../http/api/endpoint.ts";
 
-/** The input of a call, by the places in which a request has it. Undefined values count as absent. */
+/** The input of a call, by its places in a request. Undefined values count as absent. */
 export interface EndpointInput {
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;

@@ -2,8 +2,8 @@ import { InvalidArgumentError } from "commander";
 import type { Config } from "../../app/config/config-schema.ts";
 
 /**
- * Returns the address at which this machine reaches a gateway with a configuration, without a path.
- * @throws Error if its port is chosen at its start.
+ * Returns the address at which this machine reaches a gateway with this configuration, without a path.
+ * @throws Error if the port is chosen at the start.
  */
 export function localUrl({ server: { host, port } }: Config): string {
   if (port === 0)

@@ -9,7 +9,7 @@ import { withStores } from "./with-stores.ts";
 export interface StoresCaller extends Caller {
   /** The dependencies of the endpoints, for a command that reads the stores itself. */
   readonly deps: StoreDeps;
-  /** Loads the served models, for a command that asks `deps` for them. */
+  /** Loads the served models, for a command that needs them in `deps`. */
   loadModels(): Promise<void>;
 }
 

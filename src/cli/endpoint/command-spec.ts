@@ -73,7 +73,7 @@ interface CommandSpec<E extends Endpoint = Endpoint> {
   readonly examples?: readonly string[];
   /** The longest wait for the answer of a gateway. Milliseconds. */
   readonly timeoutMs?: number;
-  /** Whether the command says on standard error which database it has checked. */
+  /** Whether the command prints on standard error which database it has checked. */
   readonly namesDatabase?: true;
   /** Completes the input that the arguments and options make. */
   readonly complete?: (

@@ -58,7 +58,10 @@ function createOption({ flags, help, read, choices, initial, isRequired, conflic
   return isRequired === true ? option.makeOptionMandatory() : option;
 }
 
-/** Adds `--url`, and `--key` for commands that always ask a gateway. The others read the key from GATEWAY_KEY: it may name a filter there. */
+/**
+ * Adds `--url`, and `--key` for commands that always call a gateway. The others read the key from GATEWAY_KEY, because their `--key` may be
+ * a filter.
+ */
 function addGatewayOptions(command: Command, needsGateway: boolean): void {
   if (!needsGateway) {
     command.option(

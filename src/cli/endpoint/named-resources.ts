@@ -16,7 +16,10 @@ export const NAMED_BY = {
   providerKey: "Provider key: ID or name",
 } as const;
 
-/** How many resources with the same name are read: enough that the account with an e-mail address is found although other accounts are named after it. */
+/**
+ * How many resources with the same name are read: enough to find the account with an e-mail address even if other accounts are named after
+ * it.
+ */
 const SAME_NAME = 1_000;
 /** The newest resources whose names are suggested. */
 const SUGGESTED_FROM = 1_000;

@@ -5,7 +5,7 @@ import { escapeControls } from "../../base/text/plain-text.ts";
 export interface Named {
   readonly id: string;
   readonly name: string;
-  /** Further texts that stand for this resource only, such as an e-mail address. */
+  /** Other texts that identify only this resource, such as an e-mail address. */
   readonly aliases: readonly string[];
   /** Whether it is preferred if several have the same name: it is not closed or revoked. */
   readonly isPreferred: boolean;

@@ -21,10 +21,7 @@ export function declareReadyCommand(command: Command): void {
   );
 }
 
-/**
- * Returns what a gateway says of its readiness.
- * @throws Error if it is not ready, or does not answer.
- */
+/** Returns the readiness that a gateway reports. @throws Error if it is not ready, or does not answer. */
 async function askReadiness(url: string, isOwn?: true): Promise<string> {
   const asked = new URL("/readyz", url).href;
   const init: RequestInit = { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" };

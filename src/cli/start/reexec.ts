@@ -42,10 +42,10 @@ export function settingsFor(processor = readFirstProcessor()): Readonly<Record<s
   return processor.includes("AuthenticAMD") ? { ...RUNTIME_SETTINGS, ...COPY_SETTINGS } : RUNTIME_SETTINGS;
 }
 
-/** Enough for the vendor of the first processor. The file has a page for each, and reading all takes long on large machines. */
+/** Enough for the vendor of the first processor. Reading the whole file takes long on machines with many processors. */
 const PROCESSOR_BYTES = 256;
 
-/** Returns the beginning of what Linux says about its processors; "" on other systems. */
+/** Returns the beginning of Linux's description of its processors; "" on other systems. */
 function readFirstProcessor(): string {
   const bytes = Buffer.alloc(PROCESSOR_BYTES);
   try {

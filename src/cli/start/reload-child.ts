@@ -42,7 +42,7 @@ export class ChildReloads {
     return fail("conflict", `The configuration was not reloaded.\n${reason}`);
   }
 
-  /** Takes the messages of the supervisor about reloads. */
+  /** Handles messages of the supervisor about reloads. */
   async take(message: ToProcess, gateway: RunningGateway, log: Log): Promise<void> {
     if (message.kind === "reloadOutcome") this.outcomes.answer(message.id, message.outcome);
     if (message.kind !== "reloadStep") return;

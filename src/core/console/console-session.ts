@@ -28,8 +28,8 @@ export interface ConsoleSession {
   /** The browser, as it names itself; null if it does not. */
   readonly userAgent: string | null;
   /**
-   * When the person last proved who they are to the OpenID Connect provider, in milliseconds since the epoch; 0 if the provider did
-   * not say. Null for a session by key or one-time code.
+   * The time of the person's last sign-in at the OpenID Connect provider, in milliseconds since the epoch; 0 if the provider did not state
+   * it. Null for a session by key or one-time code.
    */
   readonly authenticatedAt: number | null;
   /** Milliseconds since the epoch. */

@@ -35,9 +35,8 @@ export class FailedSignIns {
   }
 
   /**
-   * Runs a sign-in of an address that asks the provider. It counts as failed until it has returned, so that several at the same time are
-   * counted.
-   * @throws GatewayError `rate_limit_exceeded` if too many sign-ins of the address have failed; what `signIn` throws.
+   * Runs a sign-in of an address that calls the provider. It counts as failed until it has returned, so that concurrent ones are counted.
+   * @throws GatewayError `rate_limit_exceeded` if too many sign-ins of the address have failed; errors of `signIn`.
    */
   async withProvider<Result>(addressHash: string, signIn: () => Promise<Result>): Promise<Result> {
     requireRoom(this.ofProvider, addressHash);

@@ -44,8 +44,8 @@ export interface OidcProvider {
 }
 
 /**
- * Returns when a person last proved who they are to the provider, in milliseconds since the epoch; 0 if the provider does not say.
- * `now` bounds it, because the clock of the provider may be ahead.
+ * Returns the time of a person's last sign-in at the provider, in milliseconds since the epoch; 0 if the provider does not state it. `now`
+ * bounds it, because the clock of the provider may be ahead.
  */
 export function authenticatedAtOf(claims: OidcClaims, now: number): number {
   const seconds = claims["auth_time"];

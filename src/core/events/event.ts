@@ -16,7 +16,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** The type of the event that an operator sends to test a webhook. Every webhook receives it. */
 export const TEST_EVENT = "webhook.test";
 
-/** Something that an operator wants to know of. */
+/** An event that operators want to know about. */
 export interface GatewayEvent {
   /** The same for every delivery of the same event, and on every gateway that reports it. */
   readonly id: string;

@@ -22,7 +22,7 @@ interface IncidentParts {
 /** How long the incident of a gateway that has died is remembered by the others. Milliseconds. */
 const LEASE_MS = 60_000;
 
-/** `followed`: another gateway has reported it. `ending`: over here, and reported as over unless another gateway still sees it. */
+/** `followed`: another gateway has reported it. `ending`: it is over here, and reported as over unless another gateway still sees it. */
 type State =
   | { readonly kind: "reported"; readonly lease: Lease }
   | { readonly kind: "followed" }

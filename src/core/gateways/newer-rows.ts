@@ -8,7 +8,7 @@ interface NewerPart {
   readonly row: RowKind;
   /** Its place within the row; empty: the row itself. */
   readonly path: readonly string[];
-  /** The value that means the same as none. */
+  /** The value with the same meaning as an absent one. */
   readonly none?: unknown;
   /** How the API names it. */
   readonly name: string;
@@ -63,7 +63,7 @@ function valueAt(row: object | null, { path, none }: NewerPart): unknown {
   return value === none || value === null ? undefined : value;
 }
 
-/** Returns how the API names what a version does not know. `isOlder` says whether a version came before another one. */
+/** Returns the API's name of each part that a version does not know. `isOlder` says whether a version came before another one. */
 export function listUnknownNames(
   version: string,
   isOlder: (version: string, since: string) => boolean,

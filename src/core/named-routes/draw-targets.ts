@@ -3,7 +3,7 @@ import { weighSpread } from "../routing/affinity/weigh-spread.ts";
 /** A target of a group. */
 export interface WeightedTarget {
   readonly model: string;
-  /** In proportion to the sum of all. 0: only used if the others fail. */
+  /** In proportion to the sum of all weights. 0: only used if the others fail. */
   readonly weight: number;
 }
 

@@ -23,7 +23,7 @@ export function createNamedRoutes(routes: readonly NamedRoute[]): NamedRoutes {
   };
 }
 
-/** Whether a route is used in place of a model of the catalog. Those of accounts never are. */
+/** Whether a route replaces a model of the catalog. Routes of accounts never do. */
 export function replacesModel({ accountId, definition }: NamedRoute): boolean {
   return accountId === null && definition.kind !== "preset" && definition.replaces_model === true;
 }

@@ -17,7 +17,7 @@ export interface ResolvedName {
   readonly id: string;
   /** How the name led there; empty for an id of the catalog. */
   readonly steps: readonly RouteStep[];
-  /** How its providers are sorted, if a suffix of the name says so. Null: as the request says. */
+  /** How its providers are sorted, if a suffix of the name decides that. Null: the request decides. */
   readonly sort: ProviderSort | null;
   /** Whether it is one of several targets of a group, and may be left out if it cannot be used. */
   readonly isOptional: boolean;

@@ -144,7 +144,7 @@ function checkDefinition(definition: RouteDefinition, { accountId, name }: Route
     });
 }
 
-/** Rejects a change after which a route of the same owner leads in a circle or too far, if it did not do so before. */
+/** Rejects a change that makes a route of the same owner form a circle or a chain that is too long. */
 function requireSoundChains(
   changed: NamedRoute,
   own: readonly NamedRoute[],

@@ -147,10 +147,10 @@ const preset = z.strictObject({
   ...common,
 });
 
-/** The schema of what a named route of the configuration stands for. Presets belong to accounts. */
+/** The schema of the definition of a named route in the configuration. Presets belong to accounts. */
 const configuredSchema = z.discriminatedUnion("kind", [alias, group]);
 
-/** The schema of what a named route stands for. */
+/** The schema of the definition of a named route. */
 export const definitionSchema = z.discriminatedUnion("kind", [alias, group, preset]);
 
 /** The schema of the name of a preset. */

@@ -14,7 +14,7 @@ export interface ProviderKeyCache {
    * Returns an account's enabled keys; null if it has none. Rejects with a `StoreError` if they are not in memory while the store is unavailable.
    */
   of(accountId: string): Promise<ByokKeys | null>;
-  /** Whether a key is still enabled, with the same secret; false if that cannot be known at the moment. */
+  /** Whether a key is still enabled, with the same secret; false if that is currently unknown. */
   isCurrent(accountId: string, key: Pick<ByokKey, "label" | "provider">): Promise<boolean>;
   /** Records that a key was used. The next `saveUses` stores it. */
   recordUse(use: ProviderKeyUse): void;
@@ -77,10 +77,10 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
   };
 }
 
-/** Uses that one transaction saves: one in each turn of the event loop. */
+/** The number of uses that one transaction saves, in a turn of the event loop of its own. */
 const SAVED_AT_ONCE = 250;
 
-/** Collects the last use of each key until it is saved. Uses that the store does not take are kept. */
+/** Collects the last use of each key until it is saved. Uses that the store does not accept are kept. */
 function createUseRecorder(store: Pick<ProviderKeyStore, "recordKeyUses">) {
   const waiting = new Map<string, ProviderKeyUse>();
   return {

@@ -70,7 +70,7 @@ function listChoices({ servedModels }: Serving, { plan, provider, model }: Usage
   const choices: Choice[] = planned.map((entry) => ({ ...entry, wasAllowed: entry.why !== "policy" }));
   if (provider !== null && model !== null) choices.push({ provider, model, wasAllowed: true });
   if (plan.length < MAX_ENTRIES) return choices;
-  // The record has not all of the plan: the other deployments of its models are assumed to have been in it.
+  // The record does not have the whole plan: the other deployments of its models are assumed to have been in it.
   const models = new Set(choices.map((choice) => choice.model));
   for (const id of models)
     for (const { provider: served } of servedModels.deploymentsOf(id))
@@ -121,7 +121,7 @@ interface RuleContext {
   readonly allows: typeof ruleAllows;
 }
 
-/** Returns `ruleAllows` with a memory: a list may have a thousand patterns, and the same few deployments occur in all records. */
+/** Returns `ruleAllows` with memoized results: a list may have a thousand patterns, and the same few deployments occur in all records. */
 function memoizeRules(): typeof ruleAllows {
   const known = new Map<PolicyRule, Map<string, boolean>>();
   return (rule, model, provider) => {

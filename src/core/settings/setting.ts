@@ -1,4 +1,4 @@
-/** Where the value of a setting comes from: none of the others, the configuration file, a variable, or the stores. */
+/** The source of a setting's value: the default, the configuration file, a variable, or the stores. */
 export const SETTING_SOURCES = ["default", "file", "environment", "database"] as const;
 type SettingSource = (typeof SETTING_SOURCES)[number];
 

@@ -8,7 +8,7 @@ interface ObservedRequest {
   readonly model: string | null;
 }
 
-/** Sees of inference requests what extensions of generations do not. */
+/** Observes what extensions of generations do not see of inference requests. */
 export interface RequestObserver {
   /** Called when a request that became no generation is answered with an error, `durationMs` after it arrived. */
   onRejected(request: ObservedRequest, failure: Failure, durationMs: number): void;

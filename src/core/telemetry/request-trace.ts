@@ -115,7 +115,7 @@ export class RequestTrace {
   }
 }
 
-/** The headers of a request by which it continues a trace; null where absent. */
+/** The headers with which a request continues a trace; null if absent. */
 export interface TraceHeaders {
   readonly traceparent: string | null;
   readonly tracestate: string | null;

@@ -21,7 +21,7 @@ export function managedAccountOf(principal: ManagementPrincipal): string | null 
 }
 
 /**
- * Returns `accountId` if the principal may manage that account. The error does not tell whether the account exists.
+ * Returns `accountId` if the principal may manage that account. The error does not reveal whether the account exists.
  * @throws GatewayError `not_found`.
  */
 export function requireOwnAccount(principal: ManagementPrincipal, accountId: string): string {

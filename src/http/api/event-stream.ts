@@ -4,7 +4,7 @@ import { ClientWriter } from "../../core/generation/relay/answer-writer.ts";
 
 /** How often a comment is sent, so that no proxy closes the connection as idle. Milliseconds. */
 const PING_MS = 15_000;
-/** How long the runtime may take to ask for the body: for a HEAD request it never does. Milliseconds. */
+/** How long the runtime may take to read the body. For a HEAD request it never does. Milliseconds. */
 const BEGIN_MS = 10_000;
 const PING = ": ping\n\n";
 

@@ -230,7 +230,7 @@ const COMPATIBLE = {
   workspace_id: notRecorded,
 };
 
-/** What `GET generation` shows. */
+/** The response of `GET generation`. */
 export const Generation = z.object({ ...GENERATION, ...COMPATIBLE }).meta({ id: "Generation" });
 
 const named = z.object({ id: z.string(), name: z.string().nullable() }).nullable();

@@ -86,7 +86,10 @@ function hasOther(harmless: readonly string[]): SignInRule {
     Object.entries(body).some(([field, value]) => value !== undefined && !harmless.includes(field));
 }
 
-/** A name is no right, and closing an account takes rights away. E-mail and own id find the account that others give credits to. */
+/**
+ * Whether a change grants rights or money. A name does not, and closing an account only takes rights away. E-mail and external id decide
+ * which account others give credits to.
+ */
 function changesAccount({ body }: RuledRequest): boolean {
   return Object.entries(body).some(
     ([field, value]) => value !== undefined && field !== "name" && !(field === "closed" && value === true),

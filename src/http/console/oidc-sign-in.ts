@@ -78,7 +78,7 @@ export async function completeOidc(request: Request, context: RequestContext): P
   });
 }
 
-/** `POST /api/console/oidc/backchannel-logout`: the provider says that a person has signed out there. */
+/** `POST /api/console/oidc/backchannel-logout`: the provider reports that a person has signed out. */
 export async function logoutByProvider(request: Request, context: RequestContext): Promise<Response> {
   const { oidc } = requireOidc(context);
   const length = Number(request.headers.get("content-length") ?? Number.NaN);

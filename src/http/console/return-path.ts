@@ -1,7 +1,7 @@
 /** The longest address of a screen to return to. Characters. */
 const MAX_CHARS = 2_000;
 const CONSOLE = "/console";
-/** Stands for the gateway's own origin, which a path cannot leave unnoticed. */
+/** Represents the gateway's own origin. A path that leads elsewhere changes it. */
 const OWN = "http://gateway.invalid";
 
 /**

@@ -96,13 +96,13 @@ interface ReportDeps {
     Pick<UsageStore, "listQuarantined">;
   /** The times of generations that are not in the source of reports yet. */
   readonly usageTimes: Pick<TimesRecorder, "flush">;
-  /** Tells the streams of `GET /api/admin/generations/stream` which generations are new or have changed. */
+  /** Notifies the streams of `GET /api/admin/generations/stream` about new and changed generations. */
   readonly generationFeed: GenerationFeed;
   /** The stored bodies of requests and responses. */
   readonly promptLog: PromptLog;
 }
 
-/** Features of generations that endpoints and the shutdown ask. */
+/** Features of generations that endpoints and the shutdown use. */
 interface FeatureDeps {
   readonly shadow: ShadowTraffic;
   /** Answers to requests with an `Idempotency-Key`; the lifecycle waits for them. */
@@ -148,7 +148,7 @@ interface ObserverDeps {
   readonly requestObserver: RequestObserver | null;
   /** Null if traces are not exported. */
   readonly tracer: Tracer | null;
-  /** What `GET /metrics` depends on; null if it is disabled. */
+  /** The dependencies of `GET /metrics`; null if it is disabled. */
   readonly metrics: MetricsDeps | null;
 }
 

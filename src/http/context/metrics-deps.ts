@@ -6,6 +6,6 @@ export interface MetricsDeps {
   readonly print: () => Promise<{ readonly text: string; readonly mediaType: string }>;
   /** The hash of the token that may only read metrics; null if none is configured. */
   readonly tokenHash: string | null;
-  /** Addresses from which metrics are read without a token. */
+  /** Addresses that may read metrics without a token. */
   readonly allowed: Pick<TrustedProxies, "has">;
 }

@@ -8,9 +8,9 @@ interface UnservedEndpoint {
   readonly path: RegExp;
   /** A path that clients send, for tests. */
   readonly example: string;
-  /** What to do instead. */
+  /** What clients should use instead. */
   readonly hint: string;
-  /** The error format of its clients. Absent: that of OpenAI's clients. */
+  /** The error format for its clients. Absent: the format of OpenAI's clients. */
   readonly renderError?: ErrorRenderer;
 }
 

@@ -7,7 +7,7 @@ export class BodyMemory implements RequestMemory {
   /** The bytes of the share for the body, and for everything that was read and made from it. */
   private heldBytes: number;
 
-  /** `readBytes` were read from the body. They and the body are counted in `share` already; null if nothing is counted. */
+  /** `readBytes` is the memory of what was read from the body. It and the body are already counted in `share`; null if nothing is counted. */
   constructor(
     body: Buffer,
     readBytes: number,

@@ -118,7 +118,7 @@ function beginTrace({ headers }: Request, context: RequestContext): void {
   logFields["trace_id"] = context.trace.traceId;
 }
 
-/** Reports a request that became no generation. Returns the error with which it is answered. */
+/** Reports a request that did not become a generation. Returns the error for the response. */
 async function endRejected(context: RequestContext, observed: Observed, error: unknown): Promise<unknown> {
   const { deps, trace, route, requestId, stopwatch } = context;
   const failure = failureOf(error);
@@ -149,7 +149,7 @@ export function reserveExtraMemory(
   rejectForMemory(bodyShare, principal, bytes);
 }
 
-/** Lets a streamed answer go on if its client leaves. */
+/** Lets a streamed answer continue if its client leaves. */
 function outlive(result: GenerationResult): GenerationResult {
   const { answer } = result;
   if (answer.kind !== "stream" || !(answer.stream instanceof ReadableStream)) return result;

@@ -95,10 +95,7 @@ function rejectOtherOrigin(): never {
   );
 }
 
-/**
- * Returns whether a browser reaches the gateway over TLS: the configured URL says so, or a trusted proxy does by
- * `x-forwarded-proto`.
- */
+/** Returns whether a browser reaches the gateway over TLS, according to the configured URL or the `x-forwarded-proto` of a trusted proxy. */
 export function isHttps(request: Request, context: RequestContext): boolean {
   const { deps } = context;
   const { publicUrl } = deps.browser.console ?? { publicUrl: null };

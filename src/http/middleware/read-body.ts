@@ -176,7 +176,7 @@ function createTimeoutError(): GatewayError {
 
 const CLOSES = { connection: "close" };
 
-/** The error of a body that gives way to others. Closes the connection like `createTimeoutError`. */
+/** The error of a body that is evicted for others. Closes the connection like `createTimeoutError`. */
 function createSlownessError(): GatewayError {
   return new GatewayError({
     code: "unavailable",

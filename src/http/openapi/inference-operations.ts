@@ -96,7 +96,7 @@ const COMMON = {
   takesIdempotencyKey: false,
 } as const;
 
-/** Returns what the declaration of a client API says of its first operation. */
+/** Returns what the declaration of a client API states about its first operation. */
 function declared(api: ClientApi): Pick<Operation, "path" | "callers" | "bodyType"> {
   const { access, operations, takesForm } = CLIENT_APIS[api];
   const [{ path, fixedPath }] = operations;

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { ErrorCode } from "../../base/failures/errors.ts";
 import type { Access } from "../middleware/authorize.ts";
 
-/** Who may call an operation. `anyone`: its response is the same for every caller, so that none is identified. */
+/** Who may call an operation. `anyone`: the response is the same for every caller, so no caller is identified. */
 export type Callers = Access | { readonly kind: "anyone" };
 
 /** A request header. */

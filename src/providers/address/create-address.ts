@@ -107,7 +107,7 @@ function isAccount(secret: string | null): boolean {
   return secret !== null && isServiceAccount(secret);
 }
 
-/** The characters of an address part. None of them ends a host name, which it may become part of. */
+/** The characters of an address part. None of them can end a host name that contains the part. */
 const PART = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 
 function findProblem({ record, parts, secrets }: AddressPlan): string | null {

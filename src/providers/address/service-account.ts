@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 /** A service account of Google Cloud and its private key. */
 export interface ServiceAccount {
   readonly email: string;
-  /** The id of the key, by which Google finds the public key. */
+  /** The id of the key, with which Google finds the public key. */
   readonly keyId: string;
   readonly privateKey: KeyObject;
 }

@@ -22,7 +22,7 @@ interface Piece {
   readonly to: number;
 }
 
-/** Where nothing is unread. It is never changed. */
+/** The list of no unread pieces. It is never changed. */
 const NO_PIECES: Piece[] = [];
 
 interface Waiting {
@@ -153,7 +153,7 @@ export class HttpAnswer implements UpstreamResponse {
 /** Up to this size a copy is cheaper than a view, because the engine moves the viewed bytes first. */
 const COPY_BYTES = 4096;
 
-/** Returns a range of bytes, and the bytes themselves if it is all of them. */
+/** Returns a range of bytes; the bytes themselves if the range contains all of them. */
 function slicePiece(bytes: Uint8Array, from: number, to: number): Uint8Array {
   if (from === 0 && to === bytes.length) return bytes;
   if (to - from <= COPY_BYTES) return bytes.slice(from, to);

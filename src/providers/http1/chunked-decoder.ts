@@ -168,7 +168,7 @@ export class ChunkedDecoder {
     return this.takeText(byte, At.TrailerLf, this.bounds.headBytes);
   }
 
-  /** Skips a byte of an extension or trailer, up to its CR. A bare LF is rejected, because other parsers take it for a line end. */
+  /** Skips a byte of an extension or trailer, up to its CR. A bare LF is rejected, because other parsers accept it as a line end. */
   private takeText(byte: number, next: At, boundBytes: number): At {
     if (byte === LF || byte === 0) return this.reject("forbidden byte in chunk framing");
     return this.countByte(byte === CR ? next : this.at, boundBytes);

@@ -40,8 +40,8 @@ const ALPN_HTTP1 = "\x08http/1.1";
 const sending: Connection[] = [];
 
 /**
- * Writes the messages of all connections together, after the current task and everything that its promises continue. A system call
- * right after others of its kind finds its code in the caches, and wakes an upstream on the same machine once for all.
+ * Writes the messages of all connections together, after the current task and all of its promise callbacks. Consecutive system calls find
+ * their code in the caches, and an upstream on the same machine is woken only once.
  */
 function sendTogether(connection: Connection): void {
   if (sending.length === 0) process.nextTick(sendAll);

@@ -10,7 +10,7 @@ interface Http1TransportOptions {
   readonly clock: Clock;
   /** Replaces single bounds of `DEFAULT_BOUNDS`. */
   readonly bounds?: Partial<Http1Bounds>;
-  /** Called when an origin has sent bytes that belong to no answer, and not again while it is distrusted. */
+  /** Called when an origin has sent bytes that belong to no answer, once until it is trusted again. */
   readonly onStrayBytes?: (origin: string) => void;
   readonly tls?: {
     /** A root certificate (PEM) to trust in addition to those of the system, for private hosts. It makes handshakes slower. */

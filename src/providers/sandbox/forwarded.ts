@@ -77,7 +77,7 @@ export function planDrawing(body: Uint8Array | null): SandboxReply {
 
 /** Samples of a second of the sandbox's audio, one byte each. */
 const SAMPLE_RATE = 8_000;
-/** The length of the silence that stands for a character. Seconds. */
+/** The length of the silence for a character. Seconds. */
 const SECONDS_PER_CHAR = 1 / 16;
 const SILENCE = 0x80;
 

@@ -8,7 +8,7 @@ import { decodeLine } from "./line-buffer.ts";
 export const SKIPPED_SEGMENT = -1;
 const SKIPPED_FILE = "aside.log";
 const LINE_FEED = 10;
-/** More than most records need. */
+/** The size that is enough for most records. */
 const FIRST_READ_BYTES = 8 * 1024;
 
 /** A position is the number of a file, followed by 32 bits for the offset in it. */

@@ -16,7 +16,7 @@ interface Entry {
 interface MemoryAnswerStoreOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Upper bound of the memory that answers take; past it the oldest ones are evicted. 0 keeps none. */
+  /** The maximum memory of answers. Beyond it, the oldest ones are evicted. 0 keeps none. */
   readonly maxBytes: number;
 }
 

@@ -24,7 +24,7 @@ interface Entry {
 interface MemoryConversationStoreOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Upper bound of the memory that turns take; past it the oldest turns are evicted. 0 stores nothing. */
+  /** The maximum memory of turns. Beyond it, the oldest turns are evicted. 0 stores nothing. */
   readonly maxBytes: number;
 }
 
@@ -108,7 +108,7 @@ class MemoryConversationStore implements ConversationStore {
     return createHmac("sha256", this.key).update(text).digest("base64url");
   }
 
-  /** Takes a name from its entry, which ends with its last name. */
+  /** Removes a name from its entry. An entry is removed with its last name. */
   private removeName(name: string): void {
     const entry = this.byName.get(name);
     this.byName.delete(name);

@@ -21,7 +21,7 @@ interface PostgresDumpOptions {
 /** The types of columns in PostgreSQL. */
 const TYPES = { text: "text", integer: "bigint", boolean: "boolean", bytes: "bytea" } as const;
 
-/** The tables whose rows never change: one that exists is left. */
+/** The tables whose rows never change. An existing row is kept. */
 const IMMUTABLE: readonly string[] = ["audit_log", "charges", "budget_marks"];
 
 /** The tables that are partitioned by the day in the id. */
@@ -145,7 +145,7 @@ function readEntry({ id, record }: DumpRow) {
   return { record: JSON.parse(json), json, day: dayOfId(String(id)) };
 }
 
-/** Inserts rows by one statement for any number of them. */
+/** Inserts rows, with the same statement for any number of them. */
 async function insertRows(sql: SqlRunner, table: DumpTable, rows: readonly DumpRow[]): Promise<void> {
   const names = Object.keys(table.columns);
   const lists = Object.entries(table.columns).map(([, type], at) => `$${at + 1}::text::${TYPES[type]}[]`);

@@ -21,7 +21,7 @@ interface ScriptInput {
   readonly values: readonly (string | number)[];
 }
 
-/** A Redis or Valkey server, or a cluster of them, which may be away at any time. */
+/** A Redis or Valkey server, or a cluster of them. It may be unavailable at any time. */
 export interface Redis {
   /**
    * Sends a command and returns its answer: text, integers, lists of them, or null. In a cluster, the command goes to the server of its
@@ -70,7 +70,7 @@ const COMMAND_MS = 50;
 const LATE_TURNS = 2;
 /** How long the first probe is waited for. Milliseconds. */
 const START_MS = 1_000;
-/** How often a server is asked whether it is there. Milliseconds. */
+/** How often a server is probed. Milliseconds. */
 const PROBE_MS = 1_000;
 /** The number of failures within `FAILURES_MS` at which the server counts as unavailable. */
 const FAILURES = 5;
@@ -124,7 +124,7 @@ class Client implements Redis {
   private silentTicks = 0;
   private hasTicked = false;
   private isClosed = false;
-  /** The time in which a probe must be answered: at the start this process and the server may be busy with other things. Milliseconds. */
+  /** The time limit of a probe. It is longer at the start, when this process and the server may be busy. Milliseconds. */
   private probeMs = START_MS;
 
   constructor(
@@ -267,7 +267,7 @@ class Client implements Redis {
     const { promise, resolve, reject } = Promise.withResolvers<RedisReply>();
     let isOver = false;
     const timer = this.clock.after(withinMs, async () => {
-      // If this process was busy, the answer may be there and only not be read yet.
+      // If this process was busy, the answer may have arrived without being read yet.
       for (let turn = 0; turn < LATE_TURNS && !isOver; turn++) await nextTurn();
       if (isOver) return;
       link.countUnanswered();
@@ -399,7 +399,7 @@ class Client implements Redis {
 
 interface Redirection {
   readonly host: RedisHost;
-  /** Whether the other server has the slot from now on, or is asked for this command only. */
+  /** Whether the other server has the slot from now on, or only for this command. */
   readonly isFinal: boolean;
 }
 

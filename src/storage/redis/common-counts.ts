@@ -37,7 +37,7 @@ const ID_BYTES = 12;
 export class CommonCounts {
   /** Whether requests are counted in Redis. */
   isJoined = false;
-  /** Why requests are not counted in a Redis that answers; null if nothing is known. */
+  /** Why requests are not counted in a Redis that answers; null if there is no known problem. */
   problem: string | null = null;
   readonly counts = new ScopeCounts();
   private readonly queue: CountQueue;
@@ -50,7 +50,7 @@ export class CommonCounts {
   private isRenewing = false;
   private isClosed = false;
   private readonly timers: readonly Timer[];
-  /** Resolves when Redis, if it is there at the start, has been told what was counted. */
+  /** Resolves when Redis, if it is available at the start, has received the existing counts. */
   readonly joining: Promise<void>;
 
   constructor(private readonly options: CommonCountsOptions) {
@@ -72,7 +72,7 @@ export class CommonCounts {
     this.joining = this.check();
   }
 
-  /** Counts a request, or asks for the status of limits. All scopes are of one partition. Rejects with a `StoreError` if Redis fails. */
+  /** Counts a request, or reads the status of limits. All scopes belong to one partition. Rejects with a `StoreError` if Redis fails. */
   async ask(question: LimitQuestion, keys: readonly string[]): Promise<LimitAnswer> {
     if (!this.past.isEmpty) this.restorePast(keys);
     try {

@@ -184,7 +184,7 @@ export class RedisConnection {
       this.lose(new StoreError(`${this.name} reads nothing`));
   }
 
-  /** Called when the socket takes more. */
+  /** Called when the socket accepts more data. */
   drain(socket: Socket<RedisConnection>): void {
     const { unwritten } = this;
     this.unwritten = null;
@@ -196,7 +196,7 @@ export class RedisConnection {
     if (written < bytes.length) this.unwritten = bytes.subarray(written);
   }
 
-  /** Ends the connection and tells its owner why. */
+  /** Ends the connection and reports the reason to its owner. */
   lose(reason: StoreError): void {
     if (this.ended !== null) return;
     this.close(reason);

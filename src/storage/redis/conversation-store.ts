@@ -14,7 +14,7 @@ const MAX_TURN_CHARS = 128_000;
 const MAX_TURNS = 100;
 /** The maximum number of characters of a request's turns that are read. Further turns are not read. */
 const MAX_READ_CHARS = 2_000_000;
-/** Turns in one command: rate limits wait for its answer on the same connection. */
+/** The number of turns in one command. Few, because rate limits wait for its answer on the same connection. */
 const TURNS_PER_COMMAND = 8;
 const TTL = ["PX", String(TTL_MS)] as const;
 const NOTHING: ReadonlyMap<string, CalledTurn> = new Map();

@@ -93,7 +93,7 @@ export class CountQueue {
 
   constructor(private readonly options: CountQueueOptions) {}
 
-  /** Asks about scopes of one partition. Rejects with a `StoreError` if Redis fails; it may have counted the request. */
+  /** Sends a question about scopes of one partition. Rejects with a `StoreError` if Redis fails; it may have counted the request. */
   async ask(question: LimitQuestion): Promise<LimitAnswer> {
     const answer = await this.askOnce(question);
     if (answer !== LOST) return answer;
@@ -113,7 +113,7 @@ export class CountQueue {
     this.flushWithin(CORRECTING_MS);
   }
 
-  /** Tells Redis soon what must be carried, or has ended, of a scope. */
+  /** Sends Redis soon what must be carried, or has ended, for a scope. */
   touch(key: string): void {
     this.batchOf(key).indexOf(key);
     this.flushWithin(FREEING_MS);
@@ -263,7 +263,7 @@ function readAnswer(answer: unknown): { readonly g: readonly string[]; readonly 
     const { g, a } = JSON.parse(String(answer)) as { g: unknown; a: unknown };
     if (Array.isArray(g)) return { g: g.map(String), a: Array.isArray(a) ? a : [] };
   } catch {
-    // Something else than JSON.
+    // It is not JSON.
   }
   throw new StoreError("Redis answered a script with something else");
 }

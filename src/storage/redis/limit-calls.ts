@@ -61,7 +61,7 @@ export function keyOf(prefix: string, { source, id, accountId }: LimitScope): st
   return `${prefix}limit:{${tag}}:${source}:${id}`;
 }
 
-/** Returns the operation that asks a question. `indexOf` returns the index of a key in its call, from 1 on. */
+/** Returns the operation for a question. `indexOf` returns the index of a key in its call, from 1 on. */
 export function encodeQuestion(
   { mode, scopes, request }: LimitQuestion,
   indexOf: (scope: LimitScope) => number,

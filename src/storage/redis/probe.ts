@@ -4,7 +4,7 @@ import { describeProblem } from "./describe-problem.ts";
 
 /** The facts that a Redis or Valkey server reports about itself. */
 export interface RedisProbe {
-  /** Such as `Redis 7.4.1` or `Valkey 8.0.1`; null if it does not say. */
+  /** Such as `Redis 7.4.1` or `Valkey 8.0.1`; null if the server does not report it. */
   readonly version: string | null;
   readonly majorVersion: number | null;
   /** What the server does when its memory is full; null if it does not report that. */
@@ -29,7 +29,10 @@ const NEEDED: readonly (readonly [use: string, ask: (redis: Redis) => Promise<un
   ["advice about vendors", (redis) => redis.send("PUBLISH", ["gateway:health/0", ""])],
 ];
 
-/** Asks a server about itself, and writes only what gateways probe. Rejects with an `Error` that says why it cannot be used, within a second. */
+/**
+ * Reads facts about a server, and writes only keys for probing. Rejects within a second with an `Error` that says why the server cannot be
+ * used.
+ */
 export async function probeRedis(url: string, clock: Clock): Promise<RedisProbe> {
   const redis = connectRedis({ url, clock });
   try {

@@ -102,7 +102,7 @@ export class RedisRateLimiter implements RateLimiter {
     return this.common.isJoined;
   }
 
-  /** Why requests are not counted in a Redis that answers; null if nothing is known. */
+  /** Why requests are not counted in a Redis that answers; null if there is no known problem. */
   get problem(): string | null {
     return this.common.problem;
   }
@@ -185,7 +185,7 @@ export class RedisRateLimiter implements RateLimiter {
     return answers.length === 1 ? (answers[0] as LimitAnswer) : join(answers);
   }
 
-  /** Asks about scopes of one partition. */
+  /** Sends a question about scopes of one partition. */
   private async askPart(question: LimitQuestion): Promise<LimitAnswer | null> {
     const keys = question.scopes.map((scope) => keyOf(this.prefix, scope));
     if (question.mode === "admit")

@@ -173,7 +173,7 @@ function lockBalance(accountId: string): Sql {
     ON CONFLICT (account_id) DO UPDATE SET account_id = known.account_id`;
 }
 
-/** Adds what usage sums tell of earlier spending, as far back as the budget's present period counts. */
+/** Adds earlier spending from usage sums, as far back as the budget's present period counts. */
 function* countEarlier(budget: BudgetRecord): Work<void> {
   const { from } = daysOfBudget(budget, budget.createdAt);
   for (const { table, value, condition } of listEarlierSums(budget))

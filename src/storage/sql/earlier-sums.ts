@@ -9,7 +9,7 @@ interface EarlierSums {
   readonly condition: Sql;
 }
 
-/** Returns the sums that tell a budget's subject; none for end users. Earlier versions have saved the sums of days. */
+/** Returns the sums with the earlier spending of a budget's subject; none for end users. Earlier versions have saved only daily sums. */
 export function listEarlierSums(budget: BudgetRecord): readonly EarlierSums[] {
   const { subject, accountId, subjectId } = budget;
   if (subject === "end_user") return [];

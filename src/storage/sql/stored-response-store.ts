@@ -30,7 +30,7 @@ export class SqlStoredResponseStore implements StoredResponseStore {
     this.table = database.traits.names.storedResponses;
   }
 
-  /** Its statements need no transaction. Requests at the same time may exceed the maximum of a scope by their number. */
+  /** Needs no transaction. Concurrent requests may exceed the maximum of a scope by their number. */
   async claimKey(key: IdempotencyKey, claim: Claim): Promise<IdempotencyClaim> {
     await this.sweep(key, claim.expiredAt);
     for (let attempt = 0; attempt < MAX_TRIES; attempt++) {

@@ -100,7 +100,7 @@ function endMarks(from: MarkPlace): Sql<MarkPlace> {
     ORDER BY budget_id, value, since LIMIT 1 OFFSET ${SLICE} - 1`;
 }
 
-/** Merges the oldest days. Both statements find the same rows: merged ones have the day 0. Returns how many it has found. */
+/** Merges the oldest days. Both statements find the same rows, because merged ones have the day 0. Returns the number of rows found. */
 function* mergeSlice(day: number) {
   const old = sql`SELECT budget_id, value, day FROM budget_days WHERE day > 0 AND day < ${day}
     ORDER BY day, budget_id, value LIMIT ${SLICE}`;

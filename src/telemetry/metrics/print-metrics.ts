@@ -18,7 +18,7 @@ export interface PrintedFamily {
 }
 
 /**
- * Prints metrics in Prometheus' text format. Pauses between pieces, so that requests go on. `constant` is added to the labels of every
+ * Prints metrics in Prometheus' text format. Pauses between pieces, so that requests continue. `constant` is added to the labels of every
  * series.
  */
 export async function printFamilies(

@@ -13,7 +13,7 @@ interface Interval {
   readonly now: number;
 }
 
-/** Encodes metrics with the names that `/metrics` has. Pauses between pieces, so that requests go on. */
+/** Encodes metrics with the names of `/metrics`. Pauses between pieces, so that requests continue. */
 export async function encodeMetrics(families: readonly Family[], interval: Interval): Promise<string> {
   const times = `"startTimeUnixNano":${encodeTime(interval.startedAt)},"timeUnixNano":${encodeTime(interval.now)}`;
   const metrics: string[] = [];

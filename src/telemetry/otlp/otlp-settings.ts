@@ -10,7 +10,7 @@ export interface Sampler {
 export interface SignalSettings {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** How long one post may take. Milliseconds. */
+  /** The time limit of one post. Milliseconds. */
   readonly timeoutMs: number;
   readonly isGzipped: boolean;
 }

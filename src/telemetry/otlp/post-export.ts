@@ -23,7 +23,7 @@ export interface Posting {
   readonly settings: SignalSettings;
   readonly clock: Clock;
   readonly random: Random;
-  /** Aborted when the gateway stops: a post under way is completed, but none is repeated. */
+  /** Aborted when the gateway stops: a post in progress is completed, but none is repeated. */
   readonly stopped: AbortSignal;
 }
 

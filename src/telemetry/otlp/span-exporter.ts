@@ -18,7 +18,7 @@ export interface ExportReports {
   readonly onDropped: (count: number, reason: string) => void;
 }
 
-/** Sends spans in batches: when there are enough for one, or after some seconds. One post is under way at a time. */
+/** Sends spans in batches: when there are enough for one, or after some seconds. Only one post is in progress at a time. */
 export class SpanExporter {
   /** The oldest first. All but the newest are full. */
   private readonly waiting: SpanBatch[] = [];

@@ -11,7 +11,7 @@ export interface WebhookTarget {
   readonly secret: string | null;
 }
 
-/** The outcome of one try. `mayRetry`: the receiver may take the event later. */
+/** The outcome of one try. `mayRetry`: the receiver may accept the event later. */
 export type PostOutcome =
   | { readonly kind: "taken"; readonly status: number }
   | {

@@ -17,7 +17,7 @@ interface JsonPost {
 /** How a response, or its absence, becomes an outcome for the caller. */
 interface PostReaders<Outcome> {
   readonly read: (response: Response) => Promise<Outcome>;
-  /** `problem` says why there was no response; null: it took too long. */
+  /** `problem` says why there was no response; null: the time limit was exceeded. */
   readonly fail: (problem: string | null) => Outcome;
 }
 

@@ -30,7 +30,7 @@ const FAILURES_TO_OPEN = 5;
 /** How long it is not asked. Then one question tries it. Milliseconds. */
 const OPEN_MS = 10_000;
 
-/** Asks a service of the operator about texts over HTTP (docs/guardrails.md, "Webhook"). */
+/** Sends texts to a service of the operator over HTTP (docs/guardrails.md, "Webhook"). */
 export class TextWebhook implements TextHook {
   private asking = 0;
   private failures = 0;

@@ -64,7 +64,7 @@ async function release(stores: Stores, text: string, { yes }: ReleaseOptions): P
   requireGone(gone);
   if (yes !== true && !(await confirm(questionOf(gone)))) return "Nothing was changed.";
   const task = { stores, gone, action: "gateway leases release" };
-  // A journal that is there after all is better than none.
+  // If the journal is available after all, use it.
   const taken = (await takeOver(task)) ?? (await giveUpJournal(task));
   if (taken === null)
     throw new Error(

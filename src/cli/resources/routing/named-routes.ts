@@ -28,7 +28,7 @@ const DEFINITION: readonly Column[] = [
   ["leads to", "definition", (definition) => printTargets(definition as RouteDefinition)],
 ];
 
-/** `gateway named-routes …`: names that stand for models. */
+/** `gateway named-routes …`: names that clients may send as model. */
 export function declareNamedRouteCommands(routes: Command): void {
   declareCommands(routes, [
     defineCommand({

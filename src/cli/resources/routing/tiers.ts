@@ -18,7 +18,7 @@ const TIER = {
   named: tiersOf,
 } as const;
 
-/** `gateway tiers list|show|set|delete`: the model ids that stand for a choice of models. */
+/** `gateway tiers list|show|set|delete`: tiers, the model ids for a choice of models. */
 export function declareTierCommands(tiers: Command): void {
   declareCommands(tiers, [
     defineCommand({

@@ -9,7 +9,7 @@ export interface OptionTexts {
   readonly help: string;
   /** The value that `none` sets; absent if the field cannot be unset. */
   readonly none?: string;
-  /** The default in a new resource, if it is not what `none` stands for. */
+  /** The default in a new resource, if it differs from the value of `none`. */
   readonly initial?: string;
 }
 

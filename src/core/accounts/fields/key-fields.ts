@@ -44,10 +44,10 @@ export const KEY_IDENTITY = {
   ),
 };
 
-/** The longest time for which bodies may be stored. Seconds. */
+/** The maximum time for which bodies may be stored. Seconds. */
 const MAX_PROMPT_LOG_SECONDS = 30 * 86_400;
 
-/** The longest time for which answers may be given again. Seconds. */
+/** The maximum time for which answers may be returned again. Seconds. */
 const MAX_CACHE_SECONDS = 30 * 86_400;
 
 function spendPeriodField(

@@ -18,12 +18,12 @@ interface BudgetStores {
   readonly ids: IdSource;
 }
 
-/** A new budget, and who asks for it. */
+/** A new budget, and the caller who creates it. */
 interface BudgetRequest {
   readonly accountId: string;
   readonly budget: Omit<NewBudget, "account_id">;
   readonly setBy: BudgetRecord["setBy"];
-  /** Returns the keyed hash by which records of the account name an end user. */
+  /** Returns the keyed hash that identifies an end user in records of the account. */
   readonly hashEndUser: (name: string) => string;
 }
 

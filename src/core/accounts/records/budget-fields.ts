@@ -111,7 +111,7 @@ export interface BudgetStatus {
 const BUDGET_STATES = ["ok", "warning", "reached"] as const;
 export type BudgetState = (typeof BUDGET_STATES)[number];
 
-/** Returns how near to its limit a budget is with what was spent of it. Nanodollars. */
+/** Returns how close the spending of a budget is to its limit. Nanodollars. */
 export function stateOf({ limit, warnAt }: BudgetRecord, spent: number): BudgetState {
   if (spent >= limit) return "reached";
   return spent * THOUSANDTHS >= limit * warnAt ? "warning" : "ok";

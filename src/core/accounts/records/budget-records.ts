@@ -6,7 +6,7 @@ export type BudgetSubject = (typeof BUDGET_SUBJECTS)[number];
 export const BUDGET_PERIODS = ["total", "day", "week", "month", "rolling"] as const;
 type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 
-/** What happens at the limit: requests are rejected, or go on with a warning. */
+/** The actions at the limit: requests are rejected, or continue with a warning. */
 export const BUDGET_ACTIONS = ["block", "warn"] as const;
 type BudgetAction = (typeof BUDGET_ACTIONS)[number];
 
@@ -31,7 +31,7 @@ export interface BudgetRecord {
   /** The length of a rolling period; null for the others. */
   readonly days: number | null;
   readonly action: BudgetAction;
-  /** Thousandths of the limit from which on there are warnings. */
+  /** The share of the limit at which warnings begin, in thousandths. */
   readonly warnAt: number;
   /** The account cannot change what the operator has set. */
   readonly setBy: "operator" | "account";

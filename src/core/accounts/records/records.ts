@@ -43,7 +43,7 @@ export interface AccountRecord {
   readonly policy: Policy;
   /** Replaces the configured rate limit. For null, and for members that are null, the configured limit applies. */
   readonly rateLimit: RateLimit | null;
-  /** The operator's name for a group of accounts that pay the same prices; null: none. */
+  /** The operator's name for a group of accounts with the same prices; null for no plan. */
   readonly plan: string | null;
   readonly createdAt: number;
   /** A closed account cannot make requests; its ledger remains. */

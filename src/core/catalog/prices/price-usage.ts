@@ -78,7 +78,7 @@ export interface PriceLine {
 interface Rate {
   readonly text: string;
   readonly value: bigint;
-  /** In picodollars; NaN if it is not a whole number of them that a number holds. */
+  /** In picodollars; NaN if the exact value does not fit a number. */
   readonly picodollars: number;
 }
 
@@ -123,7 +123,7 @@ function findTier(tiers: readonly PriceTier[], promptTokens: number): PriceTier 
   return tiers.findLast(({ minPromptTokens }) => promptTokens >= minPromptTokens);
 }
 
-/** Takes the charges of a usage, kind by kind. */
+/** Receives the charges of a usage, kind by kind. */
 interface ChargeTaker {
   charge(kind: PricedKind, count: number, rate: Rate): void;
 }

@@ -23,7 +23,7 @@ export interface PricingRule {
   readonly providers: readonly string[] | null;
   /** Model ids, or patterns with `*`. */
   readonly models: readonly string[] | null;
-  /** For requests with platform keys; null: the rule does not speak of them. */
+  /** For requests with platform keys; null: the rule does not apply to them. */
   readonly platform: PricingEffect | null;
   /** For requests with BYOK keys, whose account pays the provider directly: the fee as a share of the list price. */
   readonly byok: PricingEffect | null;
@@ -56,7 +56,7 @@ interface PricedEndpoint {
 
 /** The prices that an account pays, by the rules that apply to it. */
 export interface Tariffs {
-  /** The same for all accounts that pay the same. */
+  /** The same for all accounts with the same prices. */
   readonly id: string;
   /** Returns the tariff of an endpoint; null if the account pays the list price, or nothing (with a BYOK key, or for a free model). */
   find(this: void, priced: PricedEndpoint): Tariff | null;

@@ -205,7 +205,7 @@ function toFields(
   return { format, refused: new Set(refused), known: known && new Set(known), seedField };
 }
 
-/** Whether there is a field for a parameter at a provider, which takes the field. */
+/** Whether a provider has a field for a parameter, and takes it. */
 export function reachesField(name: string, { format, refused, known, seedField }: ProviderFields): boolean {
   if (isRespelled(name)) return true;
   const field = name === "seed" ? seedField : name;
@@ -226,7 +226,7 @@ function isExpressible(name: string, format: ProviderFormat): boolean {
 
 const SAMPLING: ReadonlySet<string> = new Set(SAMPLING_PARAMETERS);
 
-/** Whether an endpoint fills in the middle: its provider has a path for it, and the author says that the model does. */
+/** Whether an endpoint supports fill in the middle: its provider has a path for it, and the model's author documents it. */
 function fillsIn({ model, record }: Pick<TakingEndpoint, "model" | "record">): boolean {
   return record.paths?.fim !== undefined && matchPattern(CODE_MODELS, model.id);
 }

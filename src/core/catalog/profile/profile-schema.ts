@@ -27,7 +27,7 @@ interface RuleParts {
   readonly notWith?: unknown;
 }
 
-/** Whether a rule says one thing, and a range is not empty. */
+/** Whether a rule makes exactly one statement, and its range is not empty. */
 export function isSoundRule({ values, min, max, list, notWith }: RuleParts): boolean {
   const parts = [notWith ?? values, min ?? max, list].filter((part) => part !== undefined);
   return parts.length === 1 && (min === undefined || max === undefined || min <= max);

@@ -75,7 +75,7 @@ export function resolveTakes(taking: TakingEndpoint): ParameterRules | null {
   return rules.size === 0 ? null : { rules, reasonsByDefault: reasonsByDefault(taking) };
 }
 
-/** Whether a model reasons at an endpoint if the request does not say. */
+/** Whether a model reasons at an endpoint by default. */
 function reasonsByDefault({
   endpoint,
   model,

@@ -14,7 +14,7 @@ const ACTIONS: Readonly<Record<string, ModelAction>> = {
   transcription: "transcriptions",
 };
 
-/** Returns what requests to a model ask for, by its output modalities. */
+/** Returns the action of requests to a model, from its output modalities. */
 export function actionOf({ outputModalities }: Pick<ModelRecord, "outputModalities">): ModelAction {
   const [only = "", another] = outputModalities;
   return another === undefined ? (ACTIONS[only] ?? "chat") : "chat";

@@ -149,10 +149,10 @@ export interface FamilyProfile {
   readonly models: readonly string[];
   /** Patterns of ids that do not belong to the family, such as those of older models. */
   readonly except?: readonly string[];
-  /** The providers at which it is so. Absent: all. */
+  /** The providers to which it applies. Absent: all. */
   readonly providers?: readonly string[];
   readonly parameters?: TakenParameters;
-  /** Whether the models reason if a request does not say. Absent: they do. */
+  /** Whether the models reason by default. Absent: they do. */
   readonly reasonsByDefault?: boolean;
   /** When a model can be made to call a tool: only while it does not reason, or never. Absent: always. */
   readonly forcedTools?: "without-reasoning" | "never";
@@ -164,7 +164,7 @@ export interface FamilyProfile {
   readonly cacheBreakpoints?: boolean;
   /** Which texts without a word are rejected. Absent: none. */
   readonly blankTexts?: BlankTexts;
-  /** Where the vendor says so, and the day. */
+  /** The vendor's page that says so, and its date. */
   readonly source: string;
 }
 
@@ -198,7 +198,7 @@ export interface ProviderQuirks {
   readonly takes?: TakenParameters;
   /** Rejects these fields, which clients of other gateways send. */
   readonly refusedFields?: readonly string[];
-  /** Chat format: stores chats unless the request says `store: false`, which it is sent under zero data retention. */
+  /** Chat format: stores chats unless the request contains `store: false`, which is added under zero data retention. */
   readonly storesChats?: true;
   /** Has JSON output, but no parameter for a JSON Schema. */
   readonly noSchemas?: true;
@@ -414,7 +414,7 @@ export interface ReasoningControl {
   readonly budgetTokens?: { readonly min?: number; readonly max?: number };
   /** Reasoning can be switched off. */
   readonly canDisable?: true;
-  /** The model reasons only if a request asks for it. */
+  /** The model reasons only if a request says so. */
   readonly onlyWhenTold?: true;
 }
 

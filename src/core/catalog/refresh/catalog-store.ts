@@ -32,7 +32,7 @@ export interface CatalogStore {
   readonly location: string;
   /** Returns a version that changes with every write of the catalog, and when the catalog becomes readable or unreadable. Never throws. */
   readVersion(): Promise<string>;
-  /** Returns the imported catalog, or what is wrong with it; null if none was imported. Never throws. */
+  /** Returns the imported catalog, or the problem with it; null if none was imported. Never throws. */
   readCatalog(): Promise<Checked<ImportedCatalog> | null>;
   writeCatalog(catalog: ImportedCatalog): Promise<void>;
   /**

@@ -137,7 +137,7 @@ export function importModels({ list, priceMap, known = [] }: ImportSources, rule
   };
 }
 
-/** Drops entries of hosts in the price map for models that models.dev knows at other providers. */
+/** Drops entries of hosts in the price map for models that models.dev has at other providers. */
 function dropOldModels(group: readonly SourceEntry[], work: Work): SourceEntry[] {
   const isKnown = group.some(({ source }) => source.isFromPriceMap !== true);
   const kept = group.filter(({ source }) => !(isKnown && source.isOnlyIfNew && source.isFromPriceMap));

@@ -37,7 +37,7 @@ const authorRule = z.strictObject({
   /** Source provider that is the author's own API. Its facts take precedence. */
   source: z.string().optional(),
   tokenizer: z.string().optional(),
-  /** The author's reasoning models reason only if a request asks for it, unless their `takes` say otherwise. */
+  /** The author's reasoning models reason only if a request says so, unless their `takes` state otherwise. */
   reasonsOnlyWhenTold: z.literal(true).optional(),
   /** The author writes the version 5.5 as `5-5`. Ids have the dot. */
   dottedVersions: z.literal(true).optional(),

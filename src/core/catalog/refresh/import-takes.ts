@@ -25,7 +25,7 @@ export class TakesReader {
     return sortTakes({ ...this.#listRules(id, false), ...facts, ...this.#listRules(id, true) });
   }
 
-  /** Returns what a host takes otherwise than the model; undefined if there is no difference. Corrections hold at all hosts. */
+  /** Returns how what a host takes differs from what the model takes; undefined if it does not. Corrections apply at all hosts. */
   readEndpoint(
     id: string,
     model: ModelTakes | undefined,

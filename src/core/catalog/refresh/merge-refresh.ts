@@ -146,7 +146,7 @@ function mergeEndpoint(
   return withTerms(keepTakes(before, after), before);
 }
 
-/** Keeps what an endpoint takes otherwise than its model: models.dev does not say it. */
+/** Keeps an endpoint's differences from its model in what they take, because models.dev does not have them. */
 function keepTakes(before: ModelEndpoint, after: ModelEndpoint): ModelEndpoint {
   if (before.takesHere === undefined || after.takesHere !== undefined) return after;
   return isSameEndpoint(before, after) ? { ...after, takesHere: before.takesHere } : after;

@@ -33,7 +33,7 @@ export type TierRule =
   /** One of the free models for each session. */
   | {
       readonly by: "free";
-      /** Patterns of excluded model ids. `*` stands for any characters. */
+      /** Patterns of excluded model ids. `*` matches any characters. */
       readonly except: readonly string[];
       /** Free models that are used only if no other can serve the request, in this order. */
       readonly last: readonly string[];

@@ -126,7 +126,7 @@ class CachedGeneration implements ExtensionPoints {
     return null;
   }
 
-  /** Begins to produce the answer for others too, unless another request does, or its client has left meanwhile. */
+  /** Begins to produce the answer, also for other requests, unless another request does so, or its client has left meanwhile. */
   private begin(name: string): void {
     const { running, generation } = this.parts;
     if (this.isOver || running.find(name) !== null) return;
@@ -156,7 +156,7 @@ class CachedGeneration implements ExtensionPoints {
   }
 }
 
-/** Names equal requests: of the same key, with the same bytes and headers, that the same deployments may answer. */
+/** Returns the name of equal requests: of the same key, with the same bytes and headers, and answered by the same deployments. */
 function nameOf(generation: AdmittedGeneration, body: Uint8Array): string {
   const { principal } = generation.call;
   const keyId = principal.kind === "anonymous" ? "" : principal.key.id;

@@ -183,7 +183,7 @@ class RepeatableGeneration implements ExtensionPoints {
   private async findOutcome(fingerprint: string) {
     const claim = await this.claim(fingerprint);
     if (claim.kind === "repeated") return claim.answer;
-    // It was given up meanwhile, so the key is free again.
+    // The other request was abandoned, so the key is free again.
     if (claim.kind === "first") await this.parts.claims.releaseKey(this.parts.key);
     return null;
   }

@@ -278,7 +278,7 @@ function describeEvent({ sum, level, since }: Reportable, createdAt: number): Ga
   };
 }
 
-/** Says in a sentence how near to its limit a budget is. */
+/** Describes in a sentence how close a budget is to its limit. */
 function describe({ name, warnAt }: BudgetRecord, level: Level): string {
   return level === "reached"
     ? `The budget ${JSON.stringify(name)} is used up.`

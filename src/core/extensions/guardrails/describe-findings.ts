@@ -19,7 +19,7 @@ export interface GuardrailFinding {
   readonly reason: string | null;
 }
 
-/** Returns what follows from the verdict of a service; null if nothing does. */
+/** Returns the finding for a service's verdict; null if there is none. */
 export function findingOf({ name, onError }: HookGuardrail, verdict: HookVerdict): GuardrailFinding | null {
   const common = { name, count: 1, kinds: [], reason: null };
   switch (verdict.kind) {
@@ -34,7 +34,7 @@ export function findingOf({ name, onError }: HookGuardrail, verdict: HookVerdict
   }
 }
 
-/** Returns whether the request or answer must not go on. */
+/** Returns whether the request or answer must stop. */
 export function isBlocking({ action }: GuardrailFinding): boolean {
   return action === "block" || action === "unavailable";
 }

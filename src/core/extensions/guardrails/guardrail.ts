@@ -30,13 +30,13 @@ export interface SearchGuardrail extends GuardrailBase {
   readonly beginSearch: (() => StreamSearch) | null;
 }
 
-/** A guardrail that asks a service of the operator. */
+/** A guardrail that calls a service of the operator. */
 export interface HookGuardrail extends GuardrailBase {
   readonly kind: "hook";
   readonly hook: TextHook;
   /** The action for texts that the service could not check. */
   readonly onError: "allow" | "block";
-  /** hold: a stream is held back until all of it is checked. observe: it is sent, and what is found is only recorded. */
+  /** hold: a stream is held back until all of it is checked. observe: it is sent, and findings are only recorded. */
   readonly stream: "hold" | "observe";
 }
 

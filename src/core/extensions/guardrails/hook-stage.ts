@@ -63,7 +63,7 @@ export class HookStage implements AnswerStage {
     this.events.push(event);
   }
 
-  /** An answer beyond the bound is not checked: it ends, or goes on without a check. */
+  /** Gives an answer up that exceeds the bound: it ends, or continues without a check. */
   private giveUp(event: AnswerEvent): readonly AnswerEvent[] {
     this.isTooLarge = true;
     this.record(UNAVAILABLE);

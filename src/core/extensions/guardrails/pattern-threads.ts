@@ -70,7 +70,7 @@ export class PatternProgram {
     return this.closureOf((this.instructions[pc] as Instruction).out);
   }
 
-  /** Treats conditions such as `\b` as fulfilled: threads that go on in vain hold text back a little longer. */
+  /** Treats conditions such as `\b` as met: at worst, threads without a match hold text back a little longer. */
   private closureOf(first: number): Closure {
     const known = this.closures[first];
     if (known !== undefined) return known;

@@ -266,7 +266,7 @@ export class SearchStage implements AnswerStage {
     if (!this.isBlocking) queue.add(event);
   }
 
-  /** Records the matches of a text. Returns what of it may be sent. */
+  /** Records the matches of a text. Returns the part of it that may be sent. */
   private check({ text, matches }: DecidedText): string {
     const [first] = matches;
     if (first === undefined) return text;

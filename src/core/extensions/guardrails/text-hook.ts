@@ -1,6 +1,6 @@
 /** A service of the operator that checks texts. */
 export interface TextHook {
-  /** Asks about texts. Never rejects, and takes no longer than its configured time. */
+  /** Sends texts to the service. Never rejects, and takes no longer than its configured time. */
   check(question: HookQuestion): Promise<HookVerdict>;
 }
 

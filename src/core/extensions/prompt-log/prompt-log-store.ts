@@ -21,7 +21,7 @@ export interface PromptLogEntry extends PromptLogHead {
 
 /** Where prompt log entries are stored. Several processes may share one. */
 export interface PromptLogStore {
-  /** Adds entries, all of them or none. An entry that is there already stays. */
+  /** Adds entries, all of them or none. Existing entries are kept. */
   addEntries(entries: readonly PromptLogEntry[]): Promise<void>;
   /** Returns an entry that has not expired at `now`; null if there is none. */
   findEntry(id: string, now: number): Promise<PromptLogEntry | null>;

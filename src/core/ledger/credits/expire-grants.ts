@@ -17,8 +17,8 @@ interface GrantSweeperParts {
 }
 
 /**
- * Takes back what is left of expired grants. Generations that run when a grant expires may still spend it: its rest is reserved
- * for them with a hold, and taken back when the last of them has ended. An expiry never makes a balance negative.
+ * Takes back the rests of expired grants. Generations that run when a grant expires may still spend it: its rest is reserved for them with
+ * a hold, and taken back when the last of them has ended. An expiry never makes a balance negative.
  */
 export class GrantSweeper {
   /** The generations that ran when a grant expired, by grant. */
@@ -46,7 +46,7 @@ export class GrantSweeper {
       const failures: unknown[] = [];
       for (const { id, accountId } of ended) {
         await this.expire(id, accountId, now).catch((error) => failures.push(error));
-        // Each reads the credits of an account, and a hundred may end at the same time.
+        // Each step reads the credits of an account, and a hundred grants may end at the same time.
         await nextTurn();
       }
       if (failures.length > 0) throw failures[0];
@@ -55,7 +55,7 @@ export class GrantSweeper {
     }
   }
 
-  /** Releases what is reserved of expired grants, because another gateway takes them back from now on. */
+  /** Releases the reserved rests of expired grants, because another gateway takes them back from now on. */
   release(): void {
     for (const grantId of this.earlier.keys()) this.parts.holdBook.settle(RESERVE + grantId, 0);
     this.earlier.clear();

@@ -110,7 +110,7 @@ export class Ledger {
     return isNew;
   }
 
-  /** Refunds what a generation cost, or a part of it. */
+  /** Refunds the cost of a generation, or a part of it. */
   async refund(refund: RefundEntry): Promise<RefundVerdict> {
     // The cost of a generation that has just ended may not be in the store yet.
     await this.parts.recorder.drain();
@@ -119,12 +119,12 @@ export class Ledger {
     return verdict;
   }
 
-  /** Takes back what is left of expired grants. */
+  /** Takes back the rests of expired grants. */
   expireGrants(): Promise<void> {
     return this.sweeper.sweep(this.parts.clock.now());
   }
 
-  /** Leaves expired grants to another gateway, and releases what is reserved of them here. */
+  /** Leaves expired grants to another gateway, and releases their reserved rests here. */
   leaveGrants(): void {
     this.sweeper.release();
   }

@@ -95,7 +95,7 @@ export class MemoryHoldBook implements HoldBook {
 
   refresh(now: number): Promise<void> {
     this.balances.sweep(now);
-    // One after the other, and never shared: a caller's transfer is applied when its call resolves.
+    // One after another, and never shared: a caller's transfer is applied when its call resolves.
     this.last = this.last.catch(() => {}).then(() => this.applyCredits());
     return this.last;
   }

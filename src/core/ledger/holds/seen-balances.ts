@@ -38,7 +38,7 @@ export class SeenBalances {
   private readonly sums = new Map<string, number>();
   private cursor: string | null = null;
   private last: Promise<void> = Promise.resolve();
-  /** How often costs were saved: a balance that was read meanwhile may include them or not. */
+  /** How often costs were saved. A balance that is read during a save may or may not include them. */
   private saves = 0;
 
   constructor(private readonly parts: SeenBalancesParts) {
@@ -97,7 +97,7 @@ export class SeenBalances {
 
   /** Reads the balances again whose credits have changed in the store. */
   refresh(): Promise<void> {
-    // One after the other, and never shared: a caller's transfer is seen when its call resolves.
+    // One after another, and never shared: a caller's transfer is seen when its call resolves.
     this.last = this.last.catch(() => {}).then(() => this.readChanged());
     return this.last;
   }

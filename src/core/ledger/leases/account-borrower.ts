@@ -28,7 +28,7 @@ type Order =
 interface Growth {
   readonly hold: LeasedHold;
   readonly free: number;
-  /** Everything is lent that is left, not half of it. */
+  /** Lends everything that is left, instead of half of it. */
   readonly isRest: boolean;
 }
 
@@ -75,7 +75,7 @@ export class AccountBorrower {
     return this.leases.isEmpty && this.waiting.isEmpty && !this.isSending && this.unanswered === null;
   }
 
-  /** Takes a hold from what is leased; null if that does not cover it. */
+  /** Takes a hold from the leases; null if they do not cover it. */
   take(request: HoldRequest): TakenHold | null {
     const now = this.parts.clock.now();
     return this.leases.hold(request, now, now < this.awayUntil ? "unavailable" : "earlier");

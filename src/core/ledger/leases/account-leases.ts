@@ -113,7 +113,7 @@ export class AccountLeases {
     return Number.isFinite(free) && (available > free || now - answeredAt >= FRESH_MS);
   }
 
-  /** Takes a hold of what is free; null if a request should borrow first. */
+  /** Takes a hold from the free amount; null if the request should borrow first. */
   hold(request: HoldRequest, now: number, knowledge: Knowledge): { hold: LeasedHold; of: Available } | null {
     const of = this.findAvailable(request);
     if (!suffices(request, of, { now, knowledge })) return null;

@@ -23,7 +23,7 @@ export interface Available {
   readonly by: HoldBound;
   /** The budget, if it is what bounds `available`. */
   readonly budget?: BudgetName | undefined;
-  /** When the store answered about all of it. Milliseconds since the epoch; 0: never. */
+  /** The time at which the store had answered about all of them. Milliseconds since the epoch; 0: never. */
   readonly answeredAt: number;
 }
 

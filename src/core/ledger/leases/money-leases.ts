@@ -96,7 +96,7 @@ interface HeldLease {
 /** The leases of a gateway as the store has them. */
 export interface HeldLeases {
   readonly leases: readonly HeldLease[];
-  /** The highest ticket of an order that the store knows of. */
+  /** The highest ticket of an order that the store has seen. */
   readonly ticket: number;
 }
 

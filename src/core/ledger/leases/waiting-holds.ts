@@ -9,7 +9,7 @@ import { type BorrowAnswer, couldOthersCover, type Needs } from "./money-leases.
 const COVERED_MS = 300;
 /** How long any other hold waits for the store. Milliseconds. */
 const STORE_MS = 2_000;
-/** Orders that include a hold before it takes less than it is expected to cost, though the store has more. */
+/** The number of orders that include a hold before it accepts less than its expected cost although the store has more. */
 const MAX_ORDERS = 4;
 /** The maximum number of waiting holds of one account. Further ones are rejected. */
 const MAX_WAITING = 10_000;
@@ -74,7 +74,7 @@ export class WaitingHolds {
     return promise;
   }
 
-  /** Returns the first hold to borrow for, and what it and the others with the same bounds need; null if none. */
+  /** Returns the first hold to borrow for, and the needs of it and the others with the same bounds; null if there is none. */
   nextNeeds(ticket: number): { readonly request: HoldRequest; readonly needs: Needs } | null {
     const first = this.waiting.values().find(({ isParked }) => !isParked);
     if (first === undefined) return null;

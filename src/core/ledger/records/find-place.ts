@@ -1,6 +1,6 @@
 import type { LedgerStore, StoredTransfer } from "./ledger-store.ts";
 
-/** An account's transfers, by which times are found. */
+/** An account's transfers, searched by time. */
 export interface TransferList {
   readonly store: Pick<LedgerStore, "listTransfers">;
   readonly accountId: string;

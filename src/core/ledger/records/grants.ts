@@ -77,7 +77,7 @@ class SpendingOrder {
     const taken = Math.min(amount, grant?.left ?? 0);
     if (grant !== undefined) grant.left -= taken;
     if (grant?.left === 0) this.limited.splice(at, 1);
-    // The ledger never takes back more than is left. If it did, the amount that was taken back counts.
+    // The ledger never takes back more than is left. If it did, the amount taken back would count.
     this.take(amount - taken);
   }
 
@@ -95,7 +95,7 @@ const EXPIRY_ID = /^expiry:(?:\d+:)?(.*)$/s;
 interface ExpiringGrant {
   readonly id: string;
   readonly accountId: string;
-  /** How many parts of it were taken back before; absent: none. */
+  /** The number of parts that were taken back before; absent: none. */
   readonly parts?: number;
 }
 

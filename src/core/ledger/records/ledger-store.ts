@@ -38,7 +38,7 @@ export interface SpendQuery {
   readonly keyId?: string;
   readonly accountId?: string;
   readonly userId?: string;
-  /** One sum of a budget, instead of the others. */
+  /** One sum of a budget, instead of the other sums. */
   readonly budget?: { readonly id: string; readonly value: string };
   /** Days since the epoch (UTC), both included; absent: all time. */
   readonly days?: { readonly from: number; readonly to: number };

@@ -15,7 +15,7 @@ import type { KeyCooldownReport, KeyTrouble } from "./key-cooldowns.ts";
 
 /** Health with the advice of other gateways. */
 export interface AdvisedHealth extends Health {
-  /** Takes a hint of another gateway. */
+  /** Applies a hint of another gateway. */
   advise(hint: HealthHint, now: number): void;
 }
 
@@ -26,7 +26,7 @@ const ENOUGH_ATTEMPTS = 5;
 const MAX_HINTS = 1_000;
 /** The same hint is not sent again within this time. Milliseconds. */
 const REPEAT_MS = 1_000;
-/** Stands for all models of a provider or key. No model has it as its id. */
+/** Means all models of a provider or key. No model has it as its id. */
 const ALL = "";
 
 interface Advice<Why> {

@@ -7,7 +7,7 @@ export interface Drain {
   readonly since: number;
   /** When it ends by itself; null if an operator ends it. */
   readonly until: number | null;
-  /** Why, in the operator's words; null if they said nothing. */
+  /** The operator's reason; null if there is none. */
   readonly note: string | null;
 }
 

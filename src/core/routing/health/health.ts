@@ -34,7 +34,7 @@ export type AttemptReport =
   /** The request is at fault, the client left, or the answer is empty. */
   | { readonly kind: "neutral" };
 
-/** The health of a provider's endpoint for a model, as the planner sees it. */
+/** The health of a provider's endpoint for a model, for the planner. */
 export interface EndpointHealth {
   readonly state: CircuitState;
   /** Smoothed success rate, 0 to 1; close to 1 after few attempts. */

@@ -55,7 +55,7 @@ const BOUNDS: Readonly<Record<KeyTrouble, CooldownBounds>> = {
   rate_limited: { firstMs: 1_000, maxMs: 30_000 },
 };
 
-/** A cooldown of a key, as an operator sees it. */
+/** A cooldown of a key, for operators. */
 export interface KeyCooldownReport {
   /** Id of the model that the key is not used for; null: it is not used at all. */
   readonly model: string | null;

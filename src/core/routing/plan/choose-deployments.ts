@@ -10,7 +10,7 @@ export interface KeyChoice {
   readonly byok: ByokKeys | null;
   /** The user for whom they must be enabled; null for a service key. */
   readonly userId: string | null;
-  /** What excludes platform keys: the account's policy or the request. Null if they may be used. */
+  /** The policy level that excludes platform keys: the account or the request. Null if they may be used. */
   readonly byokOnly: "account" | "request" | null;
 }
 

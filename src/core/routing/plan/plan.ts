@@ -49,7 +49,7 @@ export interface Candidate extends Deployment {
 /** A candidate that is not called now. */
 export interface SkippedCandidate {
   readonly deployment: Deployment;
-  /** The key that is skipped; null for all of them. */
+  /** The skipped key; null for all keys. */
   readonly key: ProviderKey | null;
   readonly why: SkipReason;
   /** Milliseconds until it is available again; null if that does not depend on time. */
@@ -198,7 +198,7 @@ function groupOf({ keys, provider, endpoint }: Deployment, { isFim, formatOfTool
 /** The weight of bound reasoning among groups: less than a key of the caller's own, and more than what suits the request best. */
 const STAYS = 2;
 
-/** The success rate from which on failures do not raise the cost. */
+/** The success rate above which failures do not raise the cost. */
 const HEALTHY = 0.98;
 /** The factor by which a warm cache lowers the cost, because it is also faster. */
 const WARM_FACTOR = 0.9;
@@ -248,7 +248,7 @@ function order(
   return ordered.slice(0, 1);
 }
 
-/** Returns how the deployments of one model are sorted: what the request's field says precedes the suffix of a name. */
+/** Returns how the deployments of one model are sorted. The request's field takes precedence over the suffix of a name. */
 function sortOf({ sort }: Deployment, { preferences }: RouteQuestion): ProviderSort | null {
   return preferences.sort ?? sort ?? null;
 }

@@ -312,7 +312,7 @@ function filterByWindow(
   };
 }
 
-/** Returns the features that a deployment must have: the request's media and tools, and structured output if it asks for it. */
+/** Returns the features that a deployment must have: those of the request's media and tools, and structured output if it is requested. */
 function listFeatures({ features, parameters }: RequestNeeds): readonly string[] {
   return parameters.includes(STRUCTURED) ? [...features, STRUCTURED] : features;
 }

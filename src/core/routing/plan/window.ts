@@ -81,7 +81,7 @@ interface ContextOverflow {
   readonly isExact: boolean;
 }
 
-/** Returns the context length error, with OpenAI's words, by which clients recognize it. */
+/** Returns the context length error, in OpenAI's words, which clients recognize. */
 export function contextOverflow(
   { limit, promptLimit, requested, isExact }: ContextOverflow,
   metadata: Readonly<Record<string, unknown>>,

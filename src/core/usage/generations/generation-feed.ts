@@ -50,7 +50,7 @@ interface FeedSubscriber {
   /** Whose place it takes; null for the operator. */
   readonly owner: FeedOwner | null;
   readonly filter: GenerationFilter;
-  /** Takes a batch. Returns false if the subscriber cannot take it now: it is counted as dropped. */
+  /** Receives a batch. Returns false if the subscriber cannot receive it now; it then counts as dropped. */
   onBatch(batch: FeedBatch): boolean;
   /** Called once, when the feed ends, or another account gets the place. */
   onClose(): void;
@@ -75,7 +75,7 @@ interface FeedParts {
   readonly names: NameStores;
   /** Called after each reading of the store. */
   readonly onSuccess: () => void;
-  /** Called with each failure of the store. The feed goes on. */
+  /** Called with each failure of the store. The feed continues. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -216,7 +216,7 @@ export class GenerationFeed {
       await this.tell(Math.max(this.lastAt + 1, now), entries, dropped);
   }
 
-  /** Tells each subscriber in a turn of the event loop of its own, because each batch may have a megabyte. */
+  /** Notifies each subscriber in a separate turn of the event loop, because a batch may have a megabyte. */
   private async tell(at: number, entries: readonly FeedEntry[], dropped: number): Promise<void> {
     this.lastAt = at;
     this.ring.push(...entries.map((entry) => ({ at, entry })));

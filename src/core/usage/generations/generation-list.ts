@@ -48,11 +48,11 @@ export interface GenerationQuery extends GenerationFilter {
 export interface GenerationPage {
   /** At most `limit`. There are fewer, or none, if most generations that were read do not match. */
   readonly records: readonly UsageRecord[];
-  /** Where the next page begins; null: there are no more. */
+  /** The cursor of the next page; null if there is none. */
   readonly next: string | null;
 }
 
-/** The state of a generation, by which a change is noticed. */
+/** The state of a generation, whose change is noticed. */
 export interface GenerationState {
   readonly id: string;
   readonly outcome: Outcome;

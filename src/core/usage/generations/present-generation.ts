@@ -195,7 +195,7 @@ function presentCosts(record: UsageRecord, isForOperator: boolean): Record<strin
   };
 }
 
-/** Whether the provider's list price is shown. A caller does not see it apart from the operator's mark-up on it. */
+/** Whether the provider's list price is shown. Callers must not be able to compute the operator's markup. */
 function showsList({ isByok, listPrices }: UsageRecord, isForOperator: boolean): boolean {
   return isForOperator || isByok || listPrices === undefined;
 }

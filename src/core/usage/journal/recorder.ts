@@ -15,7 +15,7 @@ const GATHER_MS = 100;
 const RETRY_MS = 1_000;
 /** Records in one group. A longer backlog is saved group by group, so that other events are processed in between. */
 const GROUP = 250;
-/** How long one group may take. Longer than the deadlines of every store, which give up sooner. Milliseconds. */
+/** The time limit of one group. Longer than the deadlines of every store, which give up sooner. Milliseconds. */
 const SAVE_MS = 20_000;
 
 /** The dependencies of a recorder. */

@@ -37,7 +37,7 @@ function isExact({ costNanodollars, upstreamCostNanodollars }: UsageRecord): boo
   return isExactAmount(costNanodollars) && isExactAmount(upstreamCostNanodollars);
 }
 
-/** Records of earlier versions may lack an amount. The largest exact integer may stand for a larger one. */
+/** Records of earlier versions may lack an amount. The largest exact integer may be the limit of a larger one. */
 function isExactAmount(amount: number | undefined): boolean {
   return amount === undefined || (Number.isSafeInteger(amount) && amount < Number.MAX_SAFE_INTEGER);
 }

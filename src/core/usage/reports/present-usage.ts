@@ -71,7 +71,7 @@ export function presentUsage(name: string, sum: UsageSum): Record<string, unknow
   return { [name]: sum.groups[0] ?? null, ...presentSums(sum) };
 }
 
-/** Returns the columns of a line before its sums: each dimension, and the name of what its id stands for. */
+/** Returns the columns of a line before its sums: each dimension, and the name for its id. */
 function listDimensions(values: UsageSum["groups"], { groups, names }: UsageView): [string, string | null][] {
   return groups.flatMap((name, at): [string, string | null][] => {
     const value = values[at] ?? null;
@@ -132,7 +132,7 @@ function listPercentiles(name: string): readonly string[] {
   return ["p50", "p90", "p99"].map((percentile) => `${name}_${percentile}`);
 }
 
-/** The columns that only the operator gets. They are the last ones, so that all others have the same places for everyone. */
+/** The columns that only the operator gets. They come last, so that the others have the same positions for everyone. */
 const OPERATOR_COLUMNS = ["provider_cost", "margin"];
 
 /** Formats a report as CSV; costs are US dollars with all digits. */

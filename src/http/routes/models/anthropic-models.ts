@@ -109,7 +109,7 @@ function asNumber(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** Formats seconds since the epoch; the epoch stands for an unknown time, as in Anthropic's API. */
+/** Formats seconds since the epoch. As in Anthropic's API, the epoch means an unknown time. */
 function toTime(seconds: number): string {
   return new Date(Number.isFinite(seconds) ? seconds * 1_000 : 0).toISOString().replace(".000Z", "Z");
 }

@@ -17,7 +17,7 @@ import { viewCatalog, viewServed } from "../routing/tier-views.ts";
 
 /** The facts about an account on which a list depends. */
 interface AccountView {
-  /** The prices that it pays; null stands for list prices. */
+  /** The prices that it pays; null for list prices. */
   readonly tariffs: Tariffs | null;
   /** The named routes of the account; null if it has none. */
   readonly own: NamedRoutes | null;
@@ -29,7 +29,7 @@ const ANY_ACCOUNT: AccountView = { tariffs: null, own: null };
 interface ModelLists {
   /** The whole catalog. */
   all(): Promise<PreparedList>;
-  /** The served models that a policy allows, as an account sees them. */
+  /** The served models that a policy allows, with an account's prices. */
   allowed(policy: EffectivePolicy, account: AccountView): Promise<PreparedList>;
   /** Renders the whole catalog and the list for a policy before the first request. */
   prepare(policy: EffectivePolicy): Promise<void>;
@@ -145,8 +145,8 @@ function createListCache(): ListCache {
 type PolicyFilter = (deployment: Deployment) => boolean;
 
 /**
- * Returns a function that finds the deployments allowed within a tier or a named route of the operator: `isAllowed`, unless a list of
- * allowed models names it. Null stands for another name.
+ * Returns a function that finds the deployments allowed within a tier or a named route of the operator: those that `isAllowed` accepts,
+ * unless a list of allowed models has its name. Null means another name.
  */
 function createFilterFor(
   policy: EffectivePolicy,

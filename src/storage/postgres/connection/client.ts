@@ -4,7 +4,7 @@ import type { Clock } from "../../../base/time/clock.ts";
 import { type DatabaseUrl, isSocket, parseDatabaseUrl } from "./database-url.ts";
 import { explainConnection } from "./explain-connection.ts";
 
-/** A value of a statement. A list is passed as `encodeList` of it and cast by the statement: `$1::text::bigint[]`. */
+/** A value of a statement. A list is encoded by `encodeList`, and cast in the statement: `$1::text::bigint[]`. */
 export type SqlValue = string | number | boolean | null | Uint8Array;
 
 /** Runs statements: on any connection of a pool, or in one transaction. */
@@ -206,7 +206,7 @@ function openPool({ url, maxConnections, isPooled, statementMs = STATEMENT_MS }:
   );
 }
 
-/** The parameters of Bun's client about TLS. It takes the mode and the files of certificates from a URL only. */
+/** The TLS parameters of Bun's client. It reads the mode and the certificate files only from a URL. */
 function describeTls({ tls }: DatabaseUrl): string {
   const parameters = new URLSearchParams({ sslmode: tls.mode, ...tls.files });
   if (tls.passphrase !== null) parameters.set("sslpassword", tls.passphrase);

@@ -50,8 +50,8 @@ const WITHOUT_EFFECT =
 const TAKEN = [...PLACES, "sslmode", ...FILES, "sslpassword", "channel_binding", ...SETTINGS];
 
 /**
- * Parses the URL of a PostgreSQL database. Nothing is taken from elsewhere: neither from the variables of libpq (`PGHOST`, `PGDATABASE`,
- * `PGOPTIONS` …) nor from its files, so that a URL always means the same database.
+ * Parses the URL of a PostgreSQL database. Reads nothing else, neither the variables of libpq (`PGHOST`, `PGDATABASE`, `PGOPTIONS` …) nor
+ * its files, so that a URL always means the same database.
  * @throws DatabaseUrlError
  */
 export function parseDatabaseUrl(text: string): DatabaseUrl {

@@ -89,7 +89,7 @@ export async function endGrant(sql: SqlRunner, grantId: string, now: number): Pr
   return taken;
 }
 
-/** The name under which the store itself asks for leases: every gateway gives back what it does not need. */
+/** The name under which the store itself wants leases back: every gateway gives back what it does not need. */
 const STORE = "";
 
 async function markWanted(sql: SqlRunner, accountId: string): Promise<void> {

@@ -102,7 +102,7 @@ export class Partitions {
 }
 
 /**
- * Creates a table and attaches it, which does not lock the other partitions: creating it as a partition would wait for all
+ * Creates a table and attaches it, which does not lock the other partitions. Creating it directly as a partition would wait for all
  * statements on the whole table, and make new ones wait behind it.
  */
 async function createPartition(

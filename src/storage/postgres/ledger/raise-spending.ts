@@ -12,7 +12,7 @@ export async function raiseSpending(sql: SqlRunner, ended: readonly UsageRecord[
   const always = sumCosts(ended, metersOf);
   if (always.length === 0) return false;
   await sql.run(RAISE_SPENDING, encodeCosts(always));
-  // Rows are locked by now, so that no sum begins unseen: a statement sees what was committed before it began.
+  // The rows are locked, so no sum can begin unnoticed: a statement sees what was committed before it began.
   const [found] = await sql.run<{ has_late: boolean; has_budgets: boolean }>(FIND_LATE);
   if (found?.has_late === true) await sql.run(RAISE_LATE, encodeCosts(sumCosts(ended, lateMetersOf)));
   return found?.has_budgets === true;

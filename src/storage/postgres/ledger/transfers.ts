@@ -31,7 +31,7 @@ interface LockedBalance {
   readonly credited: number;
 }
 
-/** Locks the rows of accounts, in the order in which every transaction locks them, and returns them. Creates those that are missing. */
+/** Locks the rows of accounts, in the order in which every transaction locks them, and returns them. Creates missing rows. */
 export async function lockBalances(
   sql: SqlRunner,
   accountIds: readonly string[],

@@ -3,7 +3,7 @@ import { dayOf } from "../../../base/time/time.ts";
 import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
 import type { SqlValue } from "../connection/client.ts";
 
-/** What a filter compares: columns first, of which the first four have an index. */
+/** The columns that a filter compares. The first four have an index. */
 const COLUMNS = {
   sessionId: "session_id",
   keyId: "key_id",

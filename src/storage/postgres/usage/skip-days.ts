@@ -5,7 +5,7 @@ import { ID_MARGIN_MS } from "../../../core/usage/reports/usage-sums.ts";
 import type { SqlRunner, SqlValue } from "../connection/client.ts";
 import { dayOfId } from "../ledger/partitions.ts";
 
-/** The conditions that the sums of days know, each with an index. */
+/** The conditions that the daily sums have, each with an index. */
 const COLUMNS = {
   keyId: "key_id",
   accountId: "account_id",
@@ -27,9 +27,9 @@ const MAX_STEPS = 8;
 /** Later than every day with a partition. */
 const LATEST_DAY = 2_000_000;
 
-/** Where a list goes on. */
+/** The position from which a list continues. */
 interface ListPosition {
-  /** The list goes on before this id; null: from the newest generation on. */
+  /** The list continues before this id; null: from the newest generation on. */
   readonly before: string | null;
   /** No generation that may still be listed matches. */
   readonly isOver: boolean;

@@ -3,7 +3,7 @@ import type { RevisionName, SqlDatabase, SqlTraits } from "./database.ts";
 import { sql, type Work } from "./statement.ts";
 import { type Integer, readInteger } from "./values.ts";
 
-/** Rows that one reading returns. If more have changed, everything is read again. */
+/** The maximum number of rows that one reading returns. If more have changed, everything is read again. */
 const MAX_CHANGED = 1_000;
 
 /**

@@ -56,7 +56,7 @@ export interface SumTable<Value, Key extends UsageSumKey = UsageSumKey> {
   readonly readKey: (key: Key) => readonly (string | number)[];
   /** The columns that are added up. */
   readonly columns: readonly string[];
-  /** Returns what a value adds to each of them. */
+  /** Returns the amounts that a value adds to each of them. */
   readonly read: (value: Value) => readonly number[];
 }
 

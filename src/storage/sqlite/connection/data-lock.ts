@@ -41,7 +41,7 @@ export function lockLeftDataDir(dataDir: string, gatewayId: string): FileLock | 
   if (!existsSync(join(dataDir, GATEWAY_LOCK)) || isDataDirLocked(dataDir)) return null;
   const lock = lockDatabase(join(dataDir, GATEWAY_LOCK));
   if (lock === null) return null;
-  // Machines have different directories of the same path.
+  // Different machines may have different directories with the same path.
   if (readGatewayId(lock) === gatewayId) return asDataDirLock(lock);
   lock.close();
   return null;

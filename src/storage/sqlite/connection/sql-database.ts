@@ -71,7 +71,7 @@ function createRunner(database: Database): Run {
   };
 }
 
-/** What only PostgreSQL reads: `$1` for `?1`, types, and locks of rows. */
+/** The parts that only PostgreSQL reads: `$1` for `?1`, types, and locks of rows. */
 const FOREIGN = /\$(\d+)|::[a-z]+|\bFOR UPDATE( OF \w+)?( SKIP LOCKED)?/g;
 
 function translate(text: string): string {

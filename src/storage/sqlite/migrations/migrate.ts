@@ -25,8 +25,8 @@ export function compareSchema(
 }
 
 /**
- * Returns the version of the tables. A file names its oldest version in the settings if that is not the version itself; programs that do
- * not know this setting open no file of a newer version.
+ * Returns the version of the tables. A file has its oldest version in the settings if that is not the version itself. Programs that do not
+ * know this setting open no file of a newer version.
  */
 export function readSchema(database: Database): SqliteSchema {
   const { user_version: version } = database.query("PRAGMA user_version").get() as { user_version: number };

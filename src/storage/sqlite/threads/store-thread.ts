@@ -23,7 +23,7 @@ export type StartStoreThread = (events: StoreThreadEvents) => ThreadPort;
 
 /** The bounds of a thread. */
 export interface StoreThreadLimits {
-  /** Calls that are sent before the first of them is answered. The others can still be given up. */
+  /** The number of calls that are sent before the first of them is answered. Calls that are not sent can still be given up. */
   readonly sent: number;
   /** The maximum number of calls that wait to be sent. Further ones fail immediately. */
   readonly waiting: number;
@@ -105,7 +105,7 @@ export class StoreThread {
     return this.thread !== null;
   }
 
-  /** Whether calls wait or are under way. */
+  /** Whether calls wait or are in progress. */
   get isBusy(): boolean {
     return this.sent.size > 0 || this.waiting.size > 0;
   }

@@ -3,7 +3,7 @@ import type { StepReport, UsageRollUp } from "../../../core/usage/records/retent
 import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../../sql/usage/columns.ts";
 import { describeHoursSearch, describeMerge } from "../../sql/usage/roll-up.ts";
 
-/** Rows that one step merges: few, because saved groups wait for it. */
+/** The number of rows that one step merges: few, because saved groups wait for it. */
 const STEP = 250;
 
 /** Merges sums of hours in SQLite. */
