@@ -1,7 +1,7 @@
 import type { RunningGateway } from "../../app/run/lifecycle.ts";
 import type { Log } from "../../base/failures/log.ts";
 import type { Clock } from "../../base/time/clock.ts";
-import { auditedReload, type ConfigReload } from "../../core/settings/config-reload.ts";
+import { type ConfigReload, describeReload } from "../../core/settings/config-reload.ts";
 
 /** The log event of a reload that changed nothing. */
 export const NOT_RELOADED = "the configuration was not reloaded; the former one stays in force";
@@ -29,7 +29,7 @@ export async function recordReload(
 ): Promise<void> {
   logReload(log, reload);
   const entry = { keyId: null, userId: null, accountId: null, target: null, requestId: null };
-  const changes = auditedReload(reload);
+  const changes = describeReload(reload);
   await gateway.audit.appendAudit({ ...entry, at: clock.now(), action: "SIGHUP", changes }).catch((error) =>
     log.error("a change has no entry in the audit log", {
       action: "SIGHUP",

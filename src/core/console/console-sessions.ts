@@ -121,7 +121,7 @@ export class ConsoleSessions {
 }
 
 /** Returns the configured admin key as the key of a session. `hash` is the hash of the admin key. */
-export function adminSessionKey(hash: string): SessionKey {
+export function createAdminSessionKey(hash: string): SessionKey {
   return { id: ADMIN_KEY_ID, hash, accountId: DEFAULT_ACCOUNT_ID, userId: null, expiresAt: null };
 }
 

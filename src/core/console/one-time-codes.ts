@@ -4,7 +4,7 @@ import type { Clock } from "../../base/time/clock.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../accounts/records/records.ts";
 import type { KeyStore } from "../accounts/stores/key-store.ts";
 import type { ConsoleSessionStore } from "./console-session-store.ts";
-import { adminSessionKey, createSecretText, type SessionKey } from "./console-sessions.ts";
+import { createAdminSessionKey, createSecretText, type SessionKey } from "./console-sessions.ts";
 
 /** How long a one-time code is valid. Milliseconds. */
 export const CODE_MS = 3_600_000;
@@ -39,7 +39,7 @@ export async function findOperatorKey(
   adminHash: string | null,
   now: number,
 ): Promise<SessionKey | null> {
-  if (adminHash !== null) return adminSessionKey(adminHash);
+  if (adminHash !== null) return createAdminSessionKey(adminHash);
   const all = await keys.listKeys({ accountId: DEFAULT_ACCOUNT_ID });
   const valid = all.filter((key) => key.kind === "management" && key.revokedAt === null && endOf(key) > now);
   return valid.sort((a, b) => (endOf(b) > endOf(a) ? 1 : endOf(b) < endOf(a) ? -1 : 0))[0] ?? null;

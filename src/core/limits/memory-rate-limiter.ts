@@ -78,7 +78,7 @@ export class MemoryRateLimiter {
   admit(request: LimitRequest, now: number, shareOf = this.shareOf): LimitDecision {
     this.expire(now);
     const measured = this.measureAll(request.scopes, now, shareOf);
-    const rejection = firstRejection(measured, request, now);
+    const rejection = findFirstRejection(measured, request, now);
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus: statusOf(measured, now) };
     const counted: Counted[] = [];
     for (const one of measured) counted.push(reserve(one, request, now));
@@ -90,7 +90,7 @@ export class MemoryRateLimiter {
   count(scopes: readonly LimitScope[], now: number, shareOf = this.shareOf): LimitDecision {
     this.expire(now);
     const measured = this.measureAll(scopes, now, shareOf);
-    const rejection = firstRejection(measured, null, now);
+    const rejection = findFirstRejection(measured, null, now);
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus: statusOf(measured, now) };
     for (const { meter } of measured) meter.count(null, now);
     return { kind: "admitted", limitStatus: statusOf(measured, now) };
@@ -196,7 +196,7 @@ function reserve({ share, meter }: Measured, request: LimitRequest, now: number)
   return meter.count(tokensToReserve(request, tokensPerMinute), now);
 }
 
-function firstRejection(
+function findFirstRejection(
   measured: readonly Measured[],
   request: LimitRequest | null,
   now: number,

@@ -97,7 +97,7 @@ const COMMON = {
 } as const;
 
 /** Returns what the declaration of a client API states about its first operation. */
-function declared(api: ClientApi): Pick<Operation, "path" | "callers" | "bodyType"> {
+function readDeclaration(api: ClientApi): Pick<Operation, "path" | "callers" | "bodyType"> {
   const { access, operations, takesForm } = CLIENT_APIS[api];
   const [{ path, fixedPath }] = operations;
   return {
@@ -129,14 +129,14 @@ const CHAT_RESPONSES = streamableResponses(
 export const INFERENCE_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
-    ...declared("chat.completions"),
+    ...readDeclaration("chat.completions"),
     summary: "Create a chat completion (OpenAI Chat Completions API)",
     body: ChatRequest,
     responses: CHAT_RESPONSES,
   },
   {
     ...COMMON,
-    ...declared("responses"),
+    ...readDeclaration("responses"),
     summary: "Create a response (OpenAI Responses API). Responses are not stored",
     body: ResponsesRequest,
     responses: streamableResponses(
@@ -148,7 +148,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("messages"),
+    ...readDeclaration("messages"),
     summary: "Create a message (Anthropic Messages API)",
     headers: [...CALLING_HEADERS, ...ANTHROPIC_HEADERS],
     body: MessagesRequest,
@@ -162,7 +162,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("messages"),
+    ...readDeclaration("messages"),
     path: `${GATEWAY_BASE}/messages/count_tokens`,
     summary: "Count the input tokens of a message (Anthropic Messages API), free of charge",
     headers: [ORGANIZATION_HEADER, MODE_HEADER, ...ANTHROPIC_HEADERS],
@@ -174,7 +174,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("completions"),
+    ...readDeclaration("completions"),
     summary: "Complete a text (OpenAI's legacy Completions API)",
     body: CompletionRequest,
     responses: streamableResponses(
@@ -185,7 +185,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("fim"),
+    ...readDeclaration("fim"),
     summary: "Create a fill-in-the-middle completion between a prompt and a suffix",
     body: FimRequest,
     responses: CHAT_RESPONSES,
@@ -193,7 +193,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("embeddings"),
+    ...readDeclaration("embeddings"),
     summary: "Create embeddings (OpenAI Embeddings API)",
     body: EmbeddingsRequest,
     responses: [
@@ -206,21 +206,21 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("moderations"),
+    ...readDeclaration("moderations"),
     summary: "Check texts and images for harmful content (OpenAI Moderations API)",
     body: ModerationsRequest,
     responses: [{ status: 200, description: "One result for each input.", schema: ModerationsResponse }],
   },
   {
     ...COMMON,
-    ...declared("rerank"),
+    ...readDeclaration("rerank"),
     summary: "Rank documents by their relevance to a query (Cohere Rerank API)",
     body: RerankRequest,
     responses: [{ status: 200, description: "The documents by relevance.", schema: RerankResponse }],
   },
   {
     ...COMMON,
-    ...declared("images"),
+    ...readDeclaration("images"),
     summary: "Generate images (OpenAI Images API)",
     body: ImagesRequest,
     responses: streamableResponses(
@@ -231,7 +231,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("speech"),
+    ...readDeclaration("speech"),
     summary: "Speak a text (OpenAI Speech API)",
     body: SpeechRequest,
     responses: [
@@ -245,7 +245,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("transcriptions"),
+    ...readDeclaration("transcriptions"),
     summary: "Transcribe a recording (OpenAI Transcriptions API)",
     body: TranscriptionRequest,
     responses: streamableResponses(

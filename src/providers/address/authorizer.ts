@@ -17,7 +17,7 @@ export function createHeaderAuthorizer(kind: Exclude<AuthKind, "aws" | "google">
   return ({ secret }) => {
     let headers = known.get(secret);
     if (headers === undefined) {
-      headers = kind === "bearer" ? bearer(secret) : header(kind, secret);
+      headers = kind === "bearer" ? createBearerHeader(secret) : header(kind, secret);
       known.set(secret, headers);
     }
     return headers;
@@ -28,7 +28,7 @@ export function createHeaderAuthorizer(kind: Exclude<AuthKind, "aws" | "google">
 export function createAwsAuthorizer(region: string, clock: Clock): Authorizer {
   return ({ url, body, headers, secret }) => {
     const key = secret === null ? null : readAwsKey(secret);
-    if (key === null) return bearer(secret);
+    if (key === null) return createBearerHeader(secret);
     // Other headers may be changed before the request is sent.
     const signed = { "content-type": headers["content-type"] ?? "" };
     const request = {
@@ -50,7 +50,7 @@ export function createGoogleAuthorizer(sources: ReadonlyMap<string, TokenSource>
     const source = secret === null ? undefined : sources.get(secret);
     if (source === undefined) return header("x-goog-api-key", secret);
     const token = source.token();
-    return typeof token === "string" ? bearer(token) : token.then(bearer);
+    return typeof token === "string" ? createBearerHeader(token) : token.then(createBearerHeader);
   };
 }
 
@@ -63,7 +63,7 @@ export function readAwsKey(secret: string): AwsKey | null {
   return { accessKeyId, secretAccessKey, sessionToken };
 }
 
-function bearer(secret: string | null): Readonly<Record<string, string>> {
+function createBearerHeader(secret: string | null): Readonly<Record<string, string>> {
   return secret === null ? NOTHING : { authorization: `Bearer ${secret}` };
 }
 

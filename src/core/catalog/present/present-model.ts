@@ -181,17 +181,17 @@ function pricesAt(endpoint: PricedEndpoint, promptTokens: number): Prices {
 
 /** Presents the highest of each price. Where an endpoint has no such price, its price for prompt or completion tokens applies. */
 function presentPrices(all: readonly Prices[]): PublicPrices {
-  const cacheRead = highest(all, "cacheRead", "prompt");
-  const cacheWrite = highest(all, "cacheWrite", "prompt");
+  const cacheRead = findHighest(all, "cacheRead", "prompt");
+  const cacheWrite = findHighest(all, "cacheWrite", "prompt");
   const request = greatestOf(all, ["request", "requestMedium", "requestHigh"]);
-  const image = highest(all, "image", null);
-  const imageOutput = highest(all, "imageOut", "completion");
+  const image = findHighest(all, "image", null);
+  const imageOutput = findHighest(all, "imageOut", "completion");
   const search = greatestOf(all, ["search", "searchedRequest"]);
-  const audio = highest(all, "audioIn", "prompt");
-  const audioOutput = highest(all, "audioOut", "completion");
-  const reasoning = highest(all, "reasoning", "completion");
-  const character = highest(all, "character", null);
-  const audioSecond = highest(all, "audioSecond", null);
+  const audio = findHighest(all, "audioIn", "prompt");
+  const audioOutput = findHighest(all, "audioOut", "completion");
+  const reasoning = findHighest(all, "reasoning", "completion");
+  const character = findHighest(all, "character", null);
+  const audioSecond = findHighest(all, "audioSecond", null);
   const generatedImage = greatestDecimal(all.flatMap(listImagePrices));
   return {
     prompt: greatestDecimal(all.map((prices) => prices.prompt)) as string,
@@ -216,7 +216,7 @@ function greatestOf(all: readonly Prices[], parts: readonly PriceName[]): string
   return greatestDecimal(all.flatMap((prices) => parts.flatMap((part) => prices[part] ?? [])));
 }
 
-function highest(
+function findHighest(
   all: readonly Prices[],
   part: PriceName,
   else_: "prompt" | "completion" | null,

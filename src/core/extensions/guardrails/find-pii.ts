@@ -150,7 +150,7 @@ export function startOfCutIban(text: string, from: number): number {
   IBAN_START.lastIndex = Math.max(from, text.length - MAX_IBAN_CHARS);
   for (const { index, 1: country = "" } of text.matchAll(IBAN_START)) {
     const chars = IBAN_CHARS[country.toUpperCase()];
-    if (chars !== undefined && endsWithin(text, index, chars)) return index;
+    if (chars !== undefined && reachesEnd(text, index, chars)) return index;
   }
   return text.length;
 }
@@ -159,7 +159,7 @@ export function startOfCutIban(text: string, from: number): number {
 const MAX_IBAN_CHARS = 67;
 
 /** Whether the groups that begin here reach the end of the text, so that more of them may follow. */
-function endsWithin(text: string, start: number, chars: number): boolean {
+function reachesEnd(text: string, start: number, chars: number): boolean {
   for (let at = start, left = chars; at < text.length; at++) {
     if (ALPHANUMERIC.test(text.charAt(at))) left--;
     else if (left === 0 || text.charAt(at) !== " " || text.charAt(at - 1) === " ") return false;

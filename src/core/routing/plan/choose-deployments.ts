@@ -64,21 +64,21 @@ function findByKeys(
       if (byokOnly === null && deployment.keys.length > 0) withPlatform.push(deployment);
       continue;
     }
-    const ready = usable.flatMap((key) => readyKey(provider, key) ?? []);
+    const ready = usable.flatMap((key) => readReadyKey(provider, key) ?? []);
     const keys = ready.filter((key) => isReachable(key, deployment, action));
     if (keys.length > 0) withByok.push({ ...deployment, keys });
-    else if (ready.length === 0) withByok.push({ ...deployment, keys, unusableKey: whyUnusable(usable) });
+    else if (ready.length === 0) withByok.push({ ...deployment, keys, unusableKey: explainUnusable(usable) });
   }
   return [...withByok, ...withPlatform];
 }
 
 const NO_KEYS: readonly ByokKey[] = [];
 
-function whyUnusable(keys: readonly ByokKey[]): "sealed" | "unfit" {
+function explainUnusable(keys: readonly ByokKey[]): "sealed" | "unfit" {
   return keys.some(({ secret }) => secret !== null) ? "unfit" : "sealed";
 }
 
-function readyKey({ readByokKey }: ServedProvider, key: ByokKey): ProviderKey | null {
+function readReadyKey({ readByokKey }: ServedProvider, key: ByokKey): ProviderKey | null {
   if (!isDecrypted(key) || readByokKey === null) return null;
   const reading = readByokKey(key);
   return reading.kind === "key" ? reading.key : null;

@@ -328,7 +328,7 @@ function filterByFeature(feature: string, contentField: string): DeploymentFilte
     about: feature,
     keeps: (deployment) =>
       isConverted(deployment, feature) ||
-      (acceptsInput(deployment, feature) && !lacks(deployment.endpoint, feature)),
+      (acceptsInput(deployment, feature) && !lacksParameter(deployment.endpoint, feature)),
     rejection: (first, left) => ({
       code: "invalid_request",
       message: left.some((deployment) => takesInput(deployment, feature))
@@ -395,7 +395,7 @@ function filterByParameter(name: string): DeploymentFilter {
   };
 }
 
-function lacks(endpoint: ModelEndpoint, name: string): boolean {
+function lacksParameter(endpoint: ModelEndpoint, name: string): boolean {
   return endpoint.lacks?.includes(name) === true;
 }
 

@@ -77,7 +77,7 @@ export const postIdentity = defineEndpoint({
     await requireUser(deps.resources.keyStores, userId, "id");
     if (!(await deps.resources.identities.addIdentity({ ...link, createdAt: deps.clock.now() })))
       fail("conflict", `The person ${link.subject} is linked to a user already. Remove that link first.`);
-    audit(auditedLink(link));
+    audit(describeLink(link));
     return { data: presentLink(link) };
   },
 });
@@ -106,7 +106,7 @@ export const deleteIdentity = defineEndpoint({
     if (other !== undefined)
       rejectField("issuer", "is required: people of several issuers have this subject");
     await deps.resources.identities.removeIdentity(link.issuer, link.subject);
-    audit(auditedLink(link));
+    audit(describeLink(link));
     return { data: presentLink(link) };
   },
 });
@@ -117,6 +117,6 @@ function presentLink({ issuer, subject, userId }: Link) {
   return { issuer, subject, user_id: userId };
 }
 
-function auditedLink({ issuer, subject, userId }: Link) {
+function describeLink({ issuer, subject, userId }: Link) {
   return { accountId: userId, target: userId, changes: { issuer, subject } };
 }

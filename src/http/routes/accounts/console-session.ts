@@ -4,7 +4,7 @@ import { fail } from "../../../base/failures/errors.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
 import { ROLES } from "../../../core/accounts/records/records.ts";
 import { hashSecret } from "../../../core/accounts/records/secrets.ts";
-import { adminSessionKey, type SessionKey } from "../../../core/console/console-sessions.ts";
+import { createAdminSessionKey, type SessionKey } from "../../../core/console/console-sessions.ts";
 import { findOperatorKey, takeOneTimeCode } from "../../../core/console/one-time-codes.ts";
 import { isIdentityKey } from "../../../core/console/sign-in-identity.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
@@ -172,7 +172,7 @@ async function signInWithKey(secret: string, context: RequestContext): Promise<S
   const hash = hashSecret(secret);
   if (principal.kind === "key") return { principal, key: principal.key };
   const { keys } = context.deps.resources.keyStores;
-  return { principal, key: (await keys.findKeyByHash(hash)) ?? adminSessionKey(hash) };
+  return { principal, key: (await keys.findKeyByHash(hash)) ?? createAdminSessionKey(hash) };
 }
 
 /** @throws GatewayError `authentication` for an invalid code, `conflict` if the operator has no key for the session. */

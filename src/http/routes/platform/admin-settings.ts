@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ListedTier } from "../../../core/catalog/tiers/tier-manager.ts";
-import { auditedReload, presentReload } from "../../../core/settings/config-reload.ts";
+import { describeReload, presentReload } from "../../../core/settings/config-reload.ts";
 import { presentSetting, SETTING_SOURCES, type Setting } from "../../../core/settings/setting.ts";
 import { OPERATOR } from "../../api/access.ts";
 import { defineEndpoint, NOTHING } from "../../api/endpoint.ts";
@@ -84,7 +84,7 @@ export const reloadSettings = defineEndpoint({
   errors: ["conflict"],
   async handle({ query, deps, audit }) {
     const reload = await deps.resources.reloadConfig({ dryRun: query.dry_run === "true" });
-    audit({ changes: auditedReload(reload) });
+    audit({ changes: describeReload(reload) });
     return { data: presentReload(reload) };
   },
 });
