@@ -51,7 +51,7 @@ export const MAIN_SUITE: TestSuite = {
 /** The suites of `npm run suite -- NAME`. */
 export const SUITES: Readonly<Record<string, Suite>> = {
   long: {
-    what: "all faults, generated bodies and schemas, more seeds and kills, and the tests that start several processes: the files that use `test/support/long-run.ts`",
+    what: "the test files that use `test/support/long-run.ts`, completely: all faults, generated bodies and schemas, more seeds and kills, and tests that start several processes",
     minutes: 3,
     variable: "GATEWAY_TEST_LONG",
     files: listLongTests,
@@ -59,7 +59,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     testSeconds: 120,
   },
   postgres: {
-    what: "the suites of the API on PostgreSQL and Redis, those of the stores on these servers, and of several gateways",
+    what: "tests of the API on PostgreSQL and Redis, of the stores on these servers, and of several gateways",
     minutes: 7,
     run: () => import("./on-postgres/run.ts"),
   },
@@ -80,17 +80,17 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     run: () => import("./libraries/run.ts"),
   },
   chaos: {
-    what: "210 kills of the gateway under load; compares its ledger with the vendor's bill. With `--hostile` 60 kills while half of the vendors' answers misreport usage, break off or never end",
+    what: "kills the gateway 210 times under load, and compares its ledger with the vendor's bill. With `--hostile`, 60 kills while half of the vendors' answers misreport usage, break off or never end",
     minutes: 6,
     run: () => import("./chaos/run.ts"),
   },
   cluster: {
-    what: "three gateways under load while gateways are killed, stores fail and versions change; compares their books with the vendor's bill",
+    what: "three gateways under load while gateways are killed, stores fail and versions change; compares their ledger with the vendor's bill",
     minutes: 5,
     run: () => import("./cluster/run.ts"),
   },
   growth: {
-    what: "the console's calls on a SQLite database of 5 million generations and a million keys, which it fills first (15 GB); prints how long the event loop works for each",
+    what: "the console's calls on a SQLite database of 5 million generations and a million keys, which it fills first (15 GB); prints how long each call keeps the event loop busy",
     minutes: 10,
     run: () => import("./growth/run.ts"),
   },
@@ -100,12 +100,12 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     run: () => import("./hostile/run.ts"),
   },
   outage: {
-    what: "one long outage of PostgreSQL under load; prints what clients, memory and journal see of it",
+    what: "one long outage of PostgreSQL under load; prints its effect on clients, memory and journal",
     minutes: null,
     run: () => import("./faults/long-outage.ts"),
   },
   upgrades: {
-    what: "upgrades installations of every earlier version, whose code comes from git, to this one and back: all that their API stores, on SQLite and PostgreSQL, and gateways of both versions under load",
+    what: "upgrades installations of every earlier version (from git) to this one and back, with everything that their API stores, on SQLite and PostgreSQL, and with gateways of both versions under load",
     minutes: 6,
     run: () => import("./upgrades/run.ts"),
   },
@@ -118,7 +118,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     testSeconds: 120,
   },
   release: {
-    what: "a release of a made-up version in a copy of the repository: what it rejects, and what its artefacts do in empty folders",
+    what: "releases a made-up version in a copy of the repository, and runs its artefacts in empty folders",
     minutes: 5,
     variable: "GATEWAY_TEST_DEPLOY",
     files: () => ["test/deploy/release.test.ts"],
@@ -132,28 +132,28 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     testSeconds: 300,
   },
   caching: {
-    what: "what marks for vendors' caches save and cost, by kinds of conversations, against a simulated cache",
+    what: "what cache marks save and cost, by kind of conversation, with a simulated cache",
     minutes: 1,
     run: () => import("./caching/run.ts"),
   },
   profiles: {
-    what: "every pair of parameters of the three client APIs, to hosts that refuse what their vendors' published documents do not name; each entry of a profile is deleted once",
+    what: "every pair of parameters of the three client APIs, sent to simulated hosts that reject parameters that their vendors' documents do not name. Also deletes each entry of a profile once, and expects a failure",
     minutes: 5,
     run: () => import("./profiles/strict/run.ts"),
   },
   replay: {
-    what: "recorded provider answers and exchanges from each client API to each format; prints what was lost",
+    what: "recorded answers and exchanges, from each client API to each format; prints what was lost",
     minutes: 5,
     run: () => import("./replay/run.ts"),
   },
   telemetry: {
-    what: "alert rules with `promtool`, the board and the rules at a Prometheus server, and exports of OTLP with OpenTelemetry's own messages and at a collector, where these are installed",
+    what: "alert rules with `promtool`, the board and the rules with a Prometheus server, and OTLP exports with OpenTelemetry's own message types and with a collector. Skips what is not installed",
     minutes: 1,
     variable: "GATEWAY_TEST_TELEMETRY",
     files: () => ["test/telemetry/deploy.test.ts", "test/telemetry/real-tools.test.ts"],
   },
   mutants: {
-    what: "changes the code where money, access, privacy and translation are decided a little, 300 times, and prints which changes no test nearby notices; by hand, before a release",
+    what: "makes 300 small changes to the code that decides about money, access, privacy and translation, and prints the changes that no related test detects. Run it before a release",
     minutes: 90,
     run: () => import("./mutants/run.ts"),
   },
@@ -173,7 +173,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     run: () => import("./traffic/run.ts"),
   },
   pictures: {
-    what: "takes the pictures of `docs/console`; a text after the name chooses those whose names contain it",
+    what: "takes the pictures of `docs/console`. A further argument selects those whose names contain it",
     minutes: 2,
     variable: "GATEWAY_TEST_BROWSER",
     run: () => import("./console/pictures/run.ts"),

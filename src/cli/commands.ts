@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** A command, as far as the help of the program lists it. */
+/** A command as the program's help lists it. */
 export interface ListedCommand {
   /** The name, and "[options]" and the arguments if the command itself has any. */
   readonly term: string;
@@ -18,17 +18,18 @@ interface CommandGroup {
 const GATEWAY: readonly ListedCommand[] = [
   {
     term: "start [options]",
-    description: "Start the gateway, in one process or several; stops on SIGTERM or Ctrl-C",
+    description: "Start the gateway, in one process or several. SIGTERM or Ctrl-C stops it",
     load: async () => (await import("./start/start-command.ts")).declareStartCommand,
   },
   {
     term: "console [options]",
-    description: "Print a link that signs one browser in to the console as the operator, within an hour",
+    description:
+      "Print a link that signs in one browser to the console as the operator. It works once and expires in an hour",
     load: async () => (await import("./operate/console-command.ts")).declareConsoleCommand,
   },
   {
     term: "health [options]",
-    description: "Show the recent health of the providers, as the running gateway measures it",
+    description: "Show the recent health of providers, as measured by the running gateway",
     load: async () => (await import("./resources/routing/health.ts")).declareHealthCommands,
   },
   {
@@ -54,25 +55,25 @@ const GATEWAY: readonly ListedCommand[] = [
   {
     term: "ready [options]",
     description:
-      "Ask the running gateway whether it can answer requests. The exit code is 0 if it can, and otherwise 1",
+      "Check whether the running gateway can answer requests. Exits with 0 if it can, otherwise with 1",
     load: async () => (await import("./operate/ready-command.ts")).declareReadyCommand,
   },
   {
     term: "doctor [options]",
     description:
-      "Check the installation and say what is wrong and what to do: configuration, data, servers, keys, address, machine; exits with 1 on a failure",
+      "Check the installation, and print what is wrong and how to fix it: configuration, data, servers, keys, address, machine. Exits with 1 on a failure",
     load: async () => (await import("./operate/doctor-command.ts")).declareDoctorCommand,
   },
   {
     term: "reload [options]",
     description:
-      "Make the running gateway reload its configuration: all changes that need no restart, or none",
+      "Reload the configuration of the running gateway. Applies all changes that need no restart, or none of them",
     load: async () => (await import("./resources/platform/reload.ts")).declareReloadCommand,
   },
   {
     term: "migrate",
     description:
-      "Create or change the tables of the database as this version needs them. Each start does it as well. Gateways may be running, and several processes may do it at the same time",
+      "Create the tables of the database, or change them for this version. Each start does the same. It is safe while gateways run, and in several processes at once",
     load: async () => (await import("./operate/migrate-command.ts")).declareMigrateCommand,
   },
   {
@@ -107,17 +108,17 @@ const GATEWAY: readonly ListedCommand[] = [
   },
   {
     term: "leases",
-    description: "Manage what gateways have leased of balances and limits",
+    description: "Manage the leases that gateways hold on balances and limits",
     load: async () => (await import("./resources/platform/gateways.ts")).declareLeaseCommands,
   },
   {
     term: "storage",
-    description: "Move all data between SQLite and PostgreSQL, and compact the file of SQLite",
+    description: "Copy all data between SQLite and PostgreSQL, and compact the SQLite database",
     load: async () => (await import("./operate/storage-commands.ts")).declareStorageCommands,
   },
   {
     term: "backup",
-    description: "Back up a data directory while its gateway runs, prove the backup, and restore it",
+    description: "Back up a data directory while its gateway runs, verify the backup, and restore it",
     load: async () => (await import("./operate/backup-commands.ts")).declareBackupCommands,
   },
 ];
@@ -150,7 +151,7 @@ const ACCOUNTS: readonly ListedCommand[] = [
   },
   {
     term: "policy",
-    description: "Try a policy of an account on recorded requests",
+    description: "Try a changed policy of an account on recorded requests",
     load: async () => (await import("./resources/routing/questions.ts")).declarePolicyCommands,
   },
   {

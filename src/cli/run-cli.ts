@@ -31,14 +31,14 @@ export async function runCli(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Returns the name of the command that runs, or whose help is shown: the options before it have no values. */
+/** Returns the name of the command that runs, or whose help is shown. The options before it have no values. */
 function nameCommand(args: readonly string[]): string | undefined {
   const [first, second] = args.filter((word) => !word.startsWith("-"));
   return first === "help" ? second : first;
 }
 
 /**
- * Adds all commands as the help lists them, and loads the code only of the command `name`: loading all of them takes longer than most
+ * Adds all commands in the order of the help. Loads only the code of the command `name`, because loading all of them takes longer than most
  * commands.
  */
 async function addCommands(program: Command, name: string | undefined): Promise<void> {

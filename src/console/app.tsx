@@ -11,7 +11,7 @@ import type { ScreenProps } from "./state/screen.ts";
 import { type Session, session } from "./state/session.ts";
 import { text } from "./text/text.ts";
 
-/** The console: the sign-in screen without a session, else the screen of the address in the shell. */
+/** The console: the sign-in screen without a session, otherwise the screen of the address in the shell. */
 export function App() {
   const current = session.value;
   if (current === undefined) return null;

@@ -1,7 +1,7 @@
 /** The worker that encodes large requests: translating megabytes would block the event loop for too long. */
 
 import { failureOf } from "../base/failures/errors.ts";
-import { inOnePiece } from "../base/text/composed-bytes.ts";
+import { joinIntoOne } from "../base/text/composed-bytes.ts";
 import { createIdentityHash, type IdentityHash } from "../core/generation/memory/identity-hash.ts";
 import { encodeJob } from "../wire/client-apis/encode-job.ts";
 import type { EncodeJob } from "../wire/client-apis/request/inference-request.ts";
@@ -20,18 +20,18 @@ self.onmessage = ({ data }: MessageEvent<EncodingMessage>) => {
   const answer = encode(data.job, data.scope);
   self.postMessage(
     answer,
-    answer.kind === "encoded" ? [inOnePiece(answer.made.encoded.body).buffer as ArrayBuffer] : [],
+    answer.kind === "encoded" ? [joinIntoOne(answer.made.encoded.body).buffer as ArrayBuffer] : [],
   );
   if (byteLength > COLLECTED_BYTES) Bun.gc(true);
 };
 
-/** Size of a body whose garbage is collected at once, because the next job may come much later. Bytes. */
+/** Size of a body whose garbage is collected immediately, because the next job may come much later. Bytes. */
 const COLLECTED_BYTES = 1024 * 1024;
 
 function encode(job: EncodeJob, scope: string): EncodingAnswer {
   try {
     const made = encodeJob(job, (user) => hashUser(scope, user));
-    const encoded = { ...made.encoded, body: ownBytes(inOnePiece(made.encoded.body)) };
+    const encoded = { ...made.encoded, body: copyToOwnMemory(joinIntoOne(made.encoded.body)) };
     return { kind: "encoded", made: { ...made, encoded } };
   } catch (error) {
     return { kind: "failed", failure: failureOf(error) };
@@ -44,7 +44,7 @@ function hashUser(scope: string, user: string): string {
 }
 
 /** Returns the body in separate memory, which can be transferred. */
-function ownBytes(body: Uint8Array): Buffer {
+function copyToOwnMemory(body: Uint8Array): Buffer {
   const { buffer } = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
   return Buffer.from(buffer as ArrayBuffer);
 }

@@ -1,5 +1,5 @@
 import { type Failure, GatewayError } from "../base/failures/errors.ts";
-import { inOnePiece } from "../base/text/composed-bytes.ts";
+import { joinIntoOne } from "../base/text/composed-bytes.ts";
 import { ThreadClient, type ThreadFailure } from "../base/threads/thread-client.ts";
 import type { Clock } from "../base/time/clock.ts";
 import type { RequestEncoder } from "../core/generation/memory/request-encoder.ts";
@@ -42,6 +42,6 @@ function read(answer: EncodingAnswer): EncodedJob {
   if (answer.kind === "failed") throw new GatewayError(answer.failure);
   const { made } = answer;
   // A Buffer arrives from another thread as a plain Uint8Array.
-  const { buffer, byteOffset, byteLength } = inOnePiece(made.encoded.body);
+  const { buffer, byteOffset, byteLength } = joinIntoOne(made.encoded.body);
   return { ...made, encoded: { ...made.encoded, body: Buffer.from(buffer, byteOffset, byteLength) } };
 }

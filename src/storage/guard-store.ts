@@ -8,8 +8,8 @@ type Repeat = (error: unknown, failures: number) => Promise<boolean>;
 const NEVER: Repeat = async () => false;
 
 /**
- * Returns a store that rejects with a `StoreError` for every failure of its database, unless `repeat` repeats the call. What a store
- * refuses for a reason (`GatewayError`) it rejects with that.
+ * Returns a store that rejects with a `StoreError` for every failure of its database, unless `repeat` repeats the call. A `GatewayError`,
+ * with which a store rejects a call for a reason, is passed on.
  */
 export function guardStore<Store extends object>(store: Store, repeat: Repeat = NEVER): Store {
   return wrapMethods(store, (method) => async (...args) => {

@@ -28,8 +28,8 @@ interface BufferedEvent {
 }
 
 /**
- * Creates a log of JSON lines: `level`, `time`, `message`, then the fields of the event, which must not change afterwards.
- * `writeLines` takes complete lines and writes to standard output by default.
+ * Creates a log of JSON lines: `level`, `time`, `message`, then the fields of the event, which must not change afterwards. `writeLines`
+ * receives complete lines; by default it writes to standard output.
  */
 export function createLog(
   level: LogLevel,
@@ -103,12 +103,12 @@ function createTimePrinter(): (ms: number) => string {
   };
 }
 
-/** The most characters that wait for a slow reader. Further lines are dropped and counted. */
+/** The maximum number of characters that wait for a slow reader. Further lines are dropped and counted. */
 const MAX_WAITING_CHARS = 4 * 1024 * 1024;
 
 /**
- * Creates a writer to standard output that never blocks: a pipe that is not read would otherwise stop the gateway. One write is under
- * way at a time; further lines wait, within a bound.
+ * Creates a writer to standard output that never blocks, so that an unread pipe does not stop the gateway. Only one write is in progress at
+ * a time; further lines wait, within a bound.
  */
 export function createStdoutWriter(descriptor = STDOUT): (lines: string) => void {
   let waiting = "";

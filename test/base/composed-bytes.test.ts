@@ -5,7 +5,7 @@ import {
   ComposedBytes,
   copyBytes,
   enclose,
-  inOnePiece,
+  joinIntoOne,
   ownBytesOf,
   piecesOf,
   spliceBytes,
@@ -23,7 +23,7 @@ const range = fc.tuple(fc.nat(200), fc.nat(200));
 function expectSame(composed: Bytes, expected: Buffer): void {
   const target = Buffer.alloc(expected.length + 4, 0x2e);
   expect(composed.length).toBe(expected.length);
-  expect(Buffer.from(inOnePiece(composed)).equals(expected)).toBe(true);
+  expect(Buffer.from(joinIntoOne(composed)).equals(expected)).toBe(true);
   expect(Buffer.concat(piecesOf(composed)).equals(expected)).toBe(true);
   expect(copyBytes(composed, target, 2)).toBe(2 + expected.length);
   expect(target.equals(Buffer.concat([Buffer.from(".."), expected, Buffer.from("..")]))).toBe(true);

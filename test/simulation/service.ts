@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import type { Config } from "../../src/app/config/config-schema.ts";
 import { buildServing } from "../../src/app/serving/build-serving.ts";
 import { type Parts, wireUp } from "../../src/app/start/wire-up.ts";
-import { soleGateway } from "../../src/app/stores/open-sqlite-stores.ts";
+import { createSoleGateway } from "../../src/app/stores/open-sqlite-stores.ts";
 import type { Stores } from "../../src/app/stores/stores.ts";
 import type { Log } from "../../src/base/failures/log.ts";
 import { createIdSource } from "../../src/base/secrets/ids.ts";
@@ -62,7 +62,7 @@ export function openPlainStores({
   const stores = createSqliteStores(database);
   return {
     ...stores,
-    ...soleGateway(stores.usage),
+    ...createSoleGateway(stores.usage),
     // The simulation has its own catalog.
     catalog: createFileCatalogStore("/nonexistent"),
     leases: new FileLeases("/nonexistent", clock),

@@ -1,4 +1,4 @@
-import { inOnePiece } from "../../src/base/text/composed-bytes.ts";
+import { joinIntoOne } from "../../src/base/text/composed-bytes.ts";
 import {
   type Exchange,
   type Transport,
@@ -90,7 +90,7 @@ class SimulatedCall implements Exchange, VendorCall {
     ignoresBound: boolean,
   ) {
     const body = JSON.parse(
-      Buffer.from(inOnePiece(request.body ?? new Uint8Array())).toString("utf8"),
+      Buffer.from(joinIntoOne(request.body ?? new Uint8Array())).toString("utf8"),
     ) as Record<string, unknown>;
     this.isStream = body["stream"] === true;
     const bound = body["max_tokens"];

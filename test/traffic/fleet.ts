@@ -1,4 +1,4 @@
-import { inOnePiece } from "../../src/base/text/composed-bytes.ts";
+import { joinIntoOne } from "../../src/base/text/composed-bytes.ts";
 import type { Clock, Timer } from "../../src/base/time/clock.ts";
 import {
   type Exchange,
@@ -127,7 +127,7 @@ interface Asking {
 }
 
 function readAsking({ body, headers }: UpstreamRequest): Asking {
-  const fields = JSON.parse(Buffer.from(inOnePiece(body ?? new Uint8Array())).toString("utf8")) as {
+  const fields = JSON.parse(Buffer.from(joinIntoOne(body ?? new Uint8Array())).toString("utf8")) as {
     model: string;
     stream?: boolean;
     messages: { content: string }[];

@@ -5,7 +5,7 @@ import { checkLedger } from "../../core/ledger/credits/check-ledger.ts";
 import { findUnreadableKeys } from "../../core/provider-keys/find-unreadable.ts";
 import { createVault, type MasterKey, type MasterKeySource } from "../../core/provider-keys/vault.ts";
 import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
-import { type Finding, failure, ok, sharedSchema, warning } from "../doctor/finding.ts";
+import { type Finding, failure, ok, reportSharedSchema, warning } from "../doctor/finding.ts";
 import type { Stores } from "../stores/stores.ts";
 import { countRows } from "./count-rows.ts";
 import type { BackupManifest } from "./manifest.ts";
@@ -13,7 +13,7 @@ import type { BackupManifest } from "./manifest.ts";
 const NEW_BACKUP = "Do not rely on this backup. Make a new one, and check the disk of the data directory.";
 const LEDGER_REMEDY = "Run `gateway ledger check` on the data directory that was backed up.";
 
-/** What the checks look at: a backup that was restored to a temporary data directory. */
+/** A restored backup in a temporary data directory, which the checks examine. */
 interface RestoredBackup {
   readonly manifest: BackupManifest;
   readonly database: Database;
@@ -27,7 +27,7 @@ interface BackupCheck {
   readonly run: (restored: RestoredBackup) => Promise<readonly Finding[]> | readonly Finding[];
 }
 
-/** What a backup must prove, in the order of the report. */
+/** The checks of a restored backup, in the order of the report. */
 export const BACKUP_CHECKS: readonly BackupCheck[] = [
   { name: "schema", run: checkSchema },
   { name: "database", run: checkPages },
@@ -41,11 +41,11 @@ export const BACKUP_CHECKS: readonly BackupCheck[] = [
 
 function checkSchema({ manifest: { schema_version: version } }: RestoredBackup): readonly Finding[] {
   if (version === MIGRATIONS.length) return [ok(`${version}, as this version needs`)];
-  if (version > MIGRATIONS.length) return [sharedSchema(version, MIGRATIONS.length)];
+  if (version > MIGRATIONS.length) return [reportSharedSchema(version, MIGRATIONS.length)];
   return [ok(`${version}; this version has migrated a copy of it to ${MIGRATIONS.length}`)];
 }
 
-/** The most problems of one database that are returned. */
+/** The maximum number of problems that are returned for one database. */
 const NAMED_PROBLEMS = 10;
 
 function checkPages({ database }: RestoredBackup): readonly Finding[] {

@@ -7,9 +7,9 @@ import { removeAbandoned } from "./partial-backup.ts";
 const NAME = /^gateway-\d{8}T\d{6}Z$/;
 
 /**
- * Prepares a folder that contains backups for the next one, and returns the path of that. Removes what interrupted ones have left.
- * `now` is in milliseconds since the epoch.
- * @throws Error if the folder is a backup or a data directory itself.
+ * Prepares a folder of backups for the next backup, and returns the path of that backup. Removes what interrupted backups have left. `now`
+ * is in milliseconds since the epoch.
+ * @throws Error if the folder is itself a backup or a data directory.
  */
 export function prepareFolder(folder: string, now: number): string {
   const found = [MANIFEST_FILE, DATABASE_FILE].find((name) => existsSync(join(folder, name)));
@@ -38,7 +38,7 @@ export function removeOldBackups(folder: string, keep: number): readonly string[
   return old;
 }
 
-/** Returns the path of the newest backup in a folder of backups; `path` itself if it is anything else. */
+/** Returns the path of the newest backup if `path` is a folder of backups; otherwise returns `path` itself. */
 export function findNewestBackup(path: string): string {
   const isFolder = existsSync(path) && statSync(path).isDirectory();
   const newest = isFolder ? listBackups(path).at(-1) : undefined;

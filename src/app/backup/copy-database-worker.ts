@@ -1,7 +1,7 @@
 /** The worker that copies a SQLite database: the copy is one statement, which may take minutes and blocks its thread. */
 import { Database } from "bun:sqlite";
 
-/** What is copied: the path of a database, and that of an empty file. */
+/** The files of a copy: the path of the database, and that of an empty file. */
 export interface DatabaseCopy {
   readonly from: string;
   readonly to: string;
@@ -21,7 +21,7 @@ self.onmessage = ({ data }: MessageEvent<DatabaseCopy>) => {
 /** How long the statement waits for a lock, such as of the checkpoint when the last connection closes. Milliseconds. */
 const BUSY_MS = 5_000;
 
-/** Reads the whole database in one transaction, so that the copy is of one moment. Writers do not wait for it, and it does not wait for them. */
+/** Reads the whole database in one transaction, so that the copy shows one moment. Writers and the copy do not wait for each other. */
 function copy({ from, to }: DatabaseCopy): string | null {
   try {
     const database = new Database(from, { readonly: true });

@@ -9,7 +9,7 @@ const MAX_COPY_MS = 6 * HOUR_MS;
 /** How often the progress is reported. Milliseconds. */
 const PROGRESS_MS = 1_000;
 
-/** Called with the bytes that are written, and those of the whole database with its free pages. */
+/** Called with the number of bytes written, and the size of the whole database with its free pages. */
 export type CopyProgress = (written: number, whole: number) => void;
 
 /**

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 
-/** The tables whose rows a backup counts: what an operator recognizes, and what is expensive to lose. */
+/** The tables whose rows a backup counts: those that an operator recognizes, and those whose loss is expensive. */
 const COUNTED = ["accounts", "api_keys", "provider_keys", "generations", "transfers", "audit_log"] as const;
 
 /** Counts the rows of the most important tables, by table. */

@@ -33,23 +33,23 @@ import {
 } from "./manifest.ts";
 import { partialOf, WRITER_LOCK } from "./partial-backup.ts";
 
-/** What to back up. */
+/** The data directory to back up. */
 interface BackupRequest {
   readonly dataDir: string;
   /** The folder that becomes the backup. It must not exist. */
   readonly target: string;
-  /** Whether generated master keys are copied, too. With them, the backup decrypts its BYOK keys. */
+  /** Whether generated master keys are also copied. With them, the backup can decrypt its BYOK keys. */
   readonly includeMasterKeys: boolean;
   readonly onProgress: CopyProgress;
 }
 
-/** Files of a data directory that are copied as they are. Each is replaced as a whole. */
+/** Files of a data directory that are copied unchanged. Each is always replaced as a whole. */
 const PLAIN_FILES = ["catalog.json", "catalog-refresh.json"];
 
 /**
- * Copies a data directory while a gateway runs on it, or not. Every record that was settled before the call is in the database of the
+ * Copies a data directory, whether a gateway runs on it or not. Every record that was settled before the call is in the database of the
  * backup. The backup appears under its name when it is complete.
- * @throws Error if the target exists, this version cannot serve from the tables as they are, or a file cannot be read or written.
+ * @throws Error if the target exists, this version cannot work on the present tables, or a file cannot be read or written.
  */
 export async function createBackup(request: BackupRequest, clock: Clock): Promise<BackupManifest> {
   const { dataDir } = request;
@@ -101,7 +101,7 @@ async function fill(
   await copyDatabase({ from: join(dataDir, DATABASE_FILE), to: file }, clock, onProgress);
   const { merged, rows } = await completeDatabase(partial, clock);
   for (const name of PLAIN_FILES) copyIfExists(join(dataDir, name), join(partial, name));
-  // A rotation may have replaced keys meanwhile, with which the copied database is still encrypted.
+  // A rotation may have replaced keys meanwhile that the copied database still needs.
   const keys = includeMasterKeys ? [...new Set([...readMasterKeys(dataDir), ...keysBefore])] : [];
   if (keys.length > 0)
     writeFileSync(join(partial, MASTER_KEY_FILE), `${keys.join("\n")}\n`, { mode: PRIVATE_FILE });
@@ -135,7 +135,7 @@ function copyJournal(from: string, to: string): void {
   if (!existsSync(from)) return;
   for (const name of readdirSync(from).sort()) {
     copyIfExists(join(from, name), join(to, name));
-    // It may have been changed meanwhile, after its records were saved.
+    // The file may have changed after its records were saved.
     if (!existsSync(join(from, name))) rmSync(join(to, name), { force: true });
   }
 }
@@ -150,8 +150,8 @@ function copyIfExists(from: string, to: string): void {
 }
 
 /**
- * Saves the records of the copied journal in the copied database, and frees the open ones from their gateway: the next start on the
- * copy ends them. Returns the number of these records, and the rows of the most important tables.
+ * Saves the records of the copied journal in the copied database, and releases the open ones from their gateway, so that the next start on
+ * the copy ends them. Returns the number of these records, and the row counts of the most important tables.
  */
 async function completeDatabase(folder: string, clock: Clock) {
   const database = openDatabase(folder);
@@ -173,7 +173,7 @@ async function completeDatabase(folder: string, clock: Clock) {
   }
 }
 
-/** Keeps the entries that are not in the database: those of another version, and damaged ones. */
+/** Removes the segments of a journal, but keeps entries that are not in the database: those of another version, and damaged ones. */
 function removeSegments(journal: string): void {
   for (const name of readdirSync(journal)) if (/^\d+\.log$/.test(name)) rmSync(join(journal, name));
 }

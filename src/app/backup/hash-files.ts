@@ -12,7 +12,7 @@ export async function hashFile(path: string): Promise<string> {
   return hasher.digest("hex");
 }
 
-/** Returns the names of the files in a backup besides its manifest, sorted. */
+/** Returns the names of the files in a backup except its manifest, sorted. */
 function listFiles(backup: string): string[] {
   const inJournal = (name: string): string[] =>
     name === JOURNAL_FOLDER ? readdirSync(join(backup, name)).map((file) => `${name}/${file}`) : [name];

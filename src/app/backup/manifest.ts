@@ -41,10 +41,7 @@ const ManifestSchema = z.object({
 /** The description of a backup. */
 export type BackupManifest = z.infer<typeof ManifestSchema>;
 
-/**
- * Reads the manifest of a backup.
- * @throws Error if the folder is no backup, or one of a format that this version cannot read.
- */
+/** Reads the manifest of a backup. @throws Error if the folder is not a backup, or has a format that this version cannot read. */
 export function readManifest(backup: string): BackupManifest {
   let found: unknown;
   try {

@@ -4,7 +4,7 @@ import { lockFile } from "../../storage/sqlite/connection/data-lock.ts";
 
 const SUFFIX = ".partial";
 
-/** The file in a backup that is being written, which its writer has locked. */
+/** The lock file of a backup in progress. The process that writes the backup holds the lock. */
 export const WRITER_LOCK = "writer.db";
 
 /** Returns the folder in which a backup is written until it is complete. */

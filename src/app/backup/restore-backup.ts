@@ -6,7 +6,7 @@ import { compareSchema } from "../../storage/sqlite/migrations/migrate.ts";
 import { hashFile, syncPath } from "./hash-files.ts";
 import { type BackupManifest, DATABASE_FILE, JOURNAL_FOLDER, readManifest } from "./manifest.ts";
 
-/** What to restore, and where. */
+/** The backup to restore, and its destination. */
 interface RestoreRequest {
   readonly backup: string;
   /** A data directory that is empty or does not exist. */
@@ -19,10 +19,9 @@ const PARTIAL = "restore.partial";
 const IGNORED = new Set(["lost+found", PARTIAL]);
 
 /**
- * Makes a data directory from a backup, whose files are compared with its manifest. The gateway that starts on it is a new one: it gets
- * an id of its own, and ends the records that were open when the backup was made.
- * @throws Error if the data directory is not empty, the backup is damaged, or a newer version has made it whose tables this one cannot
- * share.
+ * Creates a data directory from a backup, whose files are compared with its manifest. Its gateway gets a new id, and ends the records that
+ * were open when the backup was made.
+ * @throws Error if the data directory is not empty, the backup is damaged, or its tables are of a newer version that this one cannot share.
  */
 export async function restoreBackup({ backup, dataDir }: RestoreRequest): Promise<BackupManifest> {
   const manifest = readManifest(backup);

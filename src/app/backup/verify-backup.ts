@@ -10,12 +10,12 @@ import { BACKUP_CHECKS } from "./backup-checks.ts";
 import { type BackupManifest, DATABASE_FILE, readManifest } from "./manifest.ts";
 import { restoreBackup } from "./restore-backup.ts";
 
-/** What to verify. */
+/** The backup to verify. */
 interface VerifyRequest {
   readonly backup: string;
   /** A folder that does not exist yet, in which the backup is restored for the checks. The caller removes it. */
   readonly dataDir: string;
-  /** Returns the master keys that are known besides those in a data directory, and those in it. */
+  /** Returns the master keys of a data directory, and those configured elsewhere. */
   readonly listMasterKeys: (dataDir: string) => readonly MasterKey[];
   readonly clock: Clock;
   readonly random: Random;
@@ -28,9 +28,9 @@ interface BackupVerdict {
 }
 
 /**
- * Proves a backup: restores it to a temporary data directory with the tables of this version, and checks that. The backup itself is only
+ * Verifies a backup: restores it to a temporary data directory with the tables of this version, and checks that. The backup itself is only
  * read.
- * @throws Error if the folder is no backup that this version knows, or the disk of `dataDir` is full.
+ * @throws Error if the folder is not a backup that this version can read, or the disk of `dataDir` is full.
  */
 export async function verifyBackup(request: VerifyRequest): Promise<BackupVerdict> {
   const backup = resolve(request.backup);
@@ -41,7 +41,7 @@ export async function verifyBackup(request: VerifyRequest): Promise<BackupVerdic
   return { manifest, findings };
 }
 
-/** Errors of the folder in which a backup is restored for the checks. They say nothing about the backup. */
+/** Errors about the folder in which a backup is restored for the checks. They say nothing about the backup itself. */
 const WORK_FOLDER_ERRORS = /^(ENOSPC|EDQUOT|EFBIG|EROFS)$/;
 
 async function tryToRestore(backup: string, dataDir: string): Promise<Finding> {

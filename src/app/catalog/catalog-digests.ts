@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { sha256 } from "../../base/secrets/hash.ts";
 
-/** A part of a catalog directory: the file of the providers, that of the families, or all files of the models. */
+/** A part of a catalog directory: the file of providers, the file of families, or all files of models. */
 export type CatalogPart = "providers.json" | "profiles.json" | "models";
 
 /** The file with the digest of each part that has been validated. `npm run generate` writes it. */
@@ -14,7 +14,7 @@ export interface CatalogFile {
   readonly text: string;
 }
 
-/** A part of a catalog directory, as it was read. */
+/** A part of a catalog directory, as read. */
 export interface ReadPart {
   readonly files: readonly CatalogFile[];
   /** Whether the files are those that the project has validated (`digests.json`). */

@@ -22,7 +22,7 @@ export interface CatalogManagerOptions {
   readonly runRefresh?: (job: RefreshJob) => Promise<RefreshReport>;
 }
 
-/** How long a refresh has the lease after its process has died, at most. Milliseconds. */
+/** How long a refresh keeps the lease after its process has died, at most. Milliseconds. */
 const LEASE_MS = 60_000;
 
 /** Creates a manager of the stored catalog. Several processes may have one; a lease lets one of them write at a time. */

@@ -2,7 +2,7 @@ import { actionOf } from "../../core/catalog/records/action-of.ts";
 import type { ModelRecord, ProviderRecord } from "../../core/catalog/records/records.ts";
 import { findModelProblems } from "../../core/catalog/served/validate-catalog.ts";
 
-/** The least number of models that a source must have, as a share of those it replaces. */
+/** The smallest catalog that a source may have, as a share of the models that it replaces. */
 const MIN_SHARE = 0.5;
 const NAMED_PROBLEMS = 20;
 
@@ -25,7 +25,10 @@ export function findImportFault(
   return problems.length > 0 ? `has invalid models: ${problems.slice(0, NAMED_PROBLEMS).join("; ")}` : null;
 }
 
-/** Whether a model comes from the source: every import adds those of the forwarded endpoints, which say nothing about it. */
+/**
+ * Whether a model comes from the source. Every import also adds the models of the forwarded endpoints, which do not show whether the source
+ * is complete.
+ */
 function isFromSource(model: ModelRecord): boolean {
   const action = actionOf(model);
   return action === "chat" || action === "embeddings";

@@ -43,7 +43,7 @@ export interface ImportOutcome {
 
 /**
  * Reads a source, converts it into models by the reviewed import rules, compares them with the target's models, and replaces those.
- * Provider rows are reviewed by hand and never written. A failure at any step leaves the target as it was.
+ * Provider rows are reviewed by hand and never written. If any step fails, the target is unchanged.
  */
 export async function importCatalog(options: ImportCatalogOptions): Promise<ImportOutcome> {
   const source = options.source ?? DEFAULT_CATALOG_SOURCE;

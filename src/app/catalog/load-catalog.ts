@@ -22,7 +22,7 @@ import {
 import { type CatalogFile, type CatalogPart, type ReadPart, readPart } from "./catalog-digests.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
-/** A catalog and where its models come from. */
+/** A catalog and the source of its models. */
 interface LoadedCatalog {
   readonly data: CatalogWithFamilies;
   readonly origin: "shipped" | "imported";
@@ -33,7 +33,7 @@ interface LoadedCatalog {
 const originSchema = z.strictObject({ source: z.string().min(1) });
 
 /**
- * Loads the catalog: the shipped providers, with the imported models if there are valid ones, else with the shipped models.
+ * Loads the catalog: the shipped providers with the imported models if there are valid ones, otherwise with the shipped models.
  * @throws Error only if the shipped catalog is damaged.
  */
 export async function loadCatalog(
@@ -157,7 +157,7 @@ function joinCatalog(
   models: Loaded<ModelRecord>,
   families: readonly FamilyProfile[],
 ): CatalogWithFamilies {
-  // Models name providers, so both must be those that were validated together.
+  // Models name providers, so both must be files that were validated together.
   const isValidated = providers.isValidated && models.isValidated;
   const problems = isValidated ? [] : findModelProblems(models.records, providers.records);
   if (problems.length > 0) throw new Error(`the catalog in ${directory} is damaged:\n${problems.join("\n")}`);
@@ -166,7 +166,7 @@ function joinCatalog(
 }
 
 function validateProviders({ file, text }: CatalogFile): readonly ProviderRecord[] {
-  return orThrow(parseProviders(file, text));
+  return requireChecked(parseProviders(file, text));
 }
 
 function readFamilies(text: string): readonly FamilyProfile[] {
@@ -174,17 +174,17 @@ function readFamilies(text: string): readonly FamilyProfile[] {
 }
 
 function validateFamilies({ file, text }: CatalogFile): readonly FamilyProfile[] {
-  return orThrow(parseFamilies(file, text));
+  return requireChecked(parseFamilies(file, text));
 }
 
 function validateModels({ file, text }: CatalogFile): readonly ModelRecord[] {
-  const models = orThrow(parseModels(file, text));
+  const models = requireChecked(parseModels(file, text));
   const stray = models.find((model) => !belongsInFile(model, file));
   if (stray !== undefined) throw new Error(`${file}: ${stray.id} belongs in another file`);
   return models;
 }
 
-function orThrow<T>(checked: Checked<T>): T {
+function requireChecked<T>(checked: Checked<T>): T {
   if (checked.value === null) throw new Error(checked.problems.join("\n"));
   return checked.value;
 }

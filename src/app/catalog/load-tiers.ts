@@ -27,7 +27,7 @@ interface LoadedTiers {
   readonly notices: readonly string[];
 }
 
-/** What tiers are loaded from, besides the shipped ones. */
+/** The sources of tiers besides the shipped ones. */
 interface TierSources {
   readonly config: Config;
   readonly catalog: Catalog;
@@ -37,7 +37,7 @@ interface TierSources {
   readonly stored: readonly TierRecord[];
 }
 
-/** Loads the shipped tiers, the stored ones and the configured ones. Of several with the same id, the last one is in force. */
+/** Loads the shipped tiers, the stored ones and the configured ones. If several have the same id, the last one is in force. */
 export function loadTiers({ config, catalog, hasSandbox, stored }: TierSources): LoadedTiers {
   const shipped = readTiers(SHIPPED_CATALOG_DIRECTORY);
   const configured: readonly TierRecord[] = config.tiers ?? [];

@@ -35,8 +35,8 @@ const MAX_DIFF_LINES = 500;
 const MAX_PROBLEM_CHARS = 2_000;
 
 /**
- * Reads and checks the source, merges it with the stored catalog, and stores the result with the changes that are held. A failure
- * at any step leaves the stored catalog as it was. The caller must hold the refresh lock.
+ * Reads and checks the source, merges it with the stored catalog, and stores the result with the held changes. If any step fails, the
+ * stored catalog is unchanged. The caller must hold the refresh lock.
  */
 export async function refreshCatalog(store: CatalogStore, job: RefreshJob): Promise<RefreshReport> {
   const state = await store.readRefreshState();
@@ -59,7 +59,7 @@ export async function refreshCatalog(store: CatalogStore, job: RefreshJob): Prom
 interface Refresh {
   readonly store: CatalogStore;
   readonly job: RefreshJob;
-  /** As it was before. */
+  /** The state before the refresh. */
   readonly state: RefreshState;
 }
 
@@ -115,8 +115,8 @@ function truncateLines(lines: readonly string[]): string[] {
 }
 
 /**
- * Approves or rejects one held change, or all that wait. Returns the changes decided on; null if there is no change with this id. The
- * caller must hold the refresh lock.
+ * Approves or rejects one held change, or all of them. Returns the changes decided on; null if there is no change with this id. The caller
+ * must hold the refresh lock.
  */
 export async function decideHeld(
   store: CatalogStore,

@@ -77,7 +77,7 @@ function sandboxModel(id: string, name: string, prices: TokenPrices): ModelRecor
   };
 }
 
-/** What differs between the models that are not for conversations. */
+/** The differences between the models that are not for conversations. */
 interface SoleModel {
   readonly upstreamName: string;
   readonly output: string;
@@ -92,12 +92,12 @@ const FREE_PRICES: Prices = { prompt: "0", completion: "0" };
 function sandboxModels(id: string, sole: SoleModel): readonly ModelRecord[] {
   const name = `Sandbox ${id.slice(id.indexOf("/") + 1)}`;
   return [
-    sandboxSole(id, name, sole),
-    sandboxSole(`${id}:free`, `${name} (free)`, { ...sole, prices: FREE_PRICES }),
+    createSoleModel(id, name, sole),
+    createSoleModel(`${id}:free`, `${name} (free)`, { ...sole, prices: FREE_PRICES }),
   ];
 }
 
-function sandboxSole(
+function createSoleModel(
   id: string,
   name: string,
   { upstreamName, output, does, prices }: SoleModel,

@@ -10,7 +10,7 @@ import type { Config } from "../config/config-schema.ts";
 import { readTiers } from "./load-tiers.ts";
 import { SHIPPED_CATALOG_DIRECTORY } from "./shipped-files.ts";
 
-/** What a manager of tiers is made of. */
+/** The dependencies of a tier manager. */
 interface TierManagerOptions {
   /** Returns the configuration in force. */
   readonly config: () => Config;

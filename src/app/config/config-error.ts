@@ -11,13 +11,13 @@ export interface ConfigPlace {
 
 /** Something that is wrong with the configuration. */
 export interface ConfigProblem {
-  /** Null if it does not belong to a line of the file. */
+  /** Null if it has no line in the file. */
   readonly place: ConfigPlace | null;
-  /** The key, if the problem belongs to one; empty otherwise. */
+  /** The key with the problem; empty if the problem is about no key. */
   readonly path: ConfigPath;
   /** The environment variable with the wrong value; null if the value is in the file. */
   readonly variable: string | null;
-  /** What is wrong and what to change. Follows the name of the key or the variable in a message. Never contains a secret. */
+  /** What is wrong and what to change. In a message it follows the name of the key or the variable. Never contains a secret. */
   readonly text: string;
 }
 
@@ -32,7 +32,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Returns a problem that names what it belongs to in its text. */
+/** Returns a problem whose text itself says which part of the configuration it is about. */
 export function plainProblem(text: string): ConfigProblem {
   return { place: null, path: [], variable: null, text };
 }

@@ -2,13 +2,13 @@ import type { ConfigPath, ConfigPlace } from "./config-error.ts";
 import type { Config } from "./config-schema.ts";
 import type { ReferringValue } from "./expand-references.ts";
 
-/** Where the values of a configuration come from. */
+/** The origins of a configuration's values. */
 export interface ConfigOrigins {
   /** The configuration file, which may not exist. */
   readonly file: string;
   /** The content of the file, without sections that have no value, with its references expanded. */
   readonly written: Readonly<Record<string, unknown>>;
-  /** The environment variable of each path that one has set. */
+  /** The environment variable of each path that was set by one. */
   readonly variableAt: ReadonlyMap<string, string>;
   /** The values of the file that had references. */
   readonly referring: readonly ReferringValue[];
@@ -16,10 +16,10 @@ export interface ConfigOrigins {
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
 }
 
-/** By the object of one section, which copies of a configuration share. */
+/** Keyed by the object of one section, because copies of a configuration share it. */
 const origins = new WeakMap<Config["timers"], ConfigOrigins>();
 
-/** Returns where the values of a configuration come from; null for one that was not read by `checkConfig`. */
+/** Returns the origins of the values of a configuration; null for a configuration that `checkConfig` did not read. */
 export function originsOf({ timers }: Config): ConfigOrigins | null {
   return origins.get(timers) ?? null;
 }

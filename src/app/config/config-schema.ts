@@ -75,7 +75,7 @@ const rateLimit = z.strictObject({
   concurrent: maximum("Requests at the same time."),
 });
 
-/** The most patterns in `limits.models`. Each request is compared with all of them. */
+/** The maximum number of patterns in `limits.models`. Each request is compared with all of them. */
 const MAX_MODEL_LIMITS = 100;
 
 const patterns = z.array(z.string().min(1).max(256)).max(1_000);
@@ -163,7 +163,7 @@ const secret = z.string().min(1, "must not be empty").describe("secret");
 const ACCESS_KEY_CHARS = 16;
 /** The most webhooks that events are sent to. */
 const MAX_WEBHOOKS = 20;
-/** The most minutes of requests among which the share of failed ones is computed. */
+/** The longest period over which the share of failed requests is computed. Minutes. */
 const MAX_RATE_MINUTES = 60;
 
 const accessKey = z
@@ -369,7 +369,7 @@ function isOrigin(text: string): boolean {
   return text === "*" || (URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text);
 }
 
-/** Secrets are sent to the issuer, so that it must be reached over TLS unless it is on the same machine. */
+/** Secrets are sent to the issuer, so it must use TLS unless it is on the same machine. */
 function isSafeIssuer(issuer: string): boolean {
   if (!URL.canParse(issuer)) return true;
   const { protocol, hostname } = new URL(issuer);

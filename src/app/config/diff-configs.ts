@@ -31,7 +31,7 @@ export function diffConfigs(before: Config, after: Config): readonly ConfigChang
     });
 }
 
-/** Lists the paths of all settings: the leaves of the schema, and those of each provider. */
+/** Lists the paths of all settings: the leaves of the schema, including those of each provider. */
 function settingsOf(...configs: readonly Config[]): readonly Path[] {
   const { properties: { providers: _, ...others } = {} } = readSchema();
   const all = listPaths({ properties: others });
@@ -57,10 +57,7 @@ function valueAt(value: unknown, path: Path): unknown {
   return at;
 }
 
-/**
- * Returns the configuration that a reload puts in force: that of the file, with the values of `before` wherever a change needs a
- * restart.
- */
+/** Returns the configuration that a reload applies: that of the file, with the values of `before` for settings that need a restart. */
 export function keepUntilRestart(before: Config, after: Config): Config {
   const kept = structuredClone(after);
   adoptOrigins(kept, after);

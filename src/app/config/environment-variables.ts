@@ -7,7 +7,7 @@ interface Variable {
   readonly path: readonly string[];
   readonly isNumber?: true;
   readonly isList?: true;
-  /** The value may have references, like those of the file: passwords are in files of their own in many environments. */
+  /** The value may contain references, as in the file, because many environments keep passwords in separate files. */
   readonly mayRefer?: true;
 }
 
@@ -33,13 +33,13 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
 export const CONFIG_VARIABLE = "GATEWAY_CONFIG";
 
 /**
- * Variables that the gateway does not read and that are no mistake: those of its examples for callers, of its tests, and those that
- * Kubernetes and Docker set for a service that is named "gateway".
+ * Variables that the gateway does not read and that are not mistakes: those of its examples for callers, those of its tests, and those that
+ * Kubernetes and Docker set for a service named "gateway".
  */
 const OTHERS =
   /^GATEWAY_(URL|BASE|KEY|API_KEY|AGENTS_DIR|TEST_.*|NAME|ENV_.*|SERVICE_(HOST|PORT.*)|PORT_\d+_(TCP|UDP).*)$/;
 
-/** The variables whose values may have references, and the path that each sets. */
+/** The variables whose values may contain references, and the path that each sets. */
 export const REFERRING_VARIABLES: readonly (readonly [string, ConfigPath])[] = Object.entries(VARIABLES)
   .filter(([, { mayRefer }]) => mayRefer === true)
   .map(([name, { path }]) => [name, path]);
@@ -97,8 +97,8 @@ function hintFor(variable: string): string {
 const PREFIX = "GATEWAY_";
 
 /**
- * Lists the variables of an environment that begin with GATEWAY_ and that nothing reads: a misspelt one would have no effect, without
- * notice. `further` are names that are known besides those of settings.
+ * Lists environment variables that begin with GATEWAY_ and that nothing reads. Otherwise a misspelled variable would be ignored silently.
+ * `further` are known names besides those of settings.
  */
 export function findUnknownVariables(
   environment: Environment,

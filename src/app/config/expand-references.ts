@@ -4,16 +4,16 @@ import type { Environment } from "./read-provider-keys.ts";
 import { schemasAt } from "./schema-paths.ts";
 
 /**
- * References in the values of a configuration file: `${NAME}`, `${NAME:-default}` and `${file:/path}`. `$${` stands for `${`. What a
- * reference expands to is not expanded again. Within the user and the password of a URL it is percent-encoded.
+ * References in the values of a configuration file: `${NAME}`, `${NAME:-default}` and `${file:/path}`. `$${` means a literal `${`. The
+ * result of an expansion is not expanded again. Within the user and the password of a URL it is percent-encoded.
  */
 
-/** The most bytes that one reference may expand to. */
+/** The maximum size of the text that one reference expands to. Bytes. */
 const MAX_BYTES = 65_536;
-/** The most bytes that all references of a file may expand to. */
+/** The maximum size of the texts that all references of a file expand to. Bytes. */
 const MAX_TOTAL_BYTES = 1_048_576;
 
-/** What a value was read from: a variable, or a file. */
+/** The source of a value: a variable, or a file. */
 export type Reference =
   | { readonly kind: "variable"; readonly name: string }
   | { readonly kind: "file"; readonly path: string };
@@ -35,17 +35,17 @@ interface Expanded {
 /** Parts of names of variables that contain secrets. */
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH/i;
 
-/** Returns whether a value with these references may be a secret: of a file, or of a variable that is named like one. */
+/** Returns whether a value with these references may be a secret: they name a file, or a variable whose name suggests a secret. */
 export function mayBeSecret(references: readonly Reference[]): boolean {
   return references.some((reference) => reference.kind === "file" || SECRET_NAME.test(reference.name));
 }
 
-/** Returns a reference as it is written, without its default: `NAME`, `file:/path`. */
+/** Returns a reference in its written form, without its default: `NAME`, `file:/path`. */
 export function formatReference(reference: Reference): string {
   return reference.kind === "file" ? `file:${reference.path}` : reference.name;
 }
 
-/** What references are expanded with. */
+/** The dependencies of expanding references. */
 interface ExpansionSources {
   readonly environment: Environment;
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
@@ -59,8 +59,8 @@ export function expandReferences(value: Record<string, unknown>, sources: Expans
 }
 
 /**
- * Returns where the user and the password are in a text that is a URL, as it is written. What a reference inserts there is
- * percent-encoded, so that a password may have any characters.
+ * Returns the range of user and password in a text that is a URL. A reference that expands in this range is percent-encoded, so that a
+ * password may contain any characters.
  */
 function findCredentials(text: string): { readonly from: number; readonly to: number } {
   // A reference has slashes itself.
@@ -125,7 +125,7 @@ class Expansion {
     return "";
   }
 
-  /** Returns the text of a reference, or what is wrong with it. */
+  /** Returns the text of a reference, or the problem with it. */
   private resolve(inner: string, found: Reference[]): { readonly text: string } | string {
     const file = FILE.exec(inner)?.[1];
     if (file !== undefined) {
@@ -143,7 +143,7 @@ class Expansion {
   }
 }
 
-/** Returns the content of a file of at most 64 KiB without newlines at its end, or what is wrong with it. */
+/** Returns the content of a file of at most 64 KiB without trailing newlines, or the problem with it. */
 export function readBounded(path: string): { readonly text: string } | string {
   let descriptor: number;
   try {
@@ -167,7 +167,7 @@ export function readBounded(path: string): { readonly text: string } | string {
   }
 }
 
-/** Converts an expanded text to the type that the configuration has at a path: a number or a boolean, if it takes no text. */
+/** Converts an expanded text to the type of its setting: a number or a boolean, if the setting does not accept text. */
 function convert(text: string, path: ConfigPath): unknown {
   const schemas = schemasAt(path);
   const takes = (...types: string[]) =>

@@ -17,15 +17,15 @@ const PER_TOKEN: ReadonlySet<string> = new Set([
   "reasoning",
   "image_out",
 ]);
-/** The least that cannot be the price of a token: $1,000 per million. The highest of any vendor is $600. Attodollars. */
-const LEAST_ODD = 1_000_000_000_000_000n;
-/** Below it nothing can be the price of a token: a hundredth of a cent per million. Attodollars. */
-const LEAST_USUAL = 100_000_000n;
+/** The smallest value that is too high for the price of a token: $1,000 per million. The highest price of any vendor is $600. Attodollars. */
+const MIN_ODD = 1_000_000_000_000_000n;
+/** Values below this are too low for the price of a token: a hundredth of a cent per million. Attodollars. */
+const MIN_USUAL = 100_000_000n;
 /** Keys of what has prices. */
 const PRICES: ReadonlySet<string> = new Set(["prices", "price_tiers", "price_changes"]);
 
 /**
- * Finds prices per token that can only be prices of a million tokens, and such that were divided by a million twice, wherever the
+ * Finds prices per token that can only be prices per million tokens, and prices that were divided by a million twice, wherever the
  * configuration has prices.
  */
 export function findOddPrices(config: Config): ConfigProblem[] {
@@ -55,13 +55,13 @@ function findIn(config: Config, value: unknown, { path, isPrices, found }: Searc
   }
 }
 
-/** Returns what is odd about a price per token; null if nothing is. */
+/** Returns what is odd about a price per token; null if it is plausible. */
 function describeOdd(price: string): string | null {
   const value = parsePrice(price);
   if (value === null || value === 0n) return null;
-  if (value >= LEAST_ODD)
+  if (value >= MIN_ODD)
     return `is $${price} for each token, but prices are per token, not per million. $${price} per million tokens is "${shift(price, -6)}"`;
-  if (value < LEAST_USUAL)
+  if (value < MIN_USUAL)
     return `is $${shift(price, 6)} per million tokens: prices are per token. If you mean ${shift(price, 6)} per token, write that`;
   return null;
 }
@@ -100,7 +100,7 @@ export function findEndpointUrls(
   return [...written, ...variables];
 }
 
-/** Returns what is wrong with a base URL that ends in the path of an endpoint; null for all others. */
+/** Returns the problem of a base URL that ends in the path of an endpoint; null for other URLs. */
 function describeEndpoint(url: string | undefined): string | null {
   if (url === undefined || !URL.canParse(url)) return null;
   const { origin, pathname } = new URL(url);

@@ -25,14 +25,14 @@ import type { TextHook } from "../../core/extensions/guardrails/text-hook.ts";
 import type { TextWebhookConfig } from "../../telemetry/webhooks/text-webhook.ts";
 import { baseUrl, webhookSecret } from "./webhook-schema.ts";
 
-/** The most guardrails, and the most patterns or phrases of each. */
+/** The maximum number of guardrails, and of patterns or phrases of each. */
 const MAX_GUARDRAILS = 50;
 const MAX_PATTERNS = 100;
 const MAX_PHRASES = 1_000;
 /** How long a webhook may take by default, and at most. Milliseconds. */
 const WEBHOOK_MS = 3_000;
 const MAX_WEBHOOK_MS = 60_000;
-/** How many questions a webhook gets at the same time by default, and at most. */
+/** How many concurrent calls a webhook gets: by default, and at most. */
 const WEBHOOK_CONCURRENT = 64;
 const MAX_WEBHOOK_CONCURRENT = 1_000;
 const MAX_HEADERS = 10;
@@ -213,7 +213,7 @@ function readWebhook(config: WebhookGuardrailConfig): TextWebhookConfig {
   return { name, url, secret, headers, timeoutMs, concurrent };
 }
 
-/** Returns the webhooks of guardrails, and what happens to texts that they cannot check. */
+/** Returns the webhooks of guardrails, and the actions for texts that they cannot check. */
 export function listTextWebhooks(
   list: readonly GuardrailConfig[] = [],
 ): readonly (TextWebhookConfig & { readonly onError: WebhookGuardrailConfig["on_error"] })[] {

@@ -9,7 +9,7 @@ import { isSecretSetting, MASK, maskAddress, maskConfig } from "./print-config.t
 import { type Environment, readFirst } from "./read-provider-keys.ts";
 import { type ConfigSchema, readSchema } from "./schema-paths.ts";
 
-/** What the settings are listed from. */
+/** The sources of the list of settings. */
 interface SettingSources {
   readonly live: Pick<LiveConfig, "current" | "awaitingRestart">;
   readonly environment: Environment;
@@ -18,8 +18,8 @@ interface SettingSources {
 }
 
 /**
- * Lists the settings in force in the order of the schema, and where each comes from. Secrets are masked. Providers have only the fields
- * that are set, in the configuration or by a variable of the provider.
+ * Lists the settings in force in the order of the schema, with their origins. Secrets are masked. For providers, lists only the fields that
+ * the configuration or a variable of the provider sets.
  */
 export function listSettings(sources: SettingSources): readonly Setting[] {
   const awaiting = new Set(sources.live.awaitingRestart);
@@ -30,7 +30,7 @@ export function listSettings(sources: SettingSources): readonly Setting[] {
   }));
 }
 
-/** A setting without what is said about changes of it. */
+/** A setting without the facts about changing it. */
 type Listed = Omit<Setting, "needsRestart" | "awaitsRestart">;
 
 function listAll({ live, environment, providers }: SettingSources): readonly Listed[] {

@@ -26,7 +26,7 @@ export class LiveConfig {
     for (const listener of this.listeners) listener(value);
   }
 
-  /** Calls `listener` after each change of the configuration. Returns a function that ends that. */
+  /** Calls `listener` after each change of the configuration. Returns a function that cancels the subscription. */
   subscribe(listener: (config: Config) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

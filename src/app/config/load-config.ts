@@ -36,7 +36,7 @@ interface ConfigFile {
 }
 
 /**
- * Reads the text of `file`, or else of `gateway.yaml` or the file that `GATEWAY_CONFIG` names. `gateway.yaml` may be absent.
+ * Reads the text of `file`; by default of the file that `GATEWAY_CONFIG` names, or of `gateway.yaml`, which may be absent.
  * @throws ConfigError
  */
 export function readConfigFile(environment: Environment, named?: string): ConfigFile {
@@ -60,8 +60,8 @@ function readSource(file: string): string {
 }
 
 /**
- * Parses and checks the text of a configuration file, with environment variables over it. `file` names it in messages.
- * @throws ConfigError with all problems of both, also of a value that a variable replaces.
+ * Parses and checks the text of a configuration file, overridden by environment variables. `file` names it in messages.
+ * @throws ConfigError with all problems of both, even those of a value that a variable overrides.
  */
 export function checkConfig(source: string, file: string, environment: Environment): Config {
   const { config, problems } = examineConfig({ source, file }, environment);
@@ -77,8 +77,8 @@ interface ExaminedConfig {
 }
 
 /**
- * Parses a configuration file, with environment variables over it, and finds all problems of both, also of a value that a variable
- * replaces.
+ * Parses a configuration file, overridden by environment variables, and finds all problems of both, even those of a value that a variable
+ * overrides.
  */
 export function examineConfig({ source, file }: ConfigFile, environment: Environment): ExaminedConfig {
   let parsed: YamlSource;
@@ -102,7 +102,7 @@ export function examineConfig({ source, file }: ConfigFile, environment: Environ
     variable: null,
     text,
   });
-  // What an expansion has left is not what was meant.
+  // What is left of a failed expansion is not the intended value.
   const isExpanded = (path: ConfigPath) => !problems.some((problem) => startsWith(path, problem.path));
   // Checked before variables replace values, because a wrong value must not appear only when its variable is removed.
   const inFile = listProblems(configSchema.safeParse(value)).filter(({ path }) => isExpanded(path));
@@ -171,10 +171,10 @@ function variableOf(path: ConfigPath, variableAt: ReadonlyMap<string, string>): 
   return variableAt.get(path.join(".")) ?? variableAt.get(path.slice(0, -1).join("."));
 }
 
-/** How often values with problems are removed. Removing one may show a problem of the whole, such as a key that is required. */
+/** How often values with problems are removed. Removing one may reveal a problem of its section, such as a missing required key. */
 const ROUNDS = 8;
 
-/** Parses a configuration without the values that have problems, so that the rest can be checked too. Null if nothing is left. */
+/** Parses a configuration without the values that have problems, so that the rest is checked as well. Null if nothing is left. */
 function parseRest(value: Record<string, unknown>, failed: z.ZodSafeParseResult<Config>): Config | null {
   let parsed = failed;
   for (let round = 0; round < ROUNDS && !parsed.success; round++) {
@@ -191,7 +191,7 @@ function removeAt(value: Record<string, unknown>, path: ConfigPath): void {
     let parent: unknown = value;
     for (const part of path.slice(0, length - 1))
       parent = (parent as Readonly<Record<PropertyKey, unknown>> | undefined)?.[part];
-    // An item goes with its whole list, so that the indexes of further problems remain valid.
+    // The whole list of an item is removed, so that the indexes of further problems remain valid.
     if (typeof parent !== "object" || parent === null || Array.isArray(parent)) continue;
     if (!Object.hasOwn(parent, name)) continue;
     delete (parent as Record<string, unknown>)[name];

@@ -12,8 +12,8 @@ export function hasData(folder: string): boolean {
 }
 
 /**
- * Returns the data directory of a configuration. A relative `data_dir` of a file is relative to that file, so that commands in other
- * folders find the same; one of the environment, and the default, are relative to the working directory.
+ * Returns the data directory of a configuration. If `data_dir` in the file is relative, it is relative to that file, so that commands in
+ * other folders find the same directory. A relative value from the environment, and the default, are relative to the working directory.
  */
 export function locateDataDir(dataDir: string, { file, written, variableAt }: ConfigOrigins): string {
   const isOfFile = written["data_dir"] !== undefined && !variableAt.has("data_dir");
@@ -23,8 +23,8 @@ export function locateDataDir(dataDir: string, { file, written, variableAt }: Co
 }
 
 /**
- * Returns the folder that a relative `data_dir` of the file meant up to version 0.2, if that has data and the present one has none; null
- * otherwise.
+ * Returns the folder to which a relative `data_dir` of the file led up to version 0.2, if that folder has data and the present one has
+ * none; null otherwise.
  */
 export function findFormerDataDir(config: Config): string | null {
   const written = originsOf(config)?.written["data_dir"];
@@ -34,7 +34,8 @@ export function findFormerDataDir(config: Config): string | null {
 }
 
 /**
- * Up to version 0.2, `data_dir` was resolved differently. Throws if data still lies at the old location: the gateway would otherwise start with an empty database.
+ * Rejects a data directory that was resolved differently up to version 0.2 and still has its data at the old location. Otherwise the
+ * gateway would start with an empty database.
  * @throws Error that says what to do.
  */
 export function rejectFormerDataDir(config: Config): void {

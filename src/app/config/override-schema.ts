@@ -63,7 +63,7 @@ const takenParameter = z.union(
   HOW_TO_SAY_IT,
 );
 
-/** What is taken of parameters, by the names of the chat API. */
+/** Statements about parameters, by the names of the chat API. */
 export const takenSchema = z.record(z.string().min(1), takenParameter);
 
 /** Facts of `ModelTakes`, and what is taken of parameters. `reasoning` may be either. */
@@ -148,7 +148,7 @@ function readEndpoints(
   return Object.fromEntries(entries) as Record<string, EndpointOverride>;
 }
 
-/** Separates the facts of `ModelTakes` from what is taken of parameters, each null if there is none. */
+/** Separates the facts of `ModelTakes` from the statements about parameters. Each is null if there is none. */
 function splitTakes(written: Readonly<Record<string, unknown>> = {}): {
   readonly facts: object | null;
   readonly parameters: TakenParameters | null;
@@ -168,14 +168,14 @@ function splitTakes(written: Readonly<Record<string, unknown>> = {}): {
 
 const FACTS: ReadonlySet<string> = new Set(Object.keys(spell(takesShape)));
 
-/** The names of parameters stay as they are, and so do their values. */
+/** The names of parameters and their values are not converted. */
 function readTaken(written: unknown): TakenParameter {
   if (typeof written !== "object" || written === null) return written as TakenParameter;
   const members = Object.entries(written).map(([name, value]) => [toCamel(name), value]);
   return Object.fromEntries(members) as TakenParameter;
 }
 
-/** Converts what the configuration says of parameters to the spelling of the catalog. */
+/** Converts the configuration's statements about parameters to the spelling of the catalog. */
 export function readTakenParameters(written: z.infer<typeof takenSchema>): TakenParameters {
   return Object.fromEntries(Object.entries(written).map(([name, taken]) => [name, readTaken(taken)]));
 }
@@ -186,7 +186,7 @@ function respell(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [toCamel(name), respell(member)]));
 }
 
-/** Converts prices, and those of longer prompts, to the spelling of the catalog. */
+/** Converts prices, including those for longer prompts, to the spelling of the catalog. */
 export function readPrices(written: {
   readonly prices: z.infer<typeof pricesSchema>;
   readonly price_tiers?: z.infer<typeof tiersOfPricesSchema> | undefined;

@@ -4,8 +4,8 @@ import { sha256 } from "../../base/secrets/hash.ts";
 const MAX_FORMER = 10_000;
 
 /**
- * Names the platform keys of providers: `openai#0`, by their order in the configuration. A key that stays in its place keeps its
- * label, and no other key gets it as long as the gateway runs: what is recorded late for a request with a former key must not count for the one in its place.
+ * Names the platform keys of providers by their order in the configuration: `openai#0`. An unchanged key keeps its label. No other key gets
+ * the same label while the gateway runs, because late outcomes of requests with a former key must not count for its successor.
  */
 export class PlatformKeyLabels {
   /** The hash of each label's secret. */

@@ -8,13 +8,13 @@ import {
 } from "../../core/catalog/prices/pricing-rules.ts";
 import { pricesSchema, readPrices, tiersOfPricesSchema } from "./override-schema.ts";
 
-/** The most rules. Each account's requests are compared with those that name it. */
+/** The maximum number of rules. Each account's requests are compared with the rules that name it. */
 const MAX_RULES = 1_000;
 
-/** The most that a rule adds, in per cent. */
+/** The maximum percentage that a rule adds. */
 const MAX_PERCENT = 10_000;
 
-/** A percentage has at most four places: rules scale prices by millionths. */
+/** A percentage with at most four decimal places: rules scale prices by millionths. */
 const PERCENT = /^-?\d{1,5}(\.\d{1,4})?$/;
 
 function percent(least: number, about: string) {
@@ -75,7 +75,7 @@ const rule = z
     path: ["until"],
   });
 
-/** What accounts pay, in the configuration. */
+/** The configuration of what accounts pay. */
 export const pricingSchema = z
   .strictObject({
     rules: z

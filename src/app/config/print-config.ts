@@ -5,7 +5,7 @@ import type { Config } from "./config-schema.ts";
 import { mayBeSecret } from "./expand-references.ts";
 import { loadYaml } from "./yaml-source.ts";
 
-/** Stands for a secret. */
+/** Replaces a secret. */
 export const MASK = "********";
 
 /** Renders the effective configuration as YAML, with secrets masked. */
@@ -32,7 +32,7 @@ export function isSecretSetting(name: string): boolean {
   return SECRETS.some((pattern) => matchPattern(pattern, name));
 }
 
-/** Returns the effective configuration with secrets masked, also those that the file refers to. */
+/** Returns the effective configuration with all secrets masked, including those that the file refers to. */
 export function maskConfig(config: Config): Readonly<Record<string, unknown>> {
   let masked: unknown = maskSettings(config);
   for (const { path, references } of originsOf(config)?.referring ?? [])
@@ -103,7 +103,7 @@ function maskSource({ source }: Config["catalog"]): { readonly source?: string }
   return { source: maskAddress(source) };
 }
 
-/** Returns an address without its password; a text that is no address, such as the name of a file, as it is. */
+/** Returns an address without its password. Any other text, such as the name of a file, is returned unchanged. */
 export function maskAddress(text: string): string {
   return URL.canParse(text) ? (maskUrl({ url: text }).url as string) : text;
 }

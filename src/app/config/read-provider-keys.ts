@@ -9,7 +9,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 interface PlatformKey {
   /** Identifies the key in memory: `openai#0`. */
   readonly label: string;
-  /** Null for a host that takes no key. */
+  /** Null for a host that needs no key. */
   readonly secret: string | null;
 }
 
@@ -24,7 +24,7 @@ interface KeySources {
   readonly labels?: PlatformKeyLabels | undefined;
 }
 
-/** Reads the platform keys of a provider from the configuration, else from the environment. */
+/** Reads the platform keys of a provider from the configuration, otherwise from the environment. */
 export function readProviderKeys(sources: KeySources): PlatformKey[] {
   const { record, config, environment, labels = new PlatformKeyLabels() } = sources;
   const secrets =
@@ -32,7 +32,7 @@ export function readProviderKeys(sources: KeySources): PlatformKey[] {
     [readFirst(environment, record.env.apiKey) ?? readSharedKey(sources)].filter((secret) => secret !== null);
   if (secrets.length > 0)
     return secrets.map((secret, index) => ({ label: labels.labelOf(record.slug, index, secret), secret }));
-  // A host in the operator's network may take no key.
+  // A host in the operator's network may need no key.
   return config?.base_url !== undefined && config.models !== undefined
     ? [{ label: labels.labelOf(record.slug, 0, null), secret: null }]
     : [];

@@ -91,12 +91,12 @@ export function readExportSettings(environment: Environment): OtlpSettings {
   }
 }
 
-/** Returns the memory for bodies that one caller may hold: half of the total, and at least one body of the largest size. Bytes. */
+/** Returns how much memory one caller's bodies may hold: half of the total, and at least one body of the largest size. Bytes. */
 export function readHolderBytes({ limits }: Config): number {
   return Math.max(Math.floor(limits.total_body_bytes / 2), limits.body_bytes);
 }
 
-/** Returns the origins whose pages may call models; `*` for all, null for none. */
+/** Returns the origins whose pages may call models: `*` for all, null for none. */
 export function readAllowedOrigins({ server: { cors } }: Config): ReadonlySet<string> | "*" | null {
   if (cors.origins.length === 0) return null;
   return cors.origins.includes("*") ? "*" : new Set(cors.origins);

@@ -4,7 +4,7 @@ import { keysAt, listPaths } from "./schema-paths.ts";
 
 const NEAR = 3;
 
-/** Describes an unknown key: what it may have been meant to be, in its section or in another one. */
+/** Describes an unknown key, and the key that was probably meant, in its section or in another one. */
 export function describeUnknownKey(section: ConfigPath, key: string): string {
   const near = nearestNames(key, keysAt(section), NEAR);
   if (near.length > 0) return `is not a known key. ${didYouMean(near)}`;
@@ -13,7 +13,7 @@ export function describeUnknownKey(section: ConfigPath, key: string): string {
   return `is not a known key. ${didYouMean(elsewhere.map((path) => path.join(".")))}`;
 }
 
-/** Returns the question that names what may have been meant. */
+/** Returns the question that suggests what was probably meant. */
 export function didYouMean(names: readonly string[]): string {
   return `Did you mean ${names.join(", ").replace(/, ([^,]*)$/, " or $1")}?`;
 }

@@ -8,7 +8,7 @@ export const baseUrl = z
     "must not contain a user name or password",
   );
 
-/** The least characters of a secret that signs webhooks. The payment webhook's secret authorizes adding credits. */
+/** The minimum length of a secret that signs webhooks. The payment webhook's secret authorizes adding credits. Characters. */
 const WEBHOOK_SECRET_CHARS = 32;
 
 /** A secret that signs webhooks. */

@@ -6,7 +6,7 @@ import { ConfigError, type ConfigPath, type ConfigPlace, type ConfigProblem } fr
 export interface YamlSource {
   readonly file: string;
   readonly value: Record<string, unknown>;
-  /** Returns where a path is written, or its longest prefix that exists. */
+  /** Returns the place of a path in the file, or of its longest prefix that exists. */
   readonly placeOf: (path: ConfigPath) => ConfigPlace;
 }
 
@@ -19,8 +19,8 @@ export function loadYaml(): typeof import("yaml") {
 }
 
 /**
- * Bounds of a configuration file. The time of the library grows with the square of some of them, so that a file which exceeds one is
- * rejected before it is parsed. Lines, commas and opening brackets together are at least the number of values.
+ * Bounds of a configuration file. The parser's time grows with the square of some of these sizes, so a file that exceeds a bound is
+ * rejected before it is parsed. The sum of lines, commas and opening brackets is at least the number of values.
  */
 export const YAML_BOUNDS = { bytes: 4_194_304, values: 50_000, levels: 64, aliases: 1_000 } as const;
 
@@ -105,7 +105,7 @@ function compose(text: string, file: string, lines: LineCounter): Document {
   return document;
 }
 
-/** Finds keys that stand twice in a mapping, and aliases without an anchor or too many of them. */
+/** Finds repeated keys of mappings, and aliases without an anchor or too many of them. */
 function findFaults(document: Document, placeAt: (offset: number) => ConfigPlace): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const anchors = new Set<string>();
@@ -144,7 +144,7 @@ function findControls(document: Document, placeAt: (offset: number) => ConfigPla
   return problems;
 }
 
-/** Returns where keys stand that the mapping has already. */
+/** Returns the places of repeated keys in a mapping. */
 function findDuplicates({ items }: YAMLMap): number[] {
   const { isScalar } = loadYaml();
   const keys = new Set<unknown>();

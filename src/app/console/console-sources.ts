@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dir, "../../..");
 /** The folder with the sources of the console. */
 export const CONSOLE_SOURCES = join(ROOT, "src/console");
 
-/** Files outside the sources that change what a build makes: the script that builds, and the versions of the libraries. */
+/** Files outside the sources that affect a build: the build script, and the versions of the libraries. */
 const OTHERS = [join(import.meta.dir, "build-console.ts"), join(ROOT, "package-lock.json")];
 
 /**

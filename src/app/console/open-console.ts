@@ -4,9 +4,9 @@ import type { ConsoleBuild, ConsoleFile, ConsoleSource } from "../../http/contex
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "../../storage/files/private-files.ts";
 import { hashConsoleSources } from "./console-sources.ts";
 
-/** The longest time that a build may take. It usually takes less than a second. */
+/** The time limit of a build, which usually takes less than a second. Milliseconds. */
 const BUILD_MS = 60_000;
-/** The most characters of a build's error output that are reported. */
+/** The maximum number of characters of a build's error output that are reported. */
 const MAX_DETAIL = 2_000;
 
 const BUILD_SCRIPT = join(import.meta.dir, "build-console.ts");
@@ -63,7 +63,7 @@ async function listFiles(folder: string): Promise<ReadonlyMap<string, ConsoleFil
   return names.includes("main.js") ? new Map(files) : null;
 }
 
-/** Builds beside the folder and renames, so that a folder with a name is a complete build. Removes builds of other sources. */
+/** Builds next to the folder and then renames, so that a folder with its final name is always complete. Removes builds of other sources. */
 async function buildInto(folder: string, dataDir: string): Promise<ReadonlyMap<string, ConsoleFile>> {
   for (const name of await readdir(dataDir))
     if (name.startsWith("console-")) await rm(join(dataDir, name), { recursive: true, force: true });

@@ -18,7 +18,7 @@ interface OpenIdOptions {
   readonly scopes: readonly string[];
   /** The names of the claims that rules depend on. */
   readonly neededClaims: readonly string[];
-  /** How long ago the person may last have proved who they are; the provider asks again after that. Null: any time ago. Milliseconds. */
+  /** The maximum time since the person's last sign-in at the provider, after which the provider asks again. Null: no limit. Milliseconds. */
   readonly maxAgeMs: number | null;
   readonly clock: Clock;
 }
@@ -79,7 +79,7 @@ export class OpenIdClient implements OidcProvider {
     }
   }
 
-  /** With a maximum age a provider has to say when the person proved who they are (`auth_time`). */
+  /** With a maximum age, a provider must state when the person signed in (`auth_time`). */
   private ageParameters(again: boolean): Readonly<Record<string, string>> {
     if (again) return { prompt: "login", max_age: "0" };
     const { maxAgeMs } = this.options;
@@ -87,8 +87,8 @@ export class OpenIdClient implements OidcProvider {
   }
 
   /**
-   * Asks the userinfo endpoint if a claim is missing. If that fails and a rule needs the claim, so does the sign-in. Without an e-mail the
-   * sign-in goes on.
+   * Asks the userinfo endpoint if a claim is missing. If that fails and a rule needs the claim, the sign-in fails too. Without an e-mail
+   * the sign-in continues.
    */
   private async addUserInfo(
     claims: OidcClaims,
@@ -144,7 +144,7 @@ export class OpenIdClient implements OidcProvider {
     if (this.known !== null && now - this.known.readAt < REFRESH_MS) return this.known.config;
     const client = await loadClient();
     const url = new URL(issuer);
-    // Without the check, TLS to the provider would be the only proof of a token.
+    // Without this check, only TLS to the provider would prove that a token is genuine.
     const execute = [client.enableNonRepudiationChecks];
     if (url.protocol === "http:") execute.push(client.allowInsecureRequests);
     try {
@@ -164,7 +164,7 @@ export class OpenIdClient implements OidcProvider {
   }
 }
 
-/** Returns what the userinfo endpoint adds about the e-mail of a person. Whether it is verified counts for the same address only. */
+/** Returns the e-mail of a person, completed by the userinfo endpoint. Whether it is verified is only used for the same address. */
 function findEmail(
   { email }: OidcClaims,
   info: Readonly<Record<string, unknown>>,

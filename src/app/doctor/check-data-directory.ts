@@ -6,12 +6,12 @@ import { MIGRATIONS } from "../../storage/sqlite/migrations/list.ts";
 import { compareSchema } from "../../storage/sqlite/migrations/migrate.ts";
 import { explainFormer, findFormerDataDir } from "../config/locate-data-dir.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
-import { type DoctorScene, type Finding, failure, ok, sharedSchema, warning } from "./finding.ts";
+import { type DoctorScene, type Finding, failure, ok, reportSharedSchema, warning } from "./finding.ts";
 
 const MEGABYTE = 1_000_000;
 /** Below it, writes fail soon. */
-const LEAST_FREE_BYTES = 100 * MEGABYTE;
-/** What a journal and a day of records may need. */
+const MIN_FREE_BYTES = 100 * MEGABYTE;
+/** The free space that a journal and a day of records may need. */
 const USUAL_FREE_BYTES = 1_000 * MEGABYTE;
 /** The permissions of all users but the owner. */
 const OTHERS = 0o077;
@@ -35,7 +35,7 @@ export function checkDataDirectory({ config }: DoctorScene): readonly Finding[] 
   return [...found, checkSpace(existing)];
 }
 
-/** Returns the nearest folder that exists: one that is missing is created there. */
+/** Returns the nearest existing folder, in which a missing one would be created. */
 function findExisting(folder: string): string {
   let at = folder;
   while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
@@ -66,8 +66,7 @@ function checkSpace(folder: string): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const text = `${Math.floor(free / MEGABYTE)} MB are free on its disk`;
-  if (free < LEAST_FREE_BYTES)
-    return failure(text, "Free space: without it, requests are answered with 503.");
+  if (free < MIN_FREE_BYTES) return failure(text, "Free space: without it, requests are answered with 503.");
   return free < USUAL_FREE_BYTES ? warning(text, "Free space soon.") : ok(text);
 }
 
@@ -83,7 +82,7 @@ export function checkDatabaseFile({ config: { data_dir, database } }: DoctorScen
         failure(`a newer version of the gateway has written it (schema ${version})`, "Install that version."),
       ];
     case "newer":
-      return [sharedSchema(version, MIGRATIONS.length)];
+      return [reportSharedSchema(version, MIGRATIONS.length)];
     case "older":
       return [
         warning(

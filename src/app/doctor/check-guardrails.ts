@@ -5,7 +5,7 @@ import { type DoctorScene, type Finding, failure, ok, warning } from "./finding.
 /** A text that every service should let pass. */
 const TEST_TEXT = "This is a test of a guardrail of the gateway.";
 
-/** Asks the webhooks of guardrails about a harmless text. */
+/** Checks the webhooks of guardrails with a harmless text. */
 export async function checkGuardrails({ config, clock }: DoctorScene): Promise<readonly Finding[]> {
   const webhooks = listTextWebhooks(config.guardrails);
   return Promise.all(webhooks.map((webhook) => checkWebhook(webhook, clock)));

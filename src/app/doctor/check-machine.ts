@@ -26,7 +26,7 @@ export function checkDescriptors(): readonly Finding[] {
   return Number(soft) < USUAL_DESCRIPTORS ? [warning(text, remedy)] : [ok(text)];
 }
 
-/** What a process needs besides the memory that the configuration bounds. Bytes. */
+/** The memory that a process needs in addition to what the configuration bounds. Bytes. */
 const BASE_BYTES = 400_000_000;
 
 /** Compares the memory of the machine or container with what the configuration allows a gateway to use. */

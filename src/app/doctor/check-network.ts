@@ -6,7 +6,7 @@ import { type DoctorScene, type Finding, failure, ok, warning } from "./finding.
 
 /** The longest wait for an answer. Milliseconds. */
 const ANSWER_MS = 5_000;
-/** The most characters of a response that are read. */
+/** The maximum number of characters of a response that are read. */
 const MAX_CHARS = 4_096;
 
 /** Checks that a gateway answers at the configured address, or that the address is free. */
@@ -30,7 +30,7 @@ function localUrlOf(host: string, port: number): string {
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** Returns what the gateway at an address says of itself; null if nothing answers there. */
+/** Returns the readiness that a gateway at an address reports; null if no gateway answers there. */
 async function askReadiness(url: string): Promise<Finding | null> {
   let text: string;
   try {
@@ -64,7 +64,7 @@ function parseReadiness(text: string): ReadinessAnswer {
 }
 
 /** A certificate that ends sooner has not been renewed. Days. */
-const LEAST_DAYS = 14;
+const MIN_DAYS = 14;
 
 /** Checks the certificate of the console's address for browsers. */
 export async function checkCertificate({ config, clock }: DoctorScene): Promise<readonly Finding[]> {
@@ -81,7 +81,7 @@ export async function checkCertificate({ config, clock }: DoctorScene): Promise<
   if (problem !== null) return [failure(`the certificate of ${url.origin} is not valid: ${problem}`, remedy)];
   const days = Math.floor((validTo - clock.now()) / DAY_MS);
   const text = `the certificate of ${url.origin} ends in ${days} days`;
-  return [days < LEAST_DAYS ? warning(text, "Renew it.") : ok(text)];
+  return [days < MIN_DAYS ? warning(text, "Renew it.") : ok(text)];
 }
 
 interface ShownCertificate {

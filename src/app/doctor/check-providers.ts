@@ -5,7 +5,7 @@ import { withCatalogStore } from "../catalog/open-catalog-store.ts";
 import { readProviderKeys } from "../config/read-provider-keys.ts";
 import { type DoctorScene, type Finding, ok, warning } from "./finding.ts";
 
-/** After so many days prices have usually changed. */
+/** The age at which the catalog's prices have usually changed. Days. */
 const OLD_DAYS = 30;
 
 /** Checks that the catalog can be read, and when its prices were last refreshed. */
@@ -31,10 +31,10 @@ export function checkCatalog({ config, clock }: DoctorScene): Promise<readonly F
   });
 }
 
-/** What examples and templates contain in place of a key. */
+/** Texts that examples and templates contain instead of a key. */
 const PLACEHOLDER = /^(<.*>|x{3,}|\.\.\.|your[-_ ].*|change[-_ ]?me|sk-(\.\.\.|x{3,}|first|second).*|todo)$/i;
 
-/** Checks that there are provider keys, and that each can be one. No provider is called. */
+/** Checks that there are provider keys, and that each has a valid form. No provider is called. */
 export async function checkProviderKeys(scene: DoctorScene): Promise<readonly Finding[]> {
   const { config, clock } = scene;
   const { data } = await withCatalogStore(

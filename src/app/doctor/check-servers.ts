@@ -3,7 +3,7 @@ import { listUnknownNames, type VersionedGateway } from "../../core/gateways/new
 import type { PostgresProbe } from "../../storage/postgres/probe.ts";
 import { isOlder } from "../../storage/sql/statements/require-known.ts";
 import { probeStores } from "../stores/probe-stores.ts";
-import { type DoctorScene, type Finding, failure, ok, sharedSchema, warning } from "./finding.ts";
+import { type DoctorScene, type Finding, failure, ok, reportSharedSchema, warning } from "./finding.ts";
 
 const OLDEST_POSTGRES = 15;
 const OLDEST_REDIS = 7;
@@ -32,7 +32,7 @@ export async function checkPostgres({ config, clock }: DoctorScene): Promise<rea
   ];
 }
 
-/** A change of what a registered gateway does not know is rejected (docs/versions.md). */
+/** A change that a registered gateway does not know is rejected (docs/versions.md). */
 function checkVersion({ id, host, version }: VersionedGateway): readonly Finding[] {
   const names = listUnknownNames(version, isOlder);
   if (names.length === 0) return [];
@@ -55,7 +55,7 @@ function checkSchema({ schema: { version, oldestVersion }, neededSchema }: Postg
       `it has schema ${version} of ${neededSchema}`,
       "Run `gateway migrate`, or start a gateway, which migrates it too.",
     );
-  if (version > neededSchema) return sharedSchema(version, neededSchema);
+  if (version > neededSchema) return reportSharedSchema(version, neededSchema);
   return ok(`it has schema ${version}, as this version needs`);
 }
 

@@ -7,15 +7,15 @@ import type { ConfigFindings } from "../serving/find-config-problems.ts";
 /** How bad a finding is. `failure`: a start fails, or requests do. */
 type FindingStatus = "ok" | "warning" | "failure";
 
-/** What a check of the installation has found. */
+/** The result of one check of the installation. */
 export interface Finding {
   readonly status: FindingStatus;
   readonly text: string;
-  /** What to do; null if nothing. */
+  /** What the operator should do; null if nothing. */
   readonly remedy: string | null;
 }
 
-/** What the checks look at. */
+/** The installation that the checks examine. */
 export interface DoctorScene {
   readonly config: Config;
   readonly findings: ConfigFindings;
@@ -24,7 +24,7 @@ export interface DoctorScene {
   readonly random: Random;
 }
 
-/** One subject that is checked. It changes nothing. Rejects with an error that becomes a failure. */
+/** A check of one subject. It changes nothing. If it rejects, the error becomes a failure. */
 export interface Check {
   readonly name: string;
   readonly run: (scene: DoctorScene) => Promise<readonly Finding[]> | readonly Finding[];
@@ -35,8 +35,8 @@ export function ok(text: string): Finding {
   return { status: "ok", text, remedy: null };
 }
 
-/** Returns the finding that a newer version has added to the tables, and that this one, which has schema `known`, works on them. */
-export function sharedSchema(version: number, known: number): Finding {
+/** Returns the finding that a newer version has changed the tables, and that this version, which has schema `known`, works on them. */
+export function reportSharedSchema(version: number, known: number): Finding {
   return ok(`it has schema ${version} of a newer version; this version, with schema ${known}, works on it`);
 }
 

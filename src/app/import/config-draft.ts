@@ -11,7 +11,7 @@ const MAX_ROUTES = 500;
 /** Weights here are whole numbers; fractions keep three digits. */
 const WEIGHT_SCALE = 1_000;
 
-/** A name that clients send as `model`, and what answers it. */
+/** A name that clients send as `model`, and its targets. */
 interface RouteDraft {
   readonly at: SourcePath;
   readonly name: string;
@@ -41,7 +41,7 @@ type Section = Record<string, unknown>;
 
 /** A configuration under construction. */
 export class ConfigDraft {
-  /** Sections that importers write by themselves: `limits`, `timers`, `admin_key`. */
+  /** Sections that each importer writes itself: `limits`, `timers`, `admin_key`. */
   readonly settings: Section = {};
   private readonly providers: ProviderPlacer;
   private readonly served = new Map<string, Served>();
@@ -89,7 +89,7 @@ export class ConfigDraft {
     this.settings[section] = { ...existing, [key]: value };
   }
 
-  /** Returns the configuration, as it is written. */
+  /** Returns the configuration in the form of the file. */
   finish(): Readonly<Section> {
     // Whether a model needs an id of its own depends on all providers.
     for (const { targets } of this.routes)
@@ -154,7 +154,7 @@ export class ConfigDraft {
     this.report.taken(at, { target: `named_routes.${lower}`, text: `Answered by ${targets.join(", ")}.` });
   }
 
-  /** Gives each deployment of a route the id of its model, and writes models that the catalog does not have at that provider. */
+  /** Sets the model id of each deployment of a route, and writes models that the catalog does not have at that provider. */
   private assignIds(together: readonly ImportedDeployment[]): void {
     const companions = new Set(together.map((deployment) => this.slugs.get(deployment)));
     for (const deployment of together) {
@@ -172,7 +172,7 @@ export class ConfigDraft {
     }
   }
 
-  /** Returns the id of a model that the catalog does not have at that provider alone. */
+  /** Returns the id of a model that is not in the catalog at this provider. */
   private ownId(slug: string, { upstream }: ImportedDeployment): string {
     const id = `${slug}/${toPrintable(upstream.toLowerCase())}`;
     return this.ids.has(id) ? `${id}-at-${slug}` : id;
@@ -228,7 +228,7 @@ export class ConfigDraft {
   }
 }
 
-/** Returns the name under which the catalog may have the same model: without a region, or as the source says. */
+/** Returns the name under which the catalog may have the same model: without a region, or in the spelling of the source. */
 function similarName({ upstream, similarTo }: ImportedDeployment): string {
   return (similarTo ?? upstream.replace(/^(us|eu|apac|jp|au|ca|global)\./i, "")).toLowerCase();
 }

@@ -21,7 +21,7 @@ const ROUTING = new Set([
   "routing_strategy",
 ]);
 
-/** The most entries of `model_list`. */
+/** The maximum number of entries of `model_list`. */
 const MAX_MODELS = 5_000;
 
 /** Sections that are read elsewhere. */
@@ -178,7 +178,7 @@ class LitellmImport {
 
   private addGroup(name: string, entries: readonly LitellmEntry[]): void {
     const [first] = entries as readonly [LitellmEntry];
-    // Like the other gateway: weights if there are any, else requests per minute, else tokens per minute.
+    // As in the other gateway: weights if there are any, otherwise requests per minute, otherwise tokens per minute.
     const measure = (["weight", "rpm", "tpm"] as const).find((field) =>
       entries.some((entry) => entry[field] > 0),
     );

@@ -282,7 +282,10 @@ function readWeight(value: unknown): number {
   return typeof value === "number" && value >= 0 ? value : 1;
 }
 
-/** Configs may spell fields as `overrideParams`. Keys below a query and parameters stay as they are. */
+/**
+ * Converts field names to snake case, because configs may spell them like `overrideParams`. Keys below a query and below parameters are not
+ * changed.
+ */
 function toSnakeKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSnakeKeys);
   const fields = asFields(value);

@@ -1,7 +1,7 @@
 import type { ConfigPath } from "../config/config-error.ts";
 import type { YamlSource } from "../config/yaml-source.ts";
 
-/** What became of a setting of the other gateway. */
+/** The result of importing a setting of the other gateway. */
 export type ConfigImportOutcome = "taken" | "differs" | "missing";
 
 /** One line of the report. It never contains a value that may be a secret. */

@@ -2,7 +2,7 @@ import type { ReportEntry } from "./import-report.ts";
 
 /** The configuration of another gateway, converted. */
 export interface ImportedConfig {
-  /** What `gateway.yaml` contains. It may have secrets. */
+  /** The contents of `gateway.yaml`. It may have secrets. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly entries: readonly ReportEntry[];
   /** Environment variables that the configuration refers to. */

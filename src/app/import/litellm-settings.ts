@@ -3,13 +3,13 @@ import type { ConfigImportOutcome } from "./import-report.ts";
 import type { References } from "./references.ts";
 import { MAX_REPEATS, writeMilliseconds, writeRepeats } from "./write-settings.ts";
 
-/** What a setting is written with. */
+/** The context in which a setting is written. */
 interface SettingContext {
   readonly draft: ConfigDraft;
   readonly references: References;
 }
 
-/** What becomes of a setting of LiteLLM. */
+/** How a LiteLLM setting is converted. */
 export interface SettingRule {
   readonly outcome: ConfigImportOutcome;
   readonly target?: string;

@@ -5,7 +5,7 @@ import type { ImportedDeployment } from "./deployment.ts";
 import type { ImportReport } from "./import-report.ts";
 import type { References } from "./references.ts";
 
-/** An entry of `providers`, as it is written. */
+/** An entry of `providers`, in the form of the file. */
 export interface ProviderDraft {
   base_url?: string;
   api_keys?: string[];

@@ -1,7 +1,7 @@
 import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { CHAT_FORMAT } from "../../wire/formats/traits.ts";
 
-/** What a provider's name in another gateway's configuration stands for. */
+/** The meaning of a provider's name in another gateway's configuration. */
 export type KnownProvider =
   /** A provider of the catalog. */
   | { readonly kind: "catalog"; readonly slug: string }

@@ -24,7 +24,7 @@ interface EntryContext {
   readonly credentials: ReadonlyMap<string, Fields>;
 }
 
-/** What fields of `litellm_params` are called among the parts of a base URL. */
+/** The fields of `litellm_params` that are parts of a base URL, with their names there. */
 const PARTS: Readonly<Record<string, string>> = {
   api_version: "api_version",
   aws_region_name: "region",

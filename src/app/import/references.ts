@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 
 /**
- * Writes values of another gateway's configuration as values of this one. Texts are literals, whatever they contain: only what `read`
- * makes a reference becomes one.
+ * Writes values of another gateway's configuration as values of this one. Texts are literals, whatever they contain. Only references that
+ * `read` has created become references.
  */
 export class References {
   /** Encloses the names of references until the configuration is written. No file can contain it. */
@@ -10,7 +10,7 @@ export class References {
   /** Environment variables that the written configuration refers to. */
   readonly names = new Set<string>();
 
-  /** @param given values of variables that the other configuration sets by itself. */
+  /** @param given values of variables that the other configuration itself sets. */
   constructor(private readonly given: Readonly<Record<string, unknown>> = {}) {}
 
   /** Returns the text for a value; `os.environ/NAME` becomes a reference. Undefined for what is not a text or a number. */
@@ -30,7 +30,7 @@ export class References {
     return text.startsWith(this.mark) ? (text.split(this.mark)[1] ?? null) : null;
   }
 
-  /** Returns a configuration as it is written: references in their form, and all other texts so that they stand for themselves. */
+  /** Returns a configuration in its written form: references in their syntax, and all other texts escaped so that they are literals. */
   write(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     return this.writeValue(value) as Readonly<Record<string, unknown>>;
   }

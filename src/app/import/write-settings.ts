@@ -1,6 +1,6 @@
 import type { ConfigDraft } from "./config-draft.ts";
 
-/** The most rounds of retries that `limits.repeats` takes. */
+/** The maximum number of retry rounds in `limits.repeats`. */
 export const MAX_REPEATS = 5;
 const MAX_TIMER_MS = 86_400_000;
 
@@ -11,7 +11,7 @@ export function writeMilliseconds(draft: ConfigDraft, key: string, ms: number): 
   return true;
 }
 
-/** Writes the rounds of retries, at most as many as there may be. Returns false if the value is no whole number from 0. */
+/** Writes the number of retry rounds, up to the maximum. Returns false if the value is not a whole number of at least 0. */
 export function writeRepeats(draft: ConfigDraft, value: unknown): boolean {
   const repeats = Number(value);
   if (!Number.isInteger(repeats) || repeats < 0) return false;

@@ -4,8 +4,8 @@ const PORTS = 20_000;
 const MAX_TRIES = 100;
 
 /**
- * Returns the port that several processes are to share: `port`, or a free one for 0. The processes would also share a port that another
- * program of the same user listens on, so this checks that none does.
+ * Returns the port that several processes share: `port`, or a free one for 0. Checks that no other program listens on it, because the
+ * processes would share the port even with a program of the same user.
  * @throws Error if the address is in use or not available.
  */
 export function choosePort(hostname: string, port: number): number {

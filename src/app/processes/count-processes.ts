@@ -10,8 +10,8 @@ export function countProcesses({ server: { processes }, database }: Config): num
 }
 
 /**
- * Returns the configuration of process `index` of several: its data directory is a folder of the configured one, which has the generated
- * master keys of all.
+ * Returns the configuration of process `index` of several. Its data directory is a subfolder of the configured one, which contains the
+ * generated master keys of all processes.
  */
 export function configOfProcess(config: Config, index: number): Config & Pick<MasterKeyConfig, "keys_dir"> {
   return { ...config, data_dir: join(config.data_dir, `process-${index}`), keys_dir: config.data_dir };

@@ -3,7 +3,7 @@ import type { ConfigProblem } from "../config/config-error.ts";
 import type { RunningGateway } from "../run/lifecycle.ts";
 import type { ProcessMetrics } from "../watch/process-group.ts";
 
-/** What a gateway process reports to its supervisor once it listens. */
+/** The report of a gateway process to its supervisor when it listens. */
 export interface ProcessStarted {
   readonly kind: "started";
   readonly url: string;
@@ -32,7 +32,7 @@ export type ReloadAnswer =
 export interface ReloadRejection {
   /** The problems, one on each line. */
   readonly message: string;
-  /** What is wrong with the configuration; absent if there is another reason. */
+  /** The problems of the configuration; absent if the reason is another one. */
   readonly problems?: readonly ConfigProblem[];
 }
 

@@ -13,7 +13,7 @@ export class Questions<Answer> {
     private readonly answerMs = ANSWER_MS,
   ) {}
 
-  /** Asks with a new number. Resolves with the answer, or with null if none comes in time. */
+  /** Asks with a new number. Resolves to the answer, or to null if none arrives in time. */
   async ask(send: (id: number) => void): Promise<Answer | null> {
     const id = ++this.asked;
     const { promise, resolve } = Promise.withResolvers<Answer | null>();
@@ -31,7 +31,7 @@ export class Questions<Answer> {
     }
   }
 
-  /** Passes an answer on. One that comes too late is ignored. */
+  /** Passes an answer on. An answer that comes too late is ignored. */
   answer(id: number, answer: Answer): void {
     this.open.get(id)?.(answer);
   }

@@ -17,12 +17,12 @@ interface ProcessesReload extends ReloadOptions {
   readonly clock: Clock;
 }
 
-/** How long a process may take for a step. Milliseconds. */
+/** The time limit of a step for one process. Milliseconds. */
 export const STEP_MS = 30_000;
 
 /**
- * Reloads the configuration of all processes, or of none: each reads and checks it, and only when all have read the same, they put it in
- * force. A process that ends meanwhile reads the configuration when it is started again.
+ * Reloads the configuration of all processes, or of none. Each process reads and checks it, and they apply it only if all have read the
+ * same. A process that ends in between reads the configuration when it is started again.
  */
 export async function reloadProcesses(reload: ProcessesReload): Promise<ReloadOutcome> {
   const { processes, dryRun, isOnSignal } = reload;

@@ -10,11 +10,11 @@ import type { GatewayChild } from "./supervisor.ts";
 interface SpawnOptions {
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Takes complete lines of its standard output, which is its log. */
+  /** Receives complete lines of its standard output, which is its log. */
   readonly writeLines: (lines: string) => void;
   /** Returns the metrics of the other processes. */
   readonly readOthers: () => Promise<readonly ProcessMetrics[]>;
-  /** Reloads the configuration of all processes, for a request that has reached this one. */
+  /** Reloads the configuration of all processes, on behalf of a request to this one. */
   readonly reloadAll: (options: ReloadOptions) => Promise<ReloadOutcome>;
   readonly clock: Clock;
 }
@@ -34,7 +34,7 @@ export function spawnChild(options: SpawnOptions): GatewayChild {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "inherit",
-    // In a group of its own: Ctrl-C reaches the supervisor only, which tells the processes once.
+    // In a group of its own, so that Ctrl-C reaches only the supervisor, which tells each process once.
     detached: true,
     serialization: "json",
     ipc(message: FromProcess) {
@@ -78,7 +78,7 @@ export function spawnChild(options: SpawnOptions): GatewayChild {
       return confirmed.promise;
     },
     readMetrics: () => questions.ask((id) => send({ kind: "readMetrics", id })),
-    // One that ends is not waited for.
+    // The message to a process that has ended needs no answer.
     reload: (step) =>
       Promise.race([steps.ask((id) => send({ kind: "reloadStep", id, step })), exited.then(() => null)]),
     kill: (signal) => child.kill(signal),

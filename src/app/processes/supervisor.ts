@@ -11,16 +11,16 @@ export interface GatewayChild {
   readonly started: Promise<ProcessStarted | null>;
   /** Resolves with a description of its exit, such as `exit code 1`. */
   readonly exited: Promise<string>;
-  /** Tells it that the keys of its report were shown. Resolves when it has recorded that, or has ended. */
+  /** Tells the process that the keys of its report were shown. Resolves when it has recorded that, or has ended. */
   confirmShown(): Promise<void>;
   /** Resolves with its metrics; with null if it does not answer in time. */
   readMetrics(): Promise<ProcessMetrics | null>;
-  /** Asks it for a step of a reload. Resolves with null if it ends before it has answered. */
+  /** Asks the process for a step of a reload. Resolves to null if it ends before it answers. */
   reload(step: ReloadStep): Promise<ReloadAnswer | null>;
   kill(signal: "SIGTERM" | "SIGKILL"): void;
 }
 
-/** What a supervisor needs. */
+/** The dependencies of a supervisor. */
 interface SupervisorDeps {
   /** How many processes to run. */
   readonly count: number;
@@ -34,8 +34,8 @@ interface SupervisorDeps {
 
 /** The wait before the first restart of a process, which doubles with each restart that fails. Milliseconds. */
 const FIRST_RESTART_MS = 500;
-const LONGEST_RESTART_MS = 30_000;
-/** A process that has run for so long has not failed to start. Milliseconds. */
+const MAX_RESTART_MS = 30_000;
+/** A process that has run for this long counts as started. Milliseconds. */
 const STABLE_MS = 60_000;
 
 /** Process `index` and its restarts. */
@@ -93,14 +93,14 @@ export class Supervisor {
     for (const slot of this.slots) this.watch(slot);
   }
 
-  /** Stops all processes, and kills those that take too long. Resolves with how many were killed. */
+  /** Stops all processes, and kills those that take too long. Resolves to the number of killed processes. */
   async stop(): Promise<number> {
     this.isStopping = true;
     const { clock, log, stopMs } = this.deps;
     const running = new Set(this.slots.flatMap(({ child }) => child ?? []));
     const exits = [...running].map((child) => child.exited.then(() => running.delete(child)));
     for (const slot of this.slots) slot.restart?.cancel();
-    // A second signal would end a process at once: one that is being replaced has had its signal.
+    // A second signal would end a process immediately, and a process that is being replaced has already had its signal.
     for (const { child, isReplaced } of this.slots) if (!isReplaced) child?.kill("SIGTERM");
     let killed = 0;
     const deadline = clock.after(stopMs, () => {
@@ -126,7 +126,7 @@ export class Supervisor {
     for (const { child } of this.slots) child?.kill("SIGKILL");
   }
 
-  /** Restarts the processes one after the other; each stops and listens again before the next one stops. */
+  /** Restarts the processes one after another. Each stops and listens again before the next one stops. */
   async restartAll(): Promise<void> {
     if (this.isRestarting || this.isStopping) return;
     this.isRestarting = true;
@@ -135,7 +135,7 @@ export class Supervisor {
   }
 
   /**
-   * Reloads the configuration of all processes, or of none. Rejected while a process starts, because it may have read the former
+   * Reloads the configuration of all processes, or of none. Rejects while a process starts, because that process may have read the previous
    * configuration.
    */
   async reload({ dryRun }: ReloadOptions, isOnSignal: boolean): Promise<ReloadOutcome> {
@@ -202,7 +202,7 @@ export class Supervisor {
       slot.child = null;
       if (this.isStopping || slot.isReplaced) return;
       if (clock.now() - since >= STABLE_MS) slot.failures = 0;
-      const restartMs = Math.min(LONGEST_RESTART_MS, FIRST_RESTART_MS * 2 ** slot.failures);
+      const restartMs = Math.min(MAX_RESTART_MS, FIRST_RESTART_MS * 2 ** slot.failures);
       slot.failures += 1;
       log.error("a process has ended; it is started again", {
         process: slot.index,

@@ -11,7 +11,7 @@ import { type DaySweep, scheduleSweep } from "../watch/sweep-by-day.ts";
 
 const PROMPT_LOG_SWEEP_MS = 60_000;
 
-/** Starts everything that runs at intervals beside the requests. */
+/** Starts the recurring tasks, which run besides the requests. */
 export function startBackgroundTasks(parts: Parts, platform: Platform): Timer {
   const { clock, random, log } = platform;
   const { config, stores } = parts;
@@ -84,7 +84,7 @@ function refreshRegularly(parts: Parts, platform: Platform): Timer {
   };
 }
 
-/** Reads what the caches depend on. What requests may expect of the store depends on the success. */
+/** Reads the revisions that the caches depend on. Its success decides what requests may expect of the store. */
 function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
   const { health, http, stores } = parts;
   const outage = createOutageLog({
@@ -97,7 +97,7 @@ function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
     clock,
     periodMs: stores.changes.periodMs,
     async call() {
-      // Prices of a new day do not wait for the store, and a catalog that has changed delays nothing else.
+      // Prices of a new day do not wait for the store, and a catalog change delays no other task.
       await stores.changes.read().finally(() => void refreshServing(parts));
       const {
         accounts: { byokKeys, accountRoutes },
@@ -122,7 +122,7 @@ function readRegularly(parts: Parts, { clock, log }: Platform): Poll {
   });
 }
 
-/** Does what no request waits for. Apart from the reading, because a store may be readable and take no changes. */
+/** Does the work that no request waits for. It is separate from reading, because a store may be readable and accept no changes. */
 function keepUpRegularly(parts: Parts, { clock, log }: Platform): Poll {
   const outage = createOutageLog({
     log,

@@ -4,18 +4,18 @@ import type { Parts, Platform } from "../start/wire-up.ts";
 
 /** How long the error events of generations that were cancelled have to leave. Milliseconds. */
 const LAST_EVENTS_MS = 1_000;
-/** The most turns of the event loop in which generations end after they were cancelled. */
+/** The maximum number of turns of the event loop in which cancelled generations end. */
 const LAST_TURNS = 100;
 /** Connections are taken to have noticed the shutdown once no request has begun or ended for this long. Milliseconds. */
 const QUIET_MS = 500;
 
-/** What a shutdown drains, and how long it may take. */
+/** The parts that a shutdown drains, and its time limits. */
 interface Drain {
   readonly parts: Pick<Parts, "http">;
   readonly server: HttpServer;
-  /** How long running generations may go on. Milliseconds. */
+  /** How long running generations may continue. Milliseconds. */
   readonly drainMs: number;
-  /** The longest time for which requests are still accepted. Milliseconds; 0 for none. */
+  /** How long requests are still accepted, at most. Milliseconds; 0 if they are not. */
   readonly noticeMs: number;
 }
 

@@ -6,7 +6,7 @@ import type { Stores } from "../stores/stores.ts";
 
 /** Keys that a start has created. They are shown once and not stored in plain text. */
 export interface FirstStart {
-  /** Null if there is one already, or one is configured. */
+  /** Null if a management key exists already, or is configured. */
   readonly managementKey: string | null;
   /** Null except at the first start. */
   readonly inferenceKey: string | null;
@@ -17,10 +17,10 @@ export interface FirstStart {
 /** The setting that is written when the keys of the first start were shown. */
 const SETTING = "first_start";
 
-/** How long other gateways wait with a first start that this one has begun. Milliseconds. */
+/** How long other gateways wait for the first start of this one. Milliseconds. */
 const LEASE_MS = 60_000;
 
-/** What a first start works with. */
+/** The dependencies of a first start. */
 interface FirstStartParts {
   readonly stores: Stores;
   readonly config: Config;

@@ -18,17 +18,17 @@ import { recoverState } from "./recover-state.ts";
 /** A gateway that serves. */
 export interface RunningGateway {
   readonly url: string;
-  /** Keys that this start has created: at the first start on a data directory, or if there was no management key. Else null. */
+  /** The keys that this start has created: at the first start on a data directory, or if there was no management key. Otherwise null. */
   readonly firstStart: FirstStart | null;
   /** Messages to the operator about the configuration. */
   readonly notices: readonly string[];
   /** A served model for the first try; null if none is served. */
   readonly exampleModel: string | null;
-  /** Resolves if another process has taken this gateway's place, which then can save nothing any more. The process must end. */
+  /** Resolves if another process has taken this gateway over. This gateway can save nothing any more, and its process must end. */
   readonly replaced: Promise<GatewayReplacedError>;
   /** Reloads the configuration of this process. */
   readonly reloader: ConfigReloader;
-  /** Takes the entries of changes that no request has made. */
+  /** Receives the audit entries of changes that no request has made. */
   readonly audit: Pick<AuditStore, "appendAudit">;
   /** Lets clients notice, closes the listener, lets running requests end within the drain time, and writes all records. */
   stop(): Promise<void>;
@@ -88,8 +88,8 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
         sendLastEvents(parts, platform),
       ]);
       const leaveMs = isSaved ? LEAVE_MS.saved : LEAVE_MS.unsaved;
-      // What is not given back is taken over, or used by the next start.
-      await within(platform.clock, leaveMs, parts.gateways.leave(isSaved)).catch(() => {});
+      // What is not given back will be taken over, or used by the next start.
+      await waitAtMost(platform.clock, leaveMs, parts.gateways.leave(isSaved)).catch(() => {});
       await close(parts);
     },
   };
@@ -103,19 +103,22 @@ function chooseExampleModel(parts: Parts): string | null {
 
 /** How long the last records may take to be saved. A long backlog stays in the journal. Milliseconds. */
 const SAVE_MS = 10_000;
-/** How long this gateway may take to leave the others: to give its leases back if all is saved, else only to resign. Milliseconds. */
+/**
+ * How long this gateway may take to leave the others. If everything is saved, it gives its leases back; otherwise it only resigns.
+ * Milliseconds.
+ */
 const LEAVE_MS = { saved: 10_000, unsaved: 1_000 };
 
-/** How long the last spans, metrics and events may take. A collector or receiver that is away must not delay the end. Milliseconds. */
+/** How long the last spans, metrics and events may take. An unavailable collector or receiver must not delay the end. Milliseconds. */
 const FLUSH_MS = 5_000;
 
 async function flushTelemetry({ telemetry }: Parts, { clock }: Platform): Promise<void> {
-  await within(clock, FLUSH_MS, telemetry.flush()).catch(() => {});
+  await waitAtMost(clock, FLUSH_MS, telemetry.flush()).catch(() => {});
 }
 
 /** Sends the events that wait for webhooks once more. */
 async function sendLastEvents({ events }: Parts, { clock }: Platform): Promise<void> {
-  await within(clock, FLUSH_MS, events.stop()).catch(() => {});
+  await waitAtMost(clock, FLUSH_MS, events.stop()).catch(() => {});
 }
 
 /** Saves what is not in the store yet. Returns whether the store has taken it. */
@@ -123,7 +126,7 @@ async function writeRest(parts: Parts, { clock, log }: Platform): Promise<boolea
   const { health, journal } = parts;
   try {
     if (health.isAway) throw new StoreError("it could not be reached a moment ago");
-    await within(clock, SAVE_MS, saveRest(parts));
+    await waitAtMost(clock, SAVE_MS, saveRest(parts));
     journal.release(Number.POSITIVE_INFINITY);
     return true;
   } catch (error) {
@@ -145,7 +148,7 @@ async function saveRest({ recorder, usageTimes, http }: Parts): Promise<void> {
 }
 
 /** Resolves or rejects with `work`, or rejects after a time with a `StoreError`. Keeps the process alive meanwhile. */
-async function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result> {
+async function waitAtMost<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>();
   const timer = clock.after(ms, () => late.reject(new StoreError(`it has not answered for ${ms} ms`)));
   const hold = setInterval(() => {}, ms);

@@ -23,7 +23,7 @@ export async function recoverState(parts: Parts, { clock, log }: Platform): Prom
   await restoreHourlyLimits(parts, now);
 }
 
-/** The most keys in one log line. */
+/** The maximum number of keys in one log line. */
 const MAX_KEYS = 100;
 
 /** Requests that need these keys fail until their master key is configured again or the keys are stored again. */

@@ -26,7 +26,7 @@ import { listConfiguredFormats, listConfiguredHosts, listConfiguredModels } from
 import { loadNamedRoutes } from "./load-named-routes.ts";
 import { type ServingSources, serveProvider } from "./serve-provider.ts";
 
-/** What is stored besides the catalog: tiers, and the operator's named routes. */
+/** The stored additions to the catalog: tiers, and the operator's named routes. */
 export interface StoredNames {
   readonly tiers: readonly TierRecord[];
   readonly namedRoutes: readonly NamedRoute[];
@@ -34,7 +34,7 @@ export interface StoredNames {
 
 const NOTHING_STORED: StoredNames = { tiers: [], namedRoutes: [] };
 
-/** What is served, and messages to the operator about it. */
+/** The served models, and messages to the operator about them. */
 export interface BuiltServing extends Serving {
   readonly notices: readonly string[];
   /** Providers that cannot be called as configured. They are not served. */
@@ -92,7 +92,7 @@ export function buildServing(
   };
 }
 
-/** Returns the same with other stored tiers and named routes. */
+/** Returns the same served models with other stored tiers and named routes. */
 export function replaceNames(serving: BuiltServing, config: Config, stored: StoredNames): BuiltServing {
   const { catalog, servedModels } = serving;
   const hasSandbox = servedModels.provider(SANDBOX_PROVIDER.slug) !== undefined;
@@ -103,7 +103,7 @@ export function replaceNames(serving: BuiltServing, config: Config, stored: Stor
   };
 }
 
-/** Returns the row with what the operator knows of the provider: its contract, and what it takes of parameters. */
+/** Returns the row with the operator's facts about the provider: its contract, and the parameters that it takes. */
 function withOperatorFacts(record: ProviderRecord, config: ProviderConfig | undefined): ProviderRecord {
   const { trains_on_data: trains, zero_retention: retainsNothing, send, takes } = config ?? {};
   if ([trains, retainsNothing, send, takes].every((fact) => fact === undefined)) return record;

@@ -11,7 +11,7 @@ import { problemAt } from "../config/load-config.ts";
 import { readPrices, readTakenParameters } from "../config/override-schema.ts";
 import { didYouMean } from "../config/suggest-key.ts";
 
-/** Makes provider rows of the hosts that only the configuration knows. Adds a problem for each without base URL or models. */
+/** Makes provider rows of the hosts that only the configuration has. Adds a problem for each host without base URL or models. */
 export function listConfiguredHosts(
   config: Config,
   catalog: ReadonlyMap<string, ProviderRecord>,
@@ -72,7 +72,7 @@ const HOSTED_PARAMETERS: readonly string[] = [
 /** The context window that is assumed if none is configured. Tokens. */
 const ASSUMED_WINDOW = 32_768;
 
-/** Makes models of those that the configuration lists at providers, whether the catalog has the provider or not. */
+/** Makes model records of the models that the configuration lists at providers, whether or not the catalog has the provider. */
 export function listConfiguredModels(
   config: Config,
   catalog: ReadonlyMap<string, ProviderRecord>,
@@ -112,7 +112,7 @@ const NOTHING = { prompt: "0", completion: "0" };
 
 type ConfiguredModel = NonNullable<ProviderConfig["models"]>[number];
 
-/** The prices of which a model with this output needs one that is written. */
+/** The prices that the configuration must set for a model with this output. */
 const NEEDED: Readonly<Partial<Record<ConfiguredModel["output"], readonly string[]>>> = {
   rerank: ["search", "request"],
   image: ["generated_image", "image_variants", "request"],
@@ -120,7 +120,7 @@ const NEEDED: Readonly<Partial<Record<ConfiguredModel["output"], readonly string
   transcription: ["audio_second", "request"],
 };
 
-/** Whether nothing can be charged for a model although neither its id nor a price of 0 says that it is free. */
+/** Whether a model has no price although neither its id nor a price of 0 says that it is free. */
 function lacksPrice({ id, prices, output }: ConfiguredModel): boolean {
   if (isFreeId(id.toLowerCase())) return false;
   if (prices === undefined) return true;

@@ -24,19 +24,19 @@ import { findUnpricedModels } from "./configured-hosts.ts";
 import { findServingProblems } from "./open-serving.ts";
 import { createUpstreams } from "./upstreams.ts";
 
-/** What is wrong with a configuration. */
+/** The problems of a configuration. */
 export interface ConfigFindings {
   /** The configuration file; null if it cannot be read. */
   readonly file: string | null;
-  /** The configuration, without the values that have problems; null if nothing can be said about the rest. */
+  /** The configuration, without the values that have problems; null if the rest cannot be checked. */
   readonly config: Config | null;
-  /** What prevents a start. */
+  /** The problems that prevent a start. */
   readonly problems: readonly ConfigProblem[];
-  /** What probably is not meant so. */
+  /** Values that are valid, but probably mistakes. */
   readonly warnings: readonly ConfigProblem[];
 }
 
-/** What a configuration is checked with. */
+/** The sources of a configuration check. */
 interface ConfigCheckSources {
   readonly environment: Environment;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ interface ConfigCheckSources {
 
 /**
  * Reads everything that a start reads from the configuration and the environment, and finds all problems. Opens no connection, creates
- * nothing, and calls no provider. `file` replaces the usual configuration file.
+ * nothing, and calls no provider. `file` replaces the default configuration file.
  */
 export async function findConfigProblems(
   sources: ConfigCheckSources,
@@ -66,7 +66,7 @@ export async function findConfigProblems(
   return { file: found.file, config, problems, warnings };
 }
 
-/** Loads the configuration; if it has problems, throws all of them that a start would find. @throws ConfigError */
+/** Loads the configuration. If it has problems, throws all of those that a start would find. @throws ConfigError */
 export async function requireSoundConfig(load: () => Config, sources: ConfigCheckSources): Promise<Config> {
   try {
     return load();
@@ -84,7 +84,7 @@ export function listHostVariables(config: Config | null): readonly string[] {
   );
 }
 
-/** Whether a problem may only follow from one that is reported already: it is about the same provider, tier or section. */
+/** Whether a problem may only be a consequence of one that is reported already: it is about the same provider, tier or section. */
 function isConsequence({ path }: ConfigProblem, reported: readonly ConfigProblem[]): boolean {
   const DEPTH = 2;
   return reported.some(
@@ -96,7 +96,7 @@ function isConsequence({ path }: ConfigProblem, reported: readonly ConfigProblem
 
 type Further = Pick<ConfigFindings, "problems" | "warnings">;
 
-/** Finds what the schema cannot know. */
+/** Finds problems that the schema cannot detect. */
 async function findFurtherProblems(
   config: Config,
   { environment, clock, random }: ConfigCheckSources,
@@ -128,20 +128,20 @@ async function findFurtherProblems(
   return { problems, warnings };
 }
 
-/** The imported catalog, if it is in the data directory. That of PostgreSQL is not read. */
+/** Returns the store of imported catalogs in the data directory. The one in PostgreSQL is not read. */
 function storeOf({ data_dir, database }: Config): CatalogStore {
   const files = createFileCatalogStore(data_dir);
   return database.url === undefined ? files : { ...files, readCatalog: async () => null };
 }
 
-/** Whether a path has the name of a tier. It may be one of the stores, which are not read here. */
+/** Whether a path has the name of a tier. The tier may be a stored one; stores are not read here. */
 function namesTier(config: Config, path: ConfigPath): boolean {
   let value: unknown = config;
   for (const part of path) value = (value as Readonly<Record<PropertyKey, unknown>> | undefined)?.[part];
   return typeof value === "string" && isTierName(value);
 }
 
-/** Finds providers that the configuration names and that no key is known for, so that only BYOK keys can use them. */
+/** Finds configured providers without a known key, which only BYOK keys can use. */
 function findKeylessProviders(config: Config, { catalog, servedModels }: BuiltServing): ConfigProblem[] {
   return Object.entries(config.providers).flatMap(([slug, { enabled }]) => {
     if (!enabled || (servedModels.provider(slug)?.keys.length ?? 0) > 0) return [];

@@ -4,7 +4,7 @@ import type { NamedRoute } from "../../core/named-routes/route-records.ts";
 import { originsOf } from "../config/config-origins.ts";
 import type { Config } from "../config/config-schema.ts";
 
-/** Loads the named routes of the operator: the stored ones, then those of the configuration, which precede them. */
+/** Loads the named routes of the operator: the stored ones, and those of the configuration, which take precedence. */
 export function loadNamedRoutes(config: Config, stored: readonly NamedRoute[]): NamedRoutes {
   const configured = Object.entries(config.named_routes ?? {}).map(([name, definition]) =>
     fromFile(name, definition),

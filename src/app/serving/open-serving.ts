@@ -21,15 +21,15 @@ export interface ServingSource {
   /** Messages to the operator about the configuration. */
   readonly notices: readonly string[];
   /**
-   * Reloads the catalog if the stored one has changed, or if a day has begun on which prices change or models end, and the stored tiers
-   * and named routes if they have changed. An invalid catalog is logged and changes nothing. Never throws.
+   * Reloads the catalog if the stored one has changed, or on a day on which prices change or models end. Also reloads stored tiers and
+   * named routes that have changed. An invalid catalog is logged and changes nothing. Never throws.
    */
   refresh(): Promise<void>;
-  /** Builds what another configuration serves, of the same catalog and stored tiers. Nothing changes before it is adopted. */
+  /** Builds the served models of another configuration, with the same catalog and stored tiers. Nothing changes before it is adopted. */
   prepare(config: Config): Promise<PreparedServing>;
 }
 
-/** What another configuration serves. */
+/** The served models of another configuration. */
 export interface PreparedServing {
   readonly problems: readonly ConfigProblem[];
   /** Serves it from now on. Must be called only without problems. */
@@ -62,7 +62,7 @@ export async function openServing(
   return new StoredServing({ sources, stores, log }, { data, serving, version, names });
 }
 
-/** Returns what is wrong with a configuration in what was built of it. */
+/** Returns the problems of a configuration that show only after the served models are built. */
 export function findServingProblems(config: Config, serving: BuiltServing): readonly ConfigProblem[] {
   const { providerProblems, overrideProblems } = serving;
   return [...providerProblems, ...overrideProblems, ...findUnknownConfigNames(config, serving)];
@@ -95,12 +95,12 @@ async function readRevisions({ tiers, namedRoutes }: ServingStores): Promise<str
 interface ServingState {
   readonly data: CatalogWithFamilies;
   readonly serving: BuiltServing;
-  /** The version of the stored catalog that was read last, also if it was invalid. */
+  /** The version of the stored catalog that was read last, even if it was invalid. */
   readonly version: string;
   readonly names: ReadNames;
 }
 
-/** The most models that one line of the log names. */
+/** The maximum number of models that one log line names. */
 const LOGGED_MODELS = 20;
 
 class StoredServing implements ServingSource {

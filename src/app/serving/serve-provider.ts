@@ -17,7 +17,7 @@ import type { PlatformKeyLabels } from "../config/platform-key-labels.ts";
 import { type Environment, readFirst, readProviderKeys } from "../config/read-provider-keys.ts";
 import { listConfiguredFormats } from "./configured-hosts.ts";
 
-/** What the served models are built from, besides the catalog. */
+/** The inputs of the served models besides the catalog. */
 export interface ServingSources {
   readonly config: Config;
   readonly environment: Environment;

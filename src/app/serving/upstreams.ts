@@ -16,7 +16,7 @@ export interface Upstreams {
   close(): void;
 }
 
-/** What the transports depend on. */
+/** The dependencies of the transports. */
 interface UpstreamSources {
   readonly config: Config;
   readonly environment: Environment;

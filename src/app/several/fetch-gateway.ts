@@ -2,8 +2,8 @@
 type Proxied = RequestInit & { readonly proxy?: false };
 
 /**
- * Sends a request to a gateway. One on this machine is called without the proxy of HTTP_PROXY, which cannot reach it, or reaches
- * another one. `isOwn`: the address is that of this machine's configuration.
+ * Sends a request to a gateway. A gateway on this machine is called without the proxy of HTTP_PROXY, which could not reach it, or would
+ * reach another one. `isOwn`: the address comes from this machine's configuration.
  */
 export function fetchGateway(
   url: string,
@@ -14,7 +14,7 @@ export function fetchGateway(
   return fetch(url, options);
 }
 
-/** Returns whether a host is this machine, whatever its network. */
+/** Returns whether a host name means this machine. */
 function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])$/i.test(
     hostname,

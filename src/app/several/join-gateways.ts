@@ -19,17 +19,17 @@ export interface JoinedGateways {
   readonly identity: GatewayIdentity;
   /** Returns the live gateways; null while others may not have counted this one. */
   liveGateways(): LiveGateways | null;
-  /** Returns whether this gateway does the tasks that one does for all. Rejects with a `StoreError` if the store is unavailable. */
+  /** Returns whether this gateway is the leading one, which performs tasks for all. Rejects with a `StoreError` if the store is unavailable. */
   isLeader(): Promise<boolean>;
-  /** Looks at a failure of a store: it may say that this gateway was replaced. */
+  /** Checks a failure of a store: it may mean that this gateway was replaced. */
   noticeFailure(error: unknown): void;
-  /** Resolves if another process has taken this gateway's place: this one must end, and can save nothing any more. */
+  /** Resolves if another process has taken this gateway over. This process must end, and can save nothing any more. */
   readonly replaced: Promise<GatewayReplacedError>;
   /** Ends the membership of a gateway that stops. `isSaved`: the store has everything that it did. Never rejects. */
   leave(isSaved: boolean): Promise<void>;
 }
 
-/** What a gateway joins with. */
+/** The dependencies of joining. */
 interface JoiningGateway {
   readonly stores: Stores;
   readonly clock: Clock;
@@ -40,8 +40,8 @@ interface JoiningGateway {
 }
 
 /**
- * Joins the gateways that share the stores: registers, and renews the registration from now on. On stores of one gateway it does nothing
- * but record the master key.
+ * Joins the gateways that share the stores: registers this one, and renews its registration from now on. On the stores of a single gateway
+ * it only records the master key.
  * @throws ConfigError if the other gateways have other master keys.
  */
 export async function joinGateways(joining: JoiningGateway): Promise<JoinedGateways> {
@@ -60,8 +60,8 @@ export async function joinGateways(joining: JoiningGateway): Promise<JoinedGatew
 }
 
 /**
- * Of a copied data directory and its original only one may run: both would spend what the other has leased.
- * @throws Error if a gateway of this id is live elsewhere.
+ * Makes sure that a data directory and a copy of it do not run at the same time: both would spend the same leases.
+ * @throws Error if a gateway with this id is live elsewhere.
  */
 async function requireOwnId(joining: JoiningGateway): Promise<void> {
   const own = describe(joining);
@@ -95,7 +95,7 @@ function joinNone(identity: GatewayIdentity): JoinedGateways {
   };
 }
 
-/** The tasks that one gateway does for all: sweeps of what has expired. */
+/** The name of the tasks that the leading gateway performs for all: sweeps of expired data. */
 const SWEEPS = "sweeps";
 
 async function joinOthers(
@@ -106,7 +106,7 @@ async function joinOthers(
   const replaced = Promise.withResolvers<GatewayReplacedError>();
   const membership = new Membership({ registry: gateways, identity, clock, onReplaced: replaced.resolve });
   const leader = new TaskLeader({ leases, clock, name: SWEEPS, owner: identity.id });
-  // Before the first request: without it the gateway has no share of the rate limits.
+  // Before the first request, because without it the gateway has no share of the rate limits.
   await membership.renew();
   return {
     identity,
@@ -123,7 +123,7 @@ async function joinOthers(
   };
 }
 
-/** Gives back the money that the gateway has leased, so that the others can spend it, and removes its registration. */
+/** Gives the leases of the gateway back, so that the others can spend the money, and removes its registration. */
 async function end(gateways: GatewayRegistry, identity: GatewayIdentity): Promise<void> {
   while ((await gateways.releaseLeases(identity)) !== null) {
     // Each call releases the leases of some accounts.

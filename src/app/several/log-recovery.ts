@@ -3,10 +3,10 @@ import type { DamagedLines } from "../../core/usage/journal/journal.ts";
 import type { Recovery } from "../../core/usage/journal/recover-usage.ts";
 import { logQuarantined } from "../stores/log-quarantined.ts";
 
-/** The most elements of a list in one log line, and the most files with a line each. */
+/** The maximum number of elements of a list in one log line, and of files with a line each. */
 const MAX_NAMED = 10;
 
-/** Logs what a recovery did, and what the operator must know of it. */
+/** Logs the results of a recovery, and what the operator must know about them. */
 export function logRecovery({ brought, interrupted, unknown, quarantined }: Recovery, log: Log): void {
   if (brought + interrupted > 0)
     log.warn("completed the records that an earlier process left", { brought, interrupted });

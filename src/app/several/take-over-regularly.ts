@@ -9,23 +9,23 @@ import { type TakenOver, takeOver } from "./take-over.ts";
 
 /** How often gateways that are gone are looked for. Milliseconds. */
 const PERIOD_MS = 10_000;
-/** The most gateways that are taken over in one round: each may have a large journal. */
+/** The maximum number of gateways that are taken over in one round: each may have a large journal. */
 const MAX_AT_ONCE = 5;
 
-/** What takes over needs. */
+/** The dependencies of takeovers. */
 interface TakeOverParts {
   readonly stores: Pick<Stores, "gateways" | "usageOf" | "audit" | "clock" | "isShared">;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether this gateway does the tasks that one does for all. */
+  /** Whether this gateway is the leading one. */
   readonly isLeader: () => Promise<boolean>;
   /** The data directory of this gateway. */
   readonly dataDir: string;
-  /** Gateways that were taken over but for journal entries that this version cannot read. They are not tried again. */
+  /** Gateways that were taken over except for journal entries that this version cannot read. They are not tried again. */
   readonly unfinished: Set<string>;
 }
 
-/** Takes over the journals of gateways that are gone and whose data directories are on this machine, as on a shared volume. */
+/** Takes over the journals of gateways that are gone and whose data directories are on this machine, for example on a shared volume. */
 export function takeOverRegularly(options: Omit<TakeOverParts, "unfinished">): Timer {
   const parts = { ...options, unfinished: new Set<string>() };
   const { stores, clock, log } = parts;
@@ -44,7 +44,7 @@ export function takeOverRegularly(options: Omit<TakeOverParts, "unfinished">): T
   });
 }
 
-/** Takes over the gateways that can be taken over now, at most some of them. Does nothing at a gateway that does not lead. */
+/** Takes over the gateways that can be taken over now, up to a maximum. Does nothing at a gateway that is not the leading one. */
 export async function takeOverAll(parts: TakeOverParts): Promise<void> {
   const { stores, dataDir, isLeader, unfinished } = parts;
   if (!(await isLeader())) return;

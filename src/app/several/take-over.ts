@@ -10,7 +10,7 @@ import { journalDirOf, type Stores } from "../stores/stores.ts";
 /** The stores that a takeover uses. */
 type TakeOverStores = Pick<Stores, "gateways" | "usageOf" | "audit" | "clock">;
 
-/** A gateway that is to be taken over, and by whom. */
+/** The gateway to take over, and the gateway that does it. */
 interface TakeOver {
   readonly stores: TakeOverStores;
   readonly gone: RegisteredGateway;
@@ -18,10 +18,10 @@ interface TakeOver {
   readonly action: string;
 }
 
-/** What a takeover did. */
+/** The result of a takeover. */
 export interface TakenOver {
   readonly recovery: Recovery;
-  /** Whether the journal of the gateway was there. Without it, what it spent and had not saved is lost. */
+  /** Whether the journal of the gateway was found. Without it, its unsaved costs are lost. */
   readonly hadJournal: boolean;
   /** Changes of resources whose outcome is unknown. */
   readonly changes: number;
@@ -30,9 +30,9 @@ export interface TakenOver {
 }
 
 /**
- * Does for a gateway that is gone what it would do at its next start, and ends it: saves its journal if its data directory is on this
- * machine, ends its open records, and gives its leases back. Its process can write nothing any more, should it still exist. Returns null
- * if the gateway is live, if a process has its data directory, or if another process takes it over.
+ * Takes a gateway over that is gone. Does what it would do at its next start, and ends it: saves its journal if its data directory is on
+ * this machine, ends its open records, and gives its leases back. Its process can write nothing any more, if it still exists. Returns null
+ * if the gateway is live, if a process uses its data directory, or if another process takes it over.
  * @throws GatewayReplacedError if another process takes it over meanwhile.
  */
 export async function takeOver(task: TakeOver): Promise<TakenOver | null> {
@@ -110,7 +110,7 @@ async function record({ stores, gone, action }: TakeOver, taken: TakenOver): Pro
   });
 }
 
-/** Returns what is free again of balances, in nanodollars. Leases of limits are of the same money. */
+/** Returns the released amount of balances, in nanodollars. Leases of limits are about the same money. */
 export function sumOfBalances(released: readonly ReleasedLease[]): number {
   return released.reduce((sum, { limit, amount }) => (limit === null ? sum + amount : sum), 0);
 }

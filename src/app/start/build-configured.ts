@@ -20,7 +20,7 @@ import {
   readTrustedProxies,
 } from "../config/read-settings.ts";
 
-/** The dependencies of requests that follow from the configuration, so that a reload replaces them. */
+/** The dependencies of requests that follow from the configuration. A reload replaces them. */
 export interface Configured {
   readonly http: Pick<HttpDeps, "clients" | "webhookSecret" | "browser"> & {
     readonly bodies: Pick<HttpDeps["bodies"], "maxBodyBytes" | "bodyBudget" | "bodyWaits">;
@@ -28,7 +28,7 @@ export interface Configured {
   readonly generation: GenerationSettings;
 }
 
-/** What the configured parts are made of, besides the configuration. */
+/** The inputs of the configured parts besides the configuration. */
 interface ConfiguredSources {
   readonly clock: Clock;
   readonly rateLimiter: RateLimiter;
@@ -36,8 +36,8 @@ interface ConfiguredSources {
 }
 
 /**
- * Returns a function that builds the parts of a configuration. Parts that count requests in progress are built anew only if their own
- * settings have changed; requests that have begun with the former ones end with them.
+ * Returns a function that builds the parts of a configuration. Parts that count requests in progress are rebuilt only if their own settings
+ * have changed. Requests that began with the previous parts also end with them.
  */
 export function createConfiguredBuilder(sources: ConfiguredSources): (config: Config) => Configured {
   const { clock, rateLimiter } = sources;
@@ -87,7 +87,7 @@ export function createConfiguredBuilder(sources: ConfiguredSources): (config: Co
 }
 
 /**
- * Collects garbage at once. Many large bodies arrive, or end, faster than the runtime notices what they leave behind (docs/adr/0008-freed-pages-stay.md).
+ * Collects garbage immediately. Many large bodies arrive, or end, faster than the runtime notices what they leave behind (docs/adr/0008-freed-pages-stay.md).
  */
 function collectGarbage(): void {
   Bun.gc(true);

@@ -22,8 +22,8 @@ type SharedParts = Pick<IdentitySignIn, "identities" | "stores" | "accountCache"
 type ConsoleParts = Omit<ConsoleSessionParts, "keyCache"> & SharedParts & { readonly keyCache: KeyCache };
 
 /**
- * Returns a function that builds what the pages and endpoints of the console depend on under a configuration; null if that disables the
- * console. What counts attempts and keys stays the same.
+ * Returns a function that builds the dependencies of the console's pages and endpoints for a configuration; null if the configuration
+ * disables the console. Counters of attempts and keys are kept across calls.
  */
 export function createConsoleBuilder(parts: ConsoleParts): (config: Config) => ConsoleDeps | null {
   const fixed = { sessions: new ConsoleSessions(parts), failedSignIns: new FailedSignIns(parts.clock) };

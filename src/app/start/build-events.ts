@@ -18,7 +18,7 @@ import { createLedgerAlarm } from "../watch/ledger-alarm.ts";
 import { announceExpiringKeys } from "../watch/watch-keys.ts";
 import { updateErrorRate, updateProviders } from "../watch/watch-providers.ts";
 
-/** What events are built from. */
+/** The inputs of events. */
 interface EventSource {
   readonly config: Config;
   readonly platform: {
@@ -32,7 +32,7 @@ interface EventSource {
   readonly gateways: Pick<JoinedGateways, "isLeader">;
 }
 
-/** The parts of a running gateway that events are about; `http` is that of a request that begins now. */
+/** The parts of a running gateway that events report about. `http` has the dependencies of a request that begins now. */
 interface WatchedParts {
   readonly http: Pick<HttpDeps, "generation">;
   readonly budgetWatch: BudgetWatch;
@@ -147,7 +147,7 @@ function lookEvery({ clock, log, ms, firstMs, look }: Look): Timer {
   };
 }
 
-/** Returns an observer that tells two. */
+/** Returns an observer that notifies two others. */
 export function joinObservers(
   first: RequestObserver | null,
   second: Events["observer"],

@@ -13,14 +13,14 @@ import { createTracer } from "../../telemetry/otlp/tracer.ts";
 import { createOutageLog } from "../stores/outage-log.ts";
 import type { TelemetrySource } from "./telemetry-source.ts";
 
-/** What exporters are built from. */
+/** The inputs of exporters. */
 interface ExporterSource extends TelemetrySource {
   readonly otlp: OtlpSettings;
   /** Null if there are no metrics. */
   readonly registry: ReadableRegistry | null;
 }
 
-/** What sends telemetry to a collector. */
+/** The exporters that send telemetry to a collector. */
 export interface Exporters {
   /** Null if traces are not exported. */
   readonly tracer: Tracer | null;
@@ -66,7 +66,7 @@ export function buildExporters(source: ExporterSource): Exporters {
   };
 }
 
-/** The id of an instance is a hash, because the id of a gateway names it to the others. */
+/** The id of an instance is a hash, because other gateways identify a gateway by its id. */
 function describeOrigin({ resource }: OtlpSettings, gatewayId: string): EncodedOrigin {
   const { version } = packageJson;
   const instance = createHash("sha256").update(gatewayId).digest("hex").slice(0, 32);

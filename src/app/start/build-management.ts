@@ -19,7 +19,7 @@ import { listConfiguredRoutes } from "../serving/load-named-routes.ts";
 import type { ServingSource } from "../serving/open-serving.ts";
 import type { Stores } from "../stores/stores.ts";
 
-/** What manages resources, in a gateway and in commands. */
+/** The managers of resources, for a gateway and for commands. */
 interface ManagementParts extends Pick<CatalogManagerOptions, "runRefresh"> {
   readonly live: LiveConfig;
   readonly environment: Environment;

@@ -14,12 +14,12 @@ import { logQuarantined } from "../stores/log-quarantined.ts";
 import { createOutageLog, type OutageLog } from "../stores/outage-log.ts";
 import type { Stores } from "../stores/stores.ts";
 
-/** How long after the longest duration of a generation its hold ends by itself. Milliseconds. */
+/** How long after the maximum duration of a generation its hold lapses. Milliseconds. */
 const HOLD_MARGIN_MS = 60_000;
-/** How long a hold waits for other gateways if they are not notified, and learn of it with their next reading. Milliseconds. */
+/** How long a hold waits for other gateways if these get no notifications, and notice the change at their next reading. Milliseconds. */
 const UNNOTIFIED_WAIT_MS = 700;
 
-/** What records and money are kept in. */
+/** The stores of records and money. */
 interface MoneySource {
   readonly config: Config;
   readonly platform: { readonly clock: Clock; readonly log: Log };

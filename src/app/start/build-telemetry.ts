@@ -34,10 +34,7 @@ export interface Telemetry {
   flush(): Promise<void>;
 }
 
-/**
- * Builds what is switched on. What is off has no extension and no timer.
- * @throws ConfigError
- */
+/** Builds the parts that are switched on. The others have no extension and no timer. @throws ConfigError */
 export function buildTelemetry(source: TelemetrySource): Telemetry {
   const { config, platform, serving } = source;
   const otlp = readExportSettings(platform.environment);

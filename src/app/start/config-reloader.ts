@@ -13,20 +13,20 @@ import { requireSoundConfig } from "../serving/find-config-problems.ts";
 import type { PreparedServing, ServingSource } from "../serving/open-serving.ts";
 import { openMasterKeys } from "../stores/open-master-keys.ts";
 
-/** A configuration that was read anew and has no problems. Nothing has changed yet. */
+/** A configuration that was read again and has no problems. It is not applied yet. */
 export interface PreparedReload {
   readonly changes: readonly ConfigChange[];
-  /** The same for all processes of a gateway that have read the same configuration. Tells nothing about secrets. */
+  /** The same for all processes of a gateway that have read the same configuration. Reveals nothing about secrets. */
   readonly digest: string;
-  /** Puts the changes in force that need no restart, all at once. Requests in progress end with what they began with. */
+  /** Applies all changes that need no restart, at the same time. Requests in progress end with the configuration with which they began. */
   apply(): ConfigReload;
 }
 
-/** What a reloader works with. */
+/** The dependencies of a reloader. */
 interface ReloaderParts {
   readonly live: LiveConfig;
   readonly serving: Pick<ServingSource, "prepare">;
-  /** Reads the configuration anew. @throws ConfigError */
+  /** Reads the configuration again. @throws ConfigError */
   readonly readConfig: () => Config;
   readonly environment: Environment;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ interface ReloaderParts {
   readonly onProviderChanged: (slug: string) => void;
 }
 
-/** Reads the configuration anew, and puts its changes in force. */
+/** Reads the configuration again, and applies its changes. */
 export class ConfigReloader {
   /** One reload runs at a time. */
   private last: Promise<unknown> = Promise.resolve();
@@ -105,7 +105,7 @@ function digestOf(config: Config): string {
 /** The problems that an error response names. */
 const MAX_NAMED = 100;
 
-/** Throws the failure that tells a client of the management API why a configuration was not reloaded; another error as it is. */
+/** Throws the failure that tells a client of the management API why a configuration was not reloaded. Any other error is thrown unchanged. */
 export function rejectReload(error: unknown): never {
   if (!(error instanceof ConfigError)) throw error;
   const problems = error.problems.slice(0, MAX_NAMED).map(presentProblem);

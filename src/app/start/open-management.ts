@@ -32,8 +32,8 @@ interface Management {
 }
 
 /**
- * Builds the dependencies of management endpoints for a command. A gateway may be running on the same stores. A configuration whose
- * models or policies are not valid is reported when an endpoint asks for the served models.
+ * Builds the dependencies of management endpoints for a command. A gateway may be running on the same stores. Invalid models or policies of
+ * the configuration are reported when an endpoint needs the served models.
  */
 export async function openManagement(
   config: Config,
@@ -112,7 +112,7 @@ export async function openManagement(
 /** An endpoint has asked for the served models, which are not loaded. */
 export class ModelsNotLoaded extends Error {}
 
-/** Served models that are loaded when a command needs them: that takes longer than most commands. */
+/** Served models that are loaded when a command needs them, because loading takes longer than most commands. */
 class LateServing implements Pick<ServingSource, "current" | "refresh"> {
   private loaded: ServingSource | null = null;
   private failure: unknown = new ModelsNotLoaded();
@@ -142,7 +142,7 @@ function ledgerOf({ ledger: store }: Stores): Credits["ledger"] {
   return { transfer: (transfer) => store.addTransfer(transfer), refund: (refund) => store.addRefund(refund) };
 }
 
-/** Returns a store of provider keys that stores no secret which a running gateway could not decrypt. */
+/** Returns a store of provider keys that rejects secrets which a running gateway could not decrypt. */
 function checkSealing(store: ProviderKeyStore, requireSame: () => Promise<void>): ProviderKeyStore {
   const checked: Pick<ProviderKeyStore, "insertProviderKey" | "updateProviderKey"> = {
     async insertProviderKey(key) {

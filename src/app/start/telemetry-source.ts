@@ -5,7 +5,7 @@ import type { Serving } from "../../core/generation/call/call.ts";
 import type { Config } from "../config/config-schema.ts";
 import type { ProcessGroup } from "../watch/process-group.ts";
 
-/** What telemetry is built from. */
+/** The inputs of telemetry. */
 export interface TelemetrySource {
   readonly config: Config;
   readonly platform: {

@@ -81,27 +81,27 @@ import { buildMoney, type Money } from "./build-money.ts";
 import { buildTelemetry, readMetricsAccess, type Telemetry } from "./build-telemetry.ts";
 import { ConfigReloader, rejectReload } from "./config-reloader.ts";
 
-/** How long after the longest duration of a generation its hold and its limits' leases end by themselves. Milliseconds. */
+/** How long after the maximum duration of a generation its hold, and its leases of limits, lapse. Milliseconds. */
 const LEASE_MARGIN_MS = 60_000;
 
-/** Compressed bodies that are decompressed at once; more would not be faster. */
+/** The number of bodies that are decompressed at the same time; more would not be faster. */
 const UNPACKED_AT_ONCE = 2;
 /** How long a compressed body waits for its turn. Milliseconds. */
 const UNPACK_WAIT_MS = 30_000;
 
-/** What a gateway takes from outside the process, and what tests replace. */
+/** The environment of a gateway outside its process, which tests replace. */
 export interface Platform {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Reads the configuration anew for a reload. By default from the file and `environment`. */
+  /** Reads the configuration again for a reload. By default from the file and `environment`. */
   readonly readConfig?: () => Config;
   /** Sets the level of `log` after a reload. */
   readonly setLogLevel?: (level: Config["log_level"]) => void;
   /** Reloads the configuration of all processes of a gateway. By default there is only this one. */
   readonly reloadAll?: (options: ReloadOptions) => Promise<ConfigReload>;
-  /** Measures how long calls of a database take, for tests that control `clock`. Defaults to `clock`. */
+  /** Measures the time of database calls, for tests that control `clock`. Defaults to `clock`. */
   readonly databaseClock?: Clock;
   /** Replaces the threads of SQLite in tests. */
   readonly startStoreThread?: StartStoreThread;
@@ -119,7 +119,7 @@ export interface Platform {
   readonly resources?: Resources;
 }
 
-/** What a data directory contains: the stores, the journal, and the served models, which depend on the stored catalog. */
+/** The contents of a data directory: the stores, the journal, and the served models, which depend on the stored catalog. */
 interface Resources {
   readonly stores: Stores;
   readonly journal: Journal;
@@ -130,7 +130,7 @@ interface Resources {
   release(): Promise<void>;
 }
 
-/** The joined parts, as far as the lifecycle needs them. */
+/** The joined parts that the lifecycle uses. */
 export interface Parts extends Resources {
   readonly gateways: JoinedGateways;
   readonly recorder: Recorder;
@@ -138,7 +138,7 @@ export interface Parts extends Resources {
   readonly budgetWatch: BudgetWatch;
   /** The log of records that the store rejects. */
   readonly recordOutage: OutageLog;
-  /** What the regular reading of the store reports, and requests ask. */
+  /** The health of the store, which the regular reading reports and requests check. */
   readonly health: StoreHealth;
   /** The dependencies of a request that begins now. A reload of the configuration replaces them. */
   readonly http: HttpDeps;
@@ -235,13 +235,13 @@ async function buildParts({
   };
 }
 
-/** The features that are attached to generations, and what the HTTP layer asks of them. */
+/** The features that are attached to generations, and the parts of them that the HTTP layer calls. */
 interface Features
   extends Pick<GenerationDeps, "extensions">,
     Pick<HttpDeps["reports"], "promptLog">,
     Pick<HttpDeps["features"], "repeatable" | "shadow"> {}
 
-/** What features are made of. */
+/** The inputs of the features. */
 interface FeatureParts
   extends Pick<Secrets, "vault">,
     Pick<Parts, "common" | "telemetry" | "events" | "budgetWatch">,
@@ -262,7 +262,7 @@ function buildFeatures(
   const follow = (config: Config) => guardrails.replace(readGuardrails(config.guardrails, createHook));
   follow(live.current());
   live.subscribe(follow);
-  // Guardrails come before what stores, repeats or copies requests, so that none of these has what they mask.
+  // Guardrails come before the extensions that store, repeat or copy requests, so that these get only masked texts.
   const own = [promptLog, repeatable, new AnswerCache(answers), shadow];
   const extensions = [
     createRequestLog({ clock, log }),
@@ -303,7 +303,7 @@ function buildServer(
 type FixedHttpDeps = Omit<HttpDeps, "generation" | keyof Configured["http"]> & ServerDeps;
 type FixedGenerationDeps = Omit<GenerationDeps, "settings">;
 
-/** What requests depend on and no reload replaces. */
+/** The dependencies of requests that no reload replaces. */
 interface FixedDeps {
   readonly fixed: FixedHttpDeps;
   readonly generation: FixedGenerationDeps;
@@ -395,7 +395,7 @@ function openStoresAtStart(config: Config, platform: Platform): Promise<Stores> 
   return waitForDatabase(open, { clock, log, maxWaitMs: config.database.start_wait_ms });
 }
 
-/** What all builders depend on. */
+/** The dependencies of all builders. */
 interface Base extends Pick<Resources, "stores" | "journal" | "serving" | "gatewayId"> {
   /** The configuration of the start, for what no reload changes. */
   readonly config: Config;

@@ -9,9 +9,9 @@ import { type Comparison, compareStorage } from "../../core/storage-copy/compare
 import { copyStorage, isNewStorage, type StorageCopy } from "../../core/storage-copy/copy-storage.ts";
 import { isPostgresUrl, type OpenStorage, openStorage } from "./open-storage.ts";
 
-/** What to copy. */
+/** The source and the target of a copy. */
 interface CopyRequest extends Pick<StorageCopy, "onPage"> {
-  /** A data directory, or the URL of a PostgreSQL database; `to` is the other one of both. */
+  /** A data directory, or the URL of a PostgreSQL database. `to` is of the other kind. */
   readonly from: string;
   readonly to: string;
   /** Whether connections to PostgreSQL go through PgBouncer in transaction mode. */
@@ -27,7 +27,7 @@ export interface CopyResult {
   readonly comparisons: readonly Comparison[];
   /** Whether all comparisons are equal. If not, the target is marked as incomplete, and no gateway starts on it. */
   readonly isEqual: boolean;
-  /** What the operator has to do besides. */
+  /** Further steps that the operator must take. */
   readonly notes: readonly string[];
 }
 

@@ -57,8 +57,8 @@ export function isPostgresUrl(place: string): boolean {
 
 /**
  * Opens a store for a copy, with the tables of this version. A data directory is locked, so that no gateway starts on it.
- * @throws Error if it does not exist, is used by a gateway, or has the tables of a newer version: a copy would lack what this one does
- * not know of, even where it could serve from them.
+ * @throws Error if the store does not exist, is used by a gateway, or has tables of a newer version. A gateway could still run on such
+ * tables, but a copy would lack what this version does not know.
  */
 export function openStorage(location: StorageLocation, clock: Clock): Promise<OpenStorage> {
   return isPostgresUrl(location.place) ? openPostgres(location, clock) : openSqlite(location);
@@ -75,7 +75,7 @@ async function openSqlite({ place, mustExist }: StorageLocation): Promise<OpenSt
   if (compareSchema(readSchema(database)) === "newer") {
     database.close();
     lock.release();
-    throw newerTables(dataDir);
+    throw createNewerTablesError(dataDir);
   }
   return {
     kind: "sqlite",
@@ -91,7 +91,7 @@ async function openSqlite({ place, mustExist }: StorageLocation): Promise<OpenSt
   };
 }
 
-function newerTables(location: string): Error {
+function createNewerTablesError(location: string): Error {
   return new Error(
     `${location} has the tables of a newer version of the gateway, and a copy by this one would be incomplete; install that version`,
   );
@@ -115,7 +115,7 @@ async function openPostgres({ place: url, isPooled }: StorageLocation, clock: Cl
   });
   if (version > known) {
     await database.close();
-    throw newerTables(location);
+    throw createNewerTablesError(location);
   }
   const shared = createPostgresDatabase(database);
   return {

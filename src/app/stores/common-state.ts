@@ -21,27 +21,27 @@ import { createRedisConversationStore } from "../../storage/redis/conversation-s
 import { RedisRateLimiter } from "../../storage/redis/rate-limiter.ts";
 import type { RedisId } from "./redis-id.ts";
 
-/** What gateways have in common and may lose: rate limits, the turns of conversations, and answers that are given again. */
+/** State that gateways share and may lose: rate limits, the turns of conversations, and stored answers. */
 export interface CommonState {
   readonly rateLimiter: RateLimiter;
   readonly conversations: ConversationStore;
   readonly answers: AnswerStore;
-  /** This gateway's measurements of vendors, with the advice of the others. */
+  /** This gateway's measurements of vendors, with the health hints of the others. */
   readonly health: Health;
-  /** What does not work, for readiness and metrics; null if nothing. */
+  /** The current problem, for readiness and metrics; null if there is none. */
   problem(): CommonProblem | null;
-  /** Tells the other gateways what they must know of this one, which has stopped. */
+  /** Tells the other gateways that this one has stopped. */
   close(): Promise<void>;
 }
 
-/** Why a gateway admits less than it would with the others. */
+/** The reason why a gateway admits less than with common counts. */
 interface CommonProblem {
   readonly text: string;
-  /** Whether it admits nothing at all that has a rate limit: another gateway should get the requests. */
+  /** Whether no request with a rate limit is admitted at all, so that another gateway should get the requests. */
   readonly isBlocking: boolean;
 }
 
-/** What the common state depends on. */
+/** The dependencies of the common state. */
 interface CommonStateParts {
   readonly clock: Clock;
   readonly random: Random;
@@ -57,7 +57,7 @@ interface CommonStateParts {
   readonly secret: string;
   /** Milliseconds after which a generation that never ended stops counting as concurrent. */
   readonly leaseMs: number;
-  /** Compares the Redis server with that of the other gateways. Rejects if it is another one. */
+  /** Compares the Redis server with that of the other gateways. Rejects if they differ. */
   readonly joinRedis: (redis: Redis) => Promise<RedisId>;
   /** Bytes of conversations' turns in the memory of this process; 0 stores none, also not in Redis. */
   readonly turnBytes: number;
@@ -65,7 +65,10 @@ interface CommonStateParts {
   readonly answerBytes: number;
 }
 
-/** Opens the common state: in Redis if it is configured, else in this process, with its share of the limits if there may be others. */
+/**
+ * Opens the common state: in Redis if it is configured, otherwise in this process, with its share of the limits if there may be other
+ * gateways.
+ */
 export async function openCommonState(parts: CommonStateParts): Promise<CommonState> {
   const { redisUrl } = parts;
   return redisUrl === null ? openInProcess(parts) : await openInRedis(parts, redisUrl);

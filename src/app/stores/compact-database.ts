@@ -3,10 +3,7 @@ import { join, resolve } from "node:path";
 import { lockDataDir } from "../../storage/sqlite/connection/data-lock.ts";
 import { type CompactedDatabase, compactDatabase } from "../../storage/sqlite/connection/database.ts";
 
-/**
- * Removes the free pages of the database of a data directory.
- * @throws Error if there is none, or a gateway is running on it.
- */
+/** Compacts the database of a data directory. @throws Error if there is none, or if a gateway is running on it. */
 export function compactDataDir(dataDir: string): CompactedDatabase {
   if (!existsSync(join(dataDir, "gateway.db")))
     throw new Error(`${resolve(dataDir)} is not a data directory: it has no gateway.db`);

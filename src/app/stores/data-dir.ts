@@ -51,7 +51,7 @@ function tighten(path: string, log: Log): boolean {
 /** Error codes of the system and of SQLite for a disk that is full, unavailable, read-only or not accessible. */
 const DISK_CODES = /^(ENOSPC|EDQUOT|EIO|EROFS|EACCES|EPERM|SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM)\w*)$/;
 
-/** Returns an error that explains a failure of the data directory's disk, if that is the cause; else `error` itself. */
+/** Returns an error that explains a failure of the data directory's disk, if that is the cause; otherwise `error` itself. */
 export function explainDiskFailure(error: unknown, dataDir: string): unknown {
   const cause = findDiskFailure(error, resolve(dataDir));
   if (cause === null) return error;

@@ -30,7 +30,7 @@ export interface MasterKeys extends MasterKeySource {
   readonly configuredId: string | null;
   /** The path of the file of generated keys. */
   readonly file: string;
-  /** Generates a new key as the first in the file. Of the others in the file, those with an id in `keep` stay. */
+  /** Generates a new key as the first one in the file. Of the other keys in the file, those with an id in `keep` are kept. */
   generate(keep: ReadonlySet<string>): MasterKey;
 }
 
@@ -41,8 +41,8 @@ export interface MasterKeyConfig extends Pick<Config, "secrets" | "admin_key" | 
 }
 
 /**
- * Opens the master keys: the configured ones in their order, then the generated ones of the data directory. If there are none, one
- * is generated when the first secret is encrypted.
+ * Opens the master keys: the configured ones in their order, then the generated ones of the data directory. If there are none, one is
+ * generated when the first secret is encrypted.
  * @throws ConfigError if one equals the management key, or the file is damaged.
  */
 export function openMasterKeys(config: MasterKeyConfig, random: Random): MasterKeys {

@@ -103,7 +103,7 @@ export async function openPostgresStores(
   };
 }
 
-/** Returns the schema in which the tables of a database are. */
+/** Returns the schema that contains the tables of a database. */
 async function readSchemaName(database: SqlRunner): Promise<string> {
   const [row] = await database.run<{ schema: string }>(
     `SELECT n.nspname AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -117,7 +117,7 @@ function requireIdentity(identity: GatewayIdentity | null): GatewayIdentity {
   return identity;
 }
 
-/** Throws an error that names the database; one about its tables as it is. */
+/** Throws an error that names the database. An error about its tables is thrown unchanged. */
 export function explainDatabaseFailure(error: unknown, url: string): never {
   if (!(error instanceof StoreError)) throw error;
   throw new Error(`the database ${nameDatabase(url)} cannot be used: ${error.message}`, { cause: error });

@@ -14,7 +14,7 @@ import { createThreadedStores } from "../../storage/sqlite/threads/threaded-stor
 import type { StoreConfig } from "../catalog/open-catalog-store.ts";
 import { journalDirOf, type StorePlatform, type Stores } from "./stores.ts";
 
-/** Opens the stores of a data directory: in threads if the platform has them, else in this one. Creates what does not exist. */
+/** Opens the stores of a data directory: in threads if the platform has them, otherwise in this thread. Creates missing files. */
 export function openSqliteStores(
   { data_dir: dataDir }: Pick<StoreConfig, "data_dir">,
   platform: StorePlatform,
@@ -25,7 +25,7 @@ export function openSqliteStores(
   const guarded = guardStores(stores, repeat);
   return {
     ...guarded,
-    ...soleGateway(guarded.usage),
+    ...createSoleGateway(guarded.usage),
     catalog: createFileCatalogStore(dataDir),
     leases: guardStore(new FileLeases(dataDir, clock)),
     clock,
@@ -55,8 +55,8 @@ function open(
   return { stores: createSqliteStores(database), close: async () => database.close() };
 }
 
-/** What is trivial in the stores of one gateway. */
-export function soleGateway(
+/** The trivial parts of the stores for a single gateway. */
+export function createSoleGateway(
   usage: UsageStore,
 ): Pick<Stores, "gateways" | "changes" | "isShared" | "moneyLeases" | "actAs" | "usageOf"> {
   return {

@@ -6,7 +6,7 @@ import { explainDatabaseFailure, openPostgresStores } from "./open-postgres-stor
 import { openSqliteStores } from "./open-sqlite-stores.ts";
 import type { StorePlatform, Stores } from "./stores.ts";
 
-/** What `migrateStores` has done. */
+/** The result of `migrateStores`. */
 export interface StoreMigration {
   /** The steps that were applied, in order. */
   readonly applied: readonly string[];
@@ -15,8 +15,8 @@ export interface StoreMigration {
 }
 
 /**
- * Creates or changes the tables of the configured database as this version of the gateway needs them. Several processes may call it at
- * the same time. Every start calls it.
+ * Creates or changes the tables of the configured database for this version of the gateway. Several processes may call it at the same time.
+ * Every start calls it.
  * @throws Error if a newer version of the gateway has migrated the database and this one cannot share it, or if it is unavailable.
  */
 export async function migrateStores(
@@ -35,8 +35,8 @@ export async function migrateStores(
 }
 
 /**
- * Opens the configured stores: of PostgreSQL if `database.url` is set, else of SQLite. Gateway and commands open them here and nowhere
- * else. Other processes may have them open.
+ * Opens the configured stores: PostgreSQL if `database.url` is set, otherwise SQLite. The only way in which gateway and commands open them.
+ * Other processes may use them at the same time.
  * @throws Error if the database does not have the tables of this version, or is unavailable.
  */
 export async function openStores(config: StoreConfig, platform: StorePlatform): Promise<Stores> {

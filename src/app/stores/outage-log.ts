@@ -12,7 +12,7 @@ export interface OutageLog {
   readonly succeeded: () => void;
 }
 
-/** What an outage log writes, and where. */
+/** The texts of an outage log, and where they go. */
 interface OutageLogOptions {
   readonly log: Log;
   readonly clock: Clock;

@@ -5,18 +5,18 @@ import { formatRedisAddress, parseRedisAddress } from "../../storage/redis/addre
 import { probeRedis, type RedisProbe } from "../../storage/redis/probe.ts";
 import type { Config } from "../config/config-schema.ts";
 
-/** What was found at a server. */
+/** The result of probing a server. */
 type Probed<Probe> =
   | { readonly kind: "answered"; readonly location: string; readonly probe: Probe }
   | { readonly kind: "failed"; readonly location: string; readonly reason: string };
 
-/** What was found at the servers of a configuration; null for one that is not configured. */
+/** The results of probing the configured servers; null for a server that is not configured. */
 interface StoreProbes {
   readonly postgres: Probed<PostgresProbe> | null;
   readonly redis: Probed<RedisProbe> | null;
 }
 
-/** Asks the configured servers about themselves, within a few seconds. Changes nothing. */
+/** Reads facts about the configured servers, within a few seconds. Changes nothing. */
 export async function probeStores({ database, redis }: Config, clock: Clock): Promise<StoreProbes> {
   const [ofPostgres, ofRedis] = await Promise.all([
     database.url === undefined

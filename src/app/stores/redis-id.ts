@@ -9,11 +9,11 @@ import type { Redis } from "../../storage/redis/client.ts";
 const KEY = "gateway:id";
 /** How long an id stays that no gateway renews. Milliseconds. */
 const KEPT_MS = 60_000;
-/** How long a start waits for the other gateways to write their id again, which a server without data has lost. Milliseconds. */
+/** How long a start waits until the other gateways have written their id again, if a server has lost its data. Milliseconds. */
 const WAIT_MS = 2 * RENEWAL_MS + 1_000;
 const POLL_MS = 500;
 
-/** What a gateway compares its Redis server with that of the others by. */
+/** The means by which a gateway compares its Redis server with that of the others. */
 interface RedisIdParts {
   readonly redis: Pick<Redis, "send">;
   readonly registry: Pick<GatewayRegistry, "list" | "putRedisId">;
@@ -31,9 +31,9 @@ export interface RedisId {
 }
 
 /**
- * Compares the Redis server of a gateway that starts with the database, and with the servers of the other live gateways: gateways that
- * count in different ones would admit a multiple of every limit. From then on it keeps the id in the server. A server that is away is
- * compared when it is back; what is wrong then is logged.
+ * Compares the Redis server of a starting gateway with the database, and with the servers of the other live gateways: gateways that count
+ * in different servers would admit a multiple of every limit. Afterwards keeps the id in the server. If the server is unavailable, it is
+ * compared when it is back, and a problem is logged.
  * @throws Error that says what differs.
  */
 export async function joinRedis(parts: RedisIdParts): Promise<RedisId> {
@@ -52,7 +52,7 @@ class IdKeeper {
 
   constructor(private readonly parts: RedisIdParts) {}
 
-  /** Compares once, unless the server is away. Rejects with an `Error` about what differs. */
+  /** Compares once, unless the server is unavailable. Rejects with an `Error` about what differs. */
   async join(): Promise<void> {
     const found = await this.find();
     if (found === undefined) return;
@@ -93,7 +93,7 @@ class IdKeeper {
     this.parts.log.error("this gateway does not use the stores of the others", { detail: difference });
   }
 
-  /** Returns the id of the server; null if it has none, undefined if it is away. */
+  /** Returns the id of the server; null if it has none, undefined if it does not answer. */
   private async find(): Promise<string | null | undefined> {
     const answer = await this.send("GET", [KEY]);
     return answer === undefined || answer === null ? answer : String(answer);
@@ -112,7 +112,7 @@ class IdKeeper {
     return this.find();
   }
 
-  /** Waits for the id that the other gateways write into their server; null if this one does not get it. */
+  /** Waits for the id that the other gateways write into their server; null if it does not arrive in this one. */
   private async awaitId(): Promise<string | null | undefined> {
     const { clock } = this.parts;
     const until = clock.now() + WAIT_MS;
@@ -137,7 +137,7 @@ class IdKeeper {
   }
 }
 
-/** Returns what differs between the id of a server and what a gateway expects; null if nothing does. */
+/** Returns how the id of a server differs from the expected one; null if it does not. */
 function describeDifference(found: string | null, storeId: string, others: readonly string[]): string | null {
   if (found !== null && !found.startsWith(`${storeId}.`))
     return "redis.url (REDIS_URL) leads to a Redis server that gateways of another database use: give each installation a Redis server, or a numbered database of it, of its own, or correct database.url (DATABASE_URL). Once those gateways have stopped, the server is free after a minute";

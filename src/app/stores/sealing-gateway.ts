@@ -2,25 +2,28 @@ import { ConfigError } from "../config/load-config.ts";
 import type { MasterKeys } from "./open-master-keys.ts";
 import type { Stores } from "./stores.ts";
 
-/** The setting with the id of the configured master key with which the running gateway encrypts, or `IN_FILE`. Only of unshared stores. */
+/** The setting with the id of the configured master key with which the running gateway encrypts, or `IN_FILE`. Only in unshared stores. */
 const SETTING = "gateway_master_key";
 /** The gateway encrypts with a generated key of the data directory. */
 const IN_FILE = "secrets.key";
 
-/** The stores that record with which master keys running gateways encrypt. */
+/** The stores that record which master keys running gateways encrypt with. */
 export type SealingSource = Pick<
   Stores,
   "settings" | "gateways" | "isShared" | "isGatewayRunning" | "location"
 >;
 
-/** A running gateway, and what it tells about its master keys: of shared stores all ids, else that of the first or `IN_FILE`. */
+/** A running gateway and its registered master keys: all of their ids for shared stores, otherwise the id of the first one or `IN_FILE`. */
 interface SealingGateway {
   readonly name: string;
   /** The first encrypts. */
   readonly masterKeys: readonly string[];
 }
 
-/** Records for other processes with which master key the gateway on this data directory encrypts. Shared stores have it in the gateway's row. */
+/**
+ * Records for other processes which master key the gateway on this data directory encrypts with. In shared stores, the gateway's row has
+ * it.
+ */
 export async function recordSealingKey(
   { settings, isShared }: Pick<SealingSource, "settings" | "isShared">,
   masters: MasterKeys,
@@ -29,8 +32,8 @@ export async function recordSealingKey(
 }
 
 /**
- * Returns whether a gateway that runs on the stores encrypts with another master key than this process. It may be unable to decrypt
- * what this process encrypts, and encrypts with a key that this process takes for an old one.
+ * Returns whether another gateway on the stores encrypts with another master key than this process. That gateway may be unable to decrypt
+ * what this process encrypts, and its key looks outdated to this process.
  */
 export async function isSealedOtherwise(stores: SealingSource, masters: MasterKeys): Promise<boolean> {
   return (await listSealedOtherwise(stores, masters)).length > 0;
@@ -81,8 +84,8 @@ async function listLive({ gateways }: Pick<SealingSource, "gateways">) {
 }
 
 /**
- * Checks that a gateway and each other live gateway can decrypt what the other encrypts. Call it after the gateway has registered, so
- * that of two that start at the same time at least one finds the other.
+ * Checks that a gateway and each other live gateway can decrypt what the other encrypts. Call it after the gateway has registered: then, if
+ * two start at the same time, at least one of them finds the other.
  * @throws ConfigError, which says how to configure the gateways alike.
  */
 export async function requireCommonKeys(
@@ -124,7 +127,7 @@ export async function requireMasterKey(
   masters.newest();
 }
 
-/** The most gateways or keys in a message. */
+/** The maximum number of gateways or keys in a message. */
 const MAX_NAMED = 10;
 
 function nameAll(gateways: readonly SealingGateway[]): string {

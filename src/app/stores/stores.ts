@@ -68,11 +68,11 @@ export interface Stores extends KeyStores {
   close(): Promise<void>;
 }
 
-/** What stores take from outside the process. */
+/** What stores use from outside the process. */
 export interface StorePlatform {
   readonly clock: Clock;
   readonly random: Random;
-  /** Measures how long calls of a database take, for tests that control `clock`. Defaults to `clock`. */
+  /** Measures the time of database calls, for tests that control `clock`. Defaults to `clock`. */
   readonly databaseClock?: Clock;
   /** Starts the threads of SQLite. Absent: its statements run in the thread of the caller, as in commands, which serve no requests. */
   readonly startStoreThread?: StartStoreThread;

@@ -7,8 +7,8 @@ import { sqlStateOf } from "../../storage/postgres/connection/client.ts";
 const RETRY_MS = 2_000;
 
 /**
- * States in which a database may be usable later: connections that fail, too many of them, a server that starts or stops, and one that
- * is read-only until a failover has ended.
+ * States after which a database may be usable later: failed connections, too many connections, a server that starts or stops, and a
+ * read-only server during a failover.
  */
 const TRANSIENT = /^(08|53|57)|^25006$/;
 

@@ -13,7 +13,7 @@ import type { Stores } from "../stores/stores.ts";
 
 /** The parts of a gateway that have metrics of their own. */
 export interface ObservedParts {
-  /** Those of a request that begins now. */
+  /** The dependencies of a request that begins now. */
   readonly http: Pick<HttpDeps, "generation" | "bodies" | "clock" | "features" | "resources">;
   readonly journal: Pick<Journal, "size">;
   readonly recorder: Recorder;
@@ -41,7 +41,7 @@ export function observeParts(registry: MetricRegistry, parts: ObservedParts, con
 
 function observeLoad(registry: MetricRegistry, parts: ObservedParts): void {
   registry.observe(METRICS.inflight, (report) => report(parts.http.generation.running.active.size, []));
-  // Read anew, because a reload of the configuration may replace it.
+  // Read each time, because a reload of the configuration may replace it.
   registry.observe(METRICS.bodyBytes, (report) => report(parts.http.bodies.bodyBudget.heldBytes(), []));
   registry.observe(METRICS.shadow, (report) => {
     report(parts.http.features.shadow.counts.sent, ["sent"]);

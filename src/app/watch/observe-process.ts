@@ -5,7 +5,7 @@ import type { MetricRegistry } from "../../core/telemetry/metric-registry.ts";
 /** How often the event loop is measured. Milliseconds. */
 const LAG_MS = 500;
 
-/** What is read of the process. */
+/** The readings of the process. */
 interface ObservedProcess {
   readonly version: string;
   readonly runtime: string;

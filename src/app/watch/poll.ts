@@ -1,19 +1,19 @@
 import type { Clock, Timer } from "../../base/time/clock.ts";
 
 /**
- * A call without a result for so long counts as failed. It goes on: its result still counts. Measured in periods, because a result that
- * came while the process was suspended is read only after the timers. Milliseconds.
+ * A call without a result after this time counts as failed. It continues, and its result still counts. Time is measured in periods, because
+ * results that arrived while the process was suspended are read only after the timers have run. Milliseconds.
  */
 const LATE_MS = 2_000;
 
-/** What is called at intervals. */
+/** The calls of a poll. */
 interface PollOptions {
   readonly clock: Clock;
   readonly periodMs: number;
   readonly call: () => Promise<void>;
   /** Called after each call, with the time when it began. Milliseconds since the epoch. */
   readonly onSuccess: (beganAt: number) => void;
-  /** Called after each call that fails, and in each period for one that is late. */
+  /** Called after each failed call, and in each period for a late one. */
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -5,7 +5,7 @@ import type { Recorder } from "../../core/usage/journal/recorder.ts";
 import type { Readiness, Shutdown } from "../../http/context/context.ts";
 import type { CommonState } from "../stores/common-state.ts";
 
-/** What readiness depends on. */
+/** The dependencies of readiness. */
 interface ReadinessParts {
   readonly shutdown: Shutdown;
   readonly recorder: Recorder;
@@ -16,8 +16,8 @@ interface ReadinessParts {
 }
 
 /**
- * Returns whether a gateway can answer requests, and what does not work. A gateway whose store is unavailable is ready as long as it
- * answers the keys that it knows: another one would answer no more of them.
+ * Returns whether a gateway can answer requests, and which parts do not work. A gateway whose store is unavailable is ready as long as it
+ * can answer requests of known keys, because another gateway could not do more.
  */
 export function readReadiness({
   shutdown,

@@ -15,15 +15,15 @@ const LEASE_MS = 2 * MINUTE_MS;
 export interface DaySweep {
   /** The name of its lease. */
   readonly name: string;
-  /** How many days, besides the present one, it leaves. Null: all. */
+  /** The number of past days that are kept, besides today. Null: all. */
   readonly days: number | null;
   /** Does one step of the work on the days before `firstKept`. */
   readonly step: (firstKept: number) => Promise<StepReport>;
-  /** What the log says if a step fails. */
+  /** The log event for a failed step. */
   readonly failureEvent: string;
 }
 
-/** What all sweeps need. */
+/** The dependencies of all sweeps. */
 interface SweepPlatform {
   readonly leases: Leases;
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import { type EventSink, eventId } from "../../core/events/event.ts";
 import type { JoinedGateways } from "../several/join-gateways.ts";
 import type { Stores } from "../stores/stores.ts";
 
-/** What the watch of expiring keys needs. */
+/** The dependencies of the watch of expiring keys. */
 interface KeyWatch {
   readonly stores: Pick<Stores, "keys" | "settings">;
   readonly gateways: Pick<JoinedGateways, "isLeader">;
@@ -16,14 +16,14 @@ interface KeyWatch {
   readonly days: number;
 }
 
-/** The most keys that are announced at once. */
+/** The maximum number of keys that one run announces. */
 const MAX_KEYS = 500;
-/** The expiry time up to which keys were announced, which the next gateway that leads continues from. */
+/** The expiry time up to which keys were announced. The next leading gateway continues from it. */
 const CURSOR = "events_keys_announced_until";
 
 /**
- * Announces keys that expire within a number of days, each once. A key that is made with a shorter life than that is not announced. Does
- * nothing unless this gateway leads. Rejects with a `StoreError` if the store is unavailable.
+ * Announces keys that expire within a number of days, each once. A key that is created with a shorter life is not announced. Only the
+ * leading gateway does it. Rejects with a `StoreError` if the store is unavailable.
  */
 export async function announceExpiringKeys({
   stores: { keys, settings },

@@ -8,10 +8,10 @@ import type { Stores } from "../stores/stores.ts";
 
 /** The delay of the first check, so that a start is not slowed down. Milliseconds. */
 const FIRST_MS = MINUTE_MS;
-/** A check that took a time is followed by a pause of at least so many times that. */
+/** The pause after a check, as a multiple of the time that the check took. */
 const PAUSE_FACTOR = 100;
 
-/** What regular ledger checks need. */
+/** The dependencies of regular ledger checks. */
 interface LedgerWatch {
   /** Null if there are no metrics. */
   readonly registry: MetricRegistry | null;
@@ -19,7 +19,7 @@ interface LedgerWatch {
   readonly log: Pick<Log, "error" | "warn">;
   /** The pause between two checks. Minutes; 0 for no checks. */
   readonly minutes: number;
-  /** Returns whether this gateway does the tasks that one of several does for all. */
+  /** Returns whether this gateway is the leading one. */
   readonly isLeader: () => Promise<boolean>;
   /** Returns how many inconsistencies the ledger has. */
   readonly countDifferences: () => Promise<number>;

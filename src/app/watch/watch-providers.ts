@@ -11,7 +11,7 @@ interface Watch {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** What the watch of providers needs. */
+/** The dependencies of the watch of providers. */
 interface ProviderWatch extends Watch {
   readonly generation: Pick<GenerationDeps, "serving" | "routing">;
 }
@@ -39,7 +39,7 @@ export async function updateProviders({ incidents, send, clock, generation }: Pr
   }
 }
 
-/** What the watch of failed requests needs. */
+/** The dependencies of the watch of failed requests. */
 interface ErrorWatch extends Watch {
   readonly errors: ErrorRateCounter;
   readonly alerts: AlertsConfig;

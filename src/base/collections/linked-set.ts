@@ -1,4 +1,4 @@
-/** What can be in a `LinkedSet`, and in one at a time. */
+/** An object that can be in a `LinkedSet`, and in only one at a time. */
 export abstract class Linked {
   /** The neighbours in the set; null at its ends and outside of it. Only the set uses them. */
   previousLinked: Linked | null = null;
@@ -6,10 +6,10 @@ export abstract class Linked {
 }
 
 /**
- * Objects that are under way, in the order in which they were added. Use it in place of a `Set` of objects that come and go with
- * requests. A `Set` replaces its table again and again and links each table to the next one, so that a collection of young objects
- * reaches most of what was ever in the set through its first old table, and keeps it. An object that was removed from this set refers
- * to no other one, and no other one to it.
+ * Objects that are in progress, in the order in which they were added. Use it instead of a `Set` for objects that come and go with
+ * requests. A `Set` replaces its table from time to time and links each old table to the next one. Through its first old table, a
+ * collection of young objects then reaches most objects that were ever in the set, and keeps them. An object that was removed from this set
+ * has no references to other objects, and no other object refers to it.
  */
 export class LinkedSet<Item extends Linked> implements Iterable<Item> {
   private head: Linked | null = null;

@@ -2,10 +2,10 @@
 const MIN_REMOVALS = 32;
 
 /**
- * A map of what is under way, in the order in which it was added. Use it in place of a `Map` whose entries come and go with requests. A
- * `Map` replaces its table again and again and links each table to the next one, so that a collection of young objects reaches most of
- * what was ever in the map through its first old table, and keeps it. Here a new `Map` takes over after as many removals as there are
- * entries, and nothing refers to the former one.
+ * A map of objects that are in progress, in the order in which they were added. Use it instead of a `Map` for entries that come and go with
+ * requests. A `Map` replaces its table from time to time and links each old table to the next one. Through its first old table, a
+ * collection of young objects then reaches most entries that were ever in the map, and keeps them. This class replaces the whole `Map`
+ * after as many removals as there are entries, and nothing refers to the old one.
  */
 export class PassingMap<Key, Value> {
   private entries = new Map<Key, Value>();
@@ -36,7 +36,7 @@ export class PassingMap<Key, Value> {
     return true;
   }
 
-  /** Lists the values, the one that was added first in front. The current one may be removed; others that are removed may be listed. */
+  /** Lists the values, the oldest first. The current value may be removed during the iteration; other removed values may still be listed. */
   values(): IterableIterator<Value> {
     return this.entries.values();
   }

@@ -35,10 +35,7 @@ class ListedWait extends Linked implements Wait {
   }
 }
 
-/**
- * Waits with a limit of `limitMs` each. All waits share one timer, which a wait that ends in time does not touch, so that short waits
- * are cheap.
- */
+/** Waits with a timeout of `limitMs` each. All waits share one timer. A wait that ends in time does not touch it, so short waits are cheap. */
 export class WaitList {
   /** The longest wait first. */
   private readonly waits = new LinkedSet<ListedWait>();
@@ -54,7 +51,7 @@ export class WaitList {
     return this.waits.size;
   }
 
-  /** Begins a wait. `onExpired` is called once if the wait does not end in time, with an `owner` if it needs one besides its own scope. */
+  /** Begins a wait. If it does not end in time, `onExpired` is called once, with the `owner` if one was given, so that it needs no closure. */
   begin(onExpired: () => void): Wait;
   begin<Owner>(onExpired: (owner: Owner) => void, owner: Owner): Wait;
   begin(onExpired: (owner: never) => void, owner?: unknown): Wait {

@@ -1,4 +1,4 @@
-/** What is kept for pairs of objects. An entry goes when one of its objects goes. */
+/** Values for pairs of objects. An entry disappears with either of its objects. */
 export class WeakPairs<First extends object, Second extends object, Value> {
   private readonly byFirst = new WeakMap<First, WeakMap<Second, Value>>();
 

@@ -11,5 +11,5 @@ export interface Log {
   error(event: string, fields?: Fields): void;
 }
 
-/** Writes nothing. For commands: problems of the catalog are logged by the gateway. */
+/** Writes nothing. Used by commands, because the gateway logs problems of the catalog. */
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -6,7 +6,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The store rejects the content of a record, so that a retry is useless. It applies to at least one record of a group. */
+/** The store rejects the content of at least one record of a group. A retry is useless. */
 export class RejectedRecordError extends StoreError {
   constructor(cause: unknown) {
     super(cause);

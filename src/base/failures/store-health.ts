@@ -5,7 +5,7 @@ import { StoreError } from "./store-error.ts";
 const LOOKUP_MS = 2_000;
 /** Lookups in progress; more would only wait for connections. */
 const MAX_LOOKUPS = 32;
-/** Lookups that wait for others. Beyond it, lookups fail at once. */
+/** The maximum number of lookups that wait for others. Further lookups fail immediately. */
 const MAX_WAITING = 1_000;
 
 interface StoreHealthOptions {
@@ -45,7 +45,7 @@ export class StoreHealth {
     return this.readAt;
   }
 
-  /** What was current for the last time before this time may not be used any more. Milliseconds since the epoch. */
+  /** A value that was last current before this time must not be used any more. Milliseconds since the epoch. */
   get oldestUsable(): number {
     return this.options.clock.now() - this.options.maxStalenessMs;
   }
@@ -63,15 +63,15 @@ export class StoreHealth {
     this.stale = this.readAt < this.oldestUsable;
   }
 
-  /** @throws StoreError if nothing that was read from the store may be used. */
+  /** @throws StoreError if nothing that was read from the store may be used any more. */
   requireFresh(): void {
     if (this.stale)
       throw new StoreError(`nothing could be read for more than ${this.options.maxStalenessMs} ms`);
   }
 
   /**
-   * Calls `load` for a request that waits for the result. Rejects with a `StoreError` at once while the store is away, and after
-   * two seconds in any case. Bounds the number of lookups in progress, which includes those that were given up.
+   * Calls `load` for a request that waits for the result. Rejects with a `StoreError`: immediately while the store is unavailable, and
+   * after two seconds in any case. Bounds the number of lookups in progress, including abandoned ones.
    */
   async lookup<Result>(load: () => Promise<Result>): Promise<Result> {
     if (this.pollFailed) throw new StoreError("it could not be reached a moment ago");

@@ -1,6 +1,6 @@
 /**
- * Bounds that are not configurable. The configurable ones are in `app/config/config-schema.ts`. Each name ends in its unit, or names what is
- * counted. Bounds of requests are at least ten times what real clients send: 2,000 messages, 200 tools, 13 levels of nesting.
+ * Bounds that are not configurable. The configurable ones are in `app/config/config-schema.ts`. Each name ends in its unit, or names what
+ * is counted. Bounds of requests are at least ten times what real clients send: 2,000 messages, 200 tools, 13 levels of nesting.
  */
 export const BOUNDS = {
   /** Nesting of arrays and objects in any JSON. */
@@ -25,7 +25,7 @@ export const BOUNDS = {
   schemaValues: 200_000,
   /** Branches of one `anyOf`, `oneOf` or `allOf`. */
   schemaBranches: 10_000,
-  /** Warnings of one request that are listed. Further ones are counted. */
+  /** Warnings of one request that are listed. Further ones are only counted. */
   warnings: 100,
   /** Texts of one embeddings request, as at OpenAI. */
   embeddingInputs: 2_048,

@@ -26,15 +26,15 @@ export function parsePrice(decimal: string): bigint | null {
 }
 
 /**
- * Rounds attodollars half up to nanodollars. The result is always an exact integer: amounts above 9 million dollars, which only wrong
- * prices can cause, are limited to that.
+ * Rounds attodollars half up to nanodollars. The result is always an exact integer. It is limited to 9 million dollars, which only wrong
+ * prices can exceed.
  */
 export function roundToNanodollars(attodollars: bigint): number {
   const rounded = (attodollars + HALF_A_NANO) / ATTO_PER_NANO;
   return rounded > MAX_NANODOLLARS ? Number.MAX_SAFE_INTEGER : Number(rounded);
 }
 
-/** The largest sum of picodollars that is a number, 9,000 dollars. Larger sums are seen to be larger, also if they are not exact. */
+/** The largest sum of picodollars that is kept as a number: 9,000 dollars. A larger sum compares as larger, even if it is not exact. */
 export const MAX_PICODOLLARS = 9e15;
 
 /** Converts attodollars to picodollars; NaN if they are not a whole number of picodollars that a number holds. */
@@ -85,8 +85,8 @@ export function parseDollars(amount: string | number): number | null {
 }
 
 /**
- * Reads an amount of dollars that another system computed as a float, as attodollars: the fewest digits that identify the number, and of
- * them 18 places. Returns null for negative amounts and from a trillion dollars on.
+ * Reads an amount of dollars that another system computed as a float. Returns attodollars: the shortest digits of the number, at most 18
+ * places. Returns null for negative amounts, and for amounts of a trillion dollars or more.
  */
 export function readAmount(dollars: number): bigint | null {
   const match = /^(\d{1,12})(?:\.(\d+))?$/.exec(printNumber(dollars));

@@ -6,8 +6,8 @@ interface CounterWindow {
 }
 
 /**
- * Counts events of the last `slices * sliceMs` milliseconds. Events leave the window one slice at a time, so memory does not
- * depend on how many are counted. A clock that goes back changes nothing: its events count as of the latest time seen.
+ * Counts events of the last `slices * sliceMs` milliseconds. Events leave the window one slice at a time, so memory does not depend on
+ * their number. If the clock goes back, events count at the latest time seen.
  */
 export class SlicedCounter {
   private readonly counts: Uint32Array;

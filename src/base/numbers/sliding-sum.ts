@@ -5,8 +5,8 @@ export interface AddedAmount {
 }
 
 /**
- * Amounts that were added close together. They leave the window together, with the latest of them. Stands for each of them, so that an
- * amount needs no object of its own.
+ * Amounts that were added close together. They leave the window together, at the time of the latest one. The object stands for each of
+ * them, so that an amount needs no object of its own.
  */
 class Slice implements AddedAmount {
   lastAt: number;
@@ -27,15 +27,15 @@ class Slice implements AddedAmount {
 
 /** Amounts that leave the window together. */
 interface SlicedAmount {
-  /** When the last of them was added. */
+  /** The time at which the last of them was added. */
   readonly lastAt: number;
   readonly amount: number;
 }
 
 /**
- * The sum of the amounts that were added within a sliding window. Times are milliseconds and never decrease from call to call;
- * amounts are never negative. No amount leaves the window early; an amount may stay up to `sliceMs` longer than the window, because
- * amounts of one slice leave together. That bounds the memory of a sum to one entry per slice, whatever is added.
+ * The sum of the amounts that were added within a sliding window. Times are milliseconds and never decrease from call to call; amounts are
+ * never negative. No amount leaves the window early. Amounts of one slice leave together, so an amount may stay up to `sliceMs` longer than
+ * the window. That bounds the memory of a sum to one entry per slice, whatever is added.
  */
 export class SlidingSum {
   private readonly slices: Slice[] = [];
@@ -71,7 +71,7 @@ export class SlidingSum {
     this.total += difference;
   }
 
-  /** Returns the milliseconds until the sum is at most `ceiling`: 0 if it is already. */
+  /** Returns the milliseconds until the sum is at most `ceiling`; 0 if it already is. */
   waitUntil(ceiling: number, now: number): number {
     this.slide(now);
     if (this.total <= ceiling || this.slices.length === 0) return 0;

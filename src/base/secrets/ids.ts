@@ -4,14 +4,14 @@ import type { Random } from "./random.ts";
 const BASE32 = "0123456789abcdefghjkmnpqrstvwxyz";
 const TIME_DIGITS = 10;
 
-/** All pairs of digits, by which ten bits become two characters at once. */
+/** All pairs of digits, so that ten bits become two characters in one step. */
 const PAIRS: readonly string[] = Array.from(
   { length: 1024 },
   (_, at) => `${BASE32[at >> 5]}${BASE32[at & 31]}`,
 );
 /** The random digits of an id. Each is made of one random byte. */
 const RANDOM_DIGITS = 14;
-/** The random digits of 32 ids, which are drawn at once, because a text that is put together digit by digit costs as much as all else. */
+/** The random digits of 32 ids. They are drawn together, because composing a text digit by digit costs as much as everything else. */
 const BLOCK_DIGITS = 32 * RANDOM_DIGITS;
 
 /**
@@ -74,7 +74,7 @@ export function readIdTime(id: string): number | null {
   return ms <= LAST_MS ? ms : null;
 }
 
-/** Returns the lowest text that an id of a time, or of a later one, can have. */
+/** Returns the smallest text that an id of this time, or of a later one, can have. */
 export function lowestIdAt(prefix: string, ms: number): string {
   return `${prefix}_${encodeTime(ms)}`;
 }

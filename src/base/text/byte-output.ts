@@ -3,7 +3,7 @@ const KEPT_BYTES = 128 * 1024;
 /** Up to this length a loop is faster than a call of the runtime. Bytes. */
 const SHORT_BYTES = 24;
 
-/** Collects bytes in memory that is used again after each `take`. */
+/** Collects bytes in memory that is reused after each `take`. */
 export class ByteOutput {
   private bytes = Buffer.allocUnsafeSlow(KEPT_BYTES);
   private length = 0;

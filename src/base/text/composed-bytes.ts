@@ -1,4 +1,7 @@
-/** An edit that replaces the bytes from `start` to `end` by `insert`, which is encoded in UTF-8. Equal bounds insert. */
+/**
+ * An edit that replaces the bytes from `start` to `end` by `insert`, which is encoded in UTF-8. If `start` and `end` are equal, it only
+ * inserts.
+ */
 export interface Splice {
   readonly start: number;
   readonly end: number;
@@ -15,21 +18,21 @@ export interface ByteRange {
 export interface Interleaved {
   readonly printed: Buffer;
   /**
-   * Three numbers for each part of the source, in order: up to which of the printed bytes stand before it, where the part begins, and
-   * where it ends. The other printed bytes follow the last part.
+   * Three numbers for each part of the source, in order: the number of printed bytes before it, and its start and end in the source. The
+   * remaining printed bytes follow the last part.
    */
   readonly cuts: readonly number[];
 }
 
-/** Returns the same with further printed bytes before and behind. */
+/** Returns the same with further printed bytes at the beginning and the end. */
 export function enclose(begin: Buffer, { printed, cuts }: Interleaved, end: Buffer): Interleaved {
   const moved = cuts.map((number, at) => (at % CUT === 0 ? number + begin.length : number));
   return { printed: Buffer.concat([begin, printed, end]), cuts: moved };
 }
 
 /**
- * Bytes composed of parts of a source and of printed bytes between them, which are joined when they are copied to where they are needed.
- * What is made from a body shares the bytes that did not change, and takes no memory of its own for them: they must not change.
+ * Bytes composed of parts of a source and printed bytes between them. They are joined only when they are copied to their destination. What
+ * is made from a body shares the unchanged bytes of the body, without memory of its own, so these bytes must not change.
  */
 export class ComposedBytes {
   readonly length: number;
@@ -152,7 +155,7 @@ export function ownBytesOf(bytes: Bytes): number {
 }
 
 /** Returns bytes in one piece. */
-export function inOnePiece(bytes: Bytes): Uint8Array {
+export function joinIntoOne(bytes: Bytes): Uint8Array {
   return bytes instanceof ComposedBytes ? bytes.join() : bytes;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Decodes bytes as `Buffer.toString` does. Not on a `Buffer` over the same memory: making one costs as much as decoding an event of a
- * stream.
+ * Decodes bytes like `Buffer.toString`. Does not create a `Buffer` over the same memory, because that costs as much as decoding an event of
+ * a stream.
  */
 const decode = Buffer.prototype.toString;
 

@@ -2,9 +2,9 @@
 const MAX_CHARS = 64;
 
 /**
- * Returns at most `limit` of the names that are similar to `wanted`, the most similar first. Similar are names with few typing errors
- * (letters added, missing, replaced or swapped), and names that contain `wanted` as a whole word between `_`, `.` or `-`, or the other
- * way round. Upper and lower case do not matter.
+ * Returns at most `limit` names that are similar to `wanted`, the most similar first. Names are similar if there are few typing errors
+ * between them (letters added, missing, replaced or swapped), or if one contains the other as a whole word between `_`, `.` or `-`. Case is
+ * ignored.
  */
 export function nearestNames(wanted: string, names: readonly string[], limit: number): readonly string[] {
   const written = wanted.slice(0, MAX_CHARS).toLowerCase();
@@ -17,7 +17,7 @@ export function nearestNames(wanted: string, names: readonly string[], limit: nu
 }
 
 /**
- * Returns how different two names are: the number of typing errors, if it is at most a third of the longer name, or the length of the
+ * Returns how different two names are: the number of typing errors if that is at most a third of the longer name, or the length of the
  * longer name if the shorter one is a whole word of it. Null if they are not similar.
  */
 function distanceOf(a: string, b: string): number | null {

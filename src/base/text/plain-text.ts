@@ -5,7 +5,7 @@
 const ALL_BUT_LINES =
   "\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069";
 const CONTROLS = `\\t\\r\\n${ALL_BUT_LINES}`;
-/** Also a carriage return that ends no line: what follows would be written over what stands there. */
+/** Also a carriage return that does not end a line: the following text would overwrite the line. */
 const NO_LINE_END = `[${ALL_BUT_LINES}]|\\r(?!\\n)`;
 
 const CONTROL = new RegExp(`[${CONTROLS}]`);
@@ -24,17 +24,17 @@ export function hasControlsInLines(text: string): boolean {
   return CONTROL.test(text) && CONTROL.test(text.replace(/[\n\r\t]/g, ""));
 }
 
-/** Returns a name that another system gave, without such characters: each run of them becomes a space. */
+/** Returns a name from another system without control characters: each run of them becomes a space. */
 export function cleanName(text: string): string {
   return text.replace(ALL_CONTROLS, " ").trim();
 }
 
-/** Returns a text of one line in which such characters are visible, written as in JSON: `\u001b`. */
+/** Returns a text on one line, with control characters made visible as in JSON: `\u001b`. */
 export function escapeControls(text: string): string {
   return CONTROL.test(text) ? text.replace(EACH_CONTROL, printCode) : text;
 }
 
-/** Like `escapeControls`, for a text of several lines. What is escaped in the strings of JSON means the same as before. */
+/** Like `escapeControls`, for a text of several lines. JSON strings keep their meaning. */
 export function escapeLines(text: string): string {
   return CONTROL_BUT_LINE.test(text) ? text.replace(EACH_BUT_LINE, printCode) : text;
 }

@@ -1,7 +1,7 @@
 import { createTurns } from "../collections/turns.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 
-/** A thread that does one job after the other. */
+/** A thread that does one job after another. */
 export interface JobThread<Job> {
   /** Memory that is transferred with the job cannot be used here afterwards. */
   send(job: Job): void;
@@ -26,7 +26,7 @@ interface ThreadLimits {
   readonly stuckMs: number;
   /** Pause before another thread is started after a failure. Milliseconds. */
   readonly pauseMs: number;
-  /** The most waiting jobs. */
+  /** The maximum number of waiting jobs. */
   readonly maxWaiting: number;
 }
 

@@ -12,7 +12,7 @@ export interface Timer {
 export interface Clock {
   /** Wall time in whole milliseconds since the epoch. It never goes back. */
   now(): number;
-  /** Milliseconds with fractions since an arbitrary moment. For durations only: it says nothing about the time of day. */
+  /** Milliseconds with fractions since an arbitrary moment. Only for durations: it does not tell the time of day. */
   precise(): number;
   /** Calls `callback` once, `delayMs` from now. Does not keep the process alive. */
   after(delayMs: number, callback: () => void): Timer;

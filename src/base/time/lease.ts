@@ -26,15 +26,15 @@ export interface Lease {
 }
 
 /**
- * Gives leases to the processes that share a store. At most one lease of a name is in force, also among requests of one owner. A
- * lease whose owner has died ends at `endsAt`, or earlier where the store notices the death.
+ * Gives leases to the processes that share a store. At most one lease of a name is in force, even among requests of the same owner. The
+ * lease of an owner that has died ends at `endsAt`, or earlier if the store notices the death.
  */
 export interface Leases {
   /** Returns null while a lease of that name is in force. Rejects with a `StoreError` if the store is unavailable. */
   acquire(request: LeaseRequest): Promise<Lease | null>;
 }
 
-/** What `withLease` needs besides the request. */
+/** The inputs of `withLease` besides the request. */
 interface LeasedWork<T> {
   readonly leases: Leases;
   /** Renews the lease while the work runs. */

@@ -2,14 +2,14 @@
 const SLOWER = 0.1;
 
 /**
- * Returns a reading of time that never goes back, in whole milliseconds since the epoch. It follows `wall`, the time of the system, also
- * over a jump forward. When the system's clock is set back, the reading goes on at nine tenths of the speed of `elapsed`, which counts
- * milliseconds and never jumps, until the system's clock has caught up. So cooldowns, windows of limits and deadlines last a tenth
- * longer, and not as long as the clock was set back.
+ * Returns a clock reading that never goes back, in whole milliseconds since the epoch. It follows `wall`, the system's time, even over a
+ * jump forward. If the system's clock is set back, the reading continues at nine tenths of the speed of `elapsed`, which counts
+ * milliseconds and never jumps, until the system's clock has caught up. So cooldowns, windows of limits and deadlines last only a tenth
+ * longer, instead of the whole time by which the clock was set back.
  */
 export function createSteadyTime(wall: () => number, elapsed: () => number): () => number {
   let time = wall();
-  /** The last reading of `elapsed` while the system's clock is behind; null otherwise, because it costs as much as the other. */
+  /** The last reading of `elapsed` while the system's clock is behind; null otherwise, to save a second reading. */
   let readAt: number | null = null;
   return () => {
     const present = wall();

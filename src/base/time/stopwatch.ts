@@ -30,7 +30,7 @@ export class Stopwatch {
     }
   }
 
-  /** Begins a wait and returns what `endWait` needs. For callers that await the promise themselves, which saves one. */
+  /** Begins a wait and returns the value for `endWait`. For callers that await the promise themselves, which saves a promise. */
   beginWait(): number {
     return this.clock.precise();
   }

@@ -27,7 +27,7 @@ interface GatewayRequest {
   readonly timeoutMs?: number | undefined;
 }
 
-/** No gateway answers at an address, or what answers is none. */
+/** No gateway answers at an address: there is no answer, or another program answers. */
 class GatewayUnreachable extends Error {
   constructor(url: string, problem: string) {
     super(
@@ -57,7 +57,7 @@ export async function withGateway(
   try {
     print(await work(createCaller(address, session)));
   } finally {
-    // The session also ends by itself, and a gateway that has just stopped has none to end.
+    // The session also expires by itself, and a gateway that has just stopped has no session to end.
     await send(address, { method: "DELETE", path: SESSION_PATH }, session).catch(() => {});
   }
 }
@@ -65,7 +65,7 @@ export async function withGateway(
 /** Where a gateway is. */
 interface GatewayAddress {
   readonly url: string;
-  /** It is the one of this machine's configuration. Absent: its host tells. */
+  /** It comes from this machine's configuration. Absent: its host decides. */
   readonly isOwn?: true;
 }
 
@@ -94,7 +94,7 @@ function printQuery(query: EndpointInput["query"]): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** @throws GatewayUnreachable. Asked first, so that no one-time code is created for a gateway that does not run. */
+/** Checks that a gateway runs, so that no one-time code is created for one that does not. @throws GatewayUnreachable */
 async function requireGateway(address: GatewayAddress): Promise<void> {
   const { url } = address;
   const response = await send(address, { method: "GET", path: "/healthz" }, {});

@@ -1,23 +1,23 @@
 import { GatewayError } from "../../base/failures/errors.ts";
 import type { Endpoint } from "../../http/api/endpoint.ts";
 
-/** The input of a call, by the places in which a request has it. Undefined values count as absent. */
+/** The input of a call, by its places in a request. Undefined values count as absent. */
 export interface EndpointInput {
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What an endpoint has answered. */
+/** The answer of an endpoint. */
 export interface CommandAnswer {
   readonly status: number;
   /** Parsed JSON, or the text of a CSV file. */
   readonly body: unknown;
-  /** What is wrong with an answer that is incomplete; absent otherwise. */
+  /** The reason why an answer is incomplete; absent if it is complete. */
   readonly warning?: string;
 }
 
-/** A gateway has rejected a request. The message is that of the gateway. */
+/** A gateway has rejected a request. The message is the gateway's. */
 export class GatewayRejection extends Error {
   constructor(
     message: string,
@@ -61,7 +61,7 @@ interface Page {
   readonly next?: string | null;
 }
 
-/** Rows of a page, at most. */
+/** The maximum number of rows of a page. */
 const PAGE_ROWS = 100;
 
 /** Returns up to `limit` rows of a list, page by page. */
@@ -82,7 +82,7 @@ export async function listRows(
   return rows;
 }
 
-/** Returns the `data` of one resource, or null if there is none with the parameters. */
+/** Returns the `data` of one resource, or null if no resource has the parameters. */
 export async function findOne(
   caller: Caller,
   endpoint: Endpoint,
@@ -97,7 +97,7 @@ export async function findOne(
   }
 }
 
-/** Returns whether the resource is unknown, or its id is none. */
+/** Returns whether the resource is unknown or its id is invalid. */
 function isRejection(error: unknown): boolean {
   const type =
     error instanceof GatewayError

@@ -8,8 +8,8 @@ import { systemClock } from "../../base/time/clock.ts";
 import { tell } from "../render/print.ts";
 
 /**
- * Opens the configured stores for a command. On a terminal it says which data directory is used.
- * @throws Error if there is no data: usually the command runs in a wrong folder then, so that it must not begin a new data directory.
+ * Opens the configured stores for a command. On a terminal, prints which data directory is used.
+ * @throws Error if there is no data: the command probably runs in a wrong folder, and must not create a new data directory.
  */
 export async function openCommandStores(config: Config): Promise<Stores> {
   if (config.database.url === undefined) requireData(config);

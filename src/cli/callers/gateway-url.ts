@@ -2,8 +2,8 @@ import { InvalidArgumentError } from "commander";
 import type { Config } from "../../app/config/config-schema.ts";
 
 /**
- * Returns the address at which this machine reaches a gateway with a configuration, without a path.
- * @throws Error if its port is chosen at its start.
+ * Returns the address at which this machine reaches a gateway with this configuration, without a path.
+ * @throws Error if the port is chosen at the start.
  */
 export function localUrl({ server: { host, port } }: Config): string {
   if (port === 0)
@@ -11,7 +11,7 @@ export function localUrl({ server: { host, port } }: Config): string {
   return reachableUrl(`http://${host.includes(":") ? `[${host}]` : host}:${port}`).origin;
 }
 
-/** Returns a URL in which the loopback address stands for all addresses, on which a gateway may listen and which no client can call. */
+/** Returns a URL with the loopback address instead of the address for all interfaces, which a gateway may listen on but no client can call. */
 export function reachableUrl(text: string): URL {
   const url = new URL(text);
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";

@@ -7,9 +7,9 @@ import { withStores } from "./with-stores.ts";
 
 /** A caller of endpoints on the stores. */
 export interface StoresCaller extends Caller {
-  /** What the endpoints depend on, for a command that reads the stores itself. */
+  /** The dependencies of the endpoints, for a command that reads the stores itself. */
   readonly deps: StoreDeps;
-  /** Loads the served models, for a command that asks `deps` for them. */
+  /** Loads the served models, for a command that needs them in `deps`. */
   loadModels(): Promise<void>;
 }
 

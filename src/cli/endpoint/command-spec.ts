@@ -4,15 +4,15 @@ import type { Endpoint } from "../../http/api/endpoint.ts";
 import type { Caller, EndpointInput } from "../callers/caller.ts";
 import type { Named, NameSource } from "./resolve-name.ts";
 
-/** A value that a command is given, and the field of the endpoint that it sets. */
+/** A value for a command, and the field of the endpoint that it sets. */
 interface Given {
   readonly help: string;
   /**
-   * The field: of the path for arguments, else of the body, else of the query; `params.id` names the place too. Null: only the command
-   * itself reads the value.
+   * The field: of the path for arguments, otherwise of the body, otherwise of the query. `params.id` names the place explicitly. Null: only
+   * the command itself reads the value.
    */
   readonly field: string | null;
-  /** Where the resource is looked up that the value names. The field gets its id. */
+  /** The source for looking up the resource that the value names. The field gets its id. */
   readonly named?: (caller: Caller, run: Pick<CommandRun, "options">) => NameSource;
   /** Parses the text of the value. @throws InvalidArgumentError */
   readonly read?: (text: string) => unknown;
@@ -31,14 +31,14 @@ export interface OptionSpec extends Given {
   readonly isRequired?: true;
   readonly choices?: readonly string[];
   readonly initial?: unknown;
-  /** The option that cannot be given together with this one. */
+  /** The option that cannot be combined with this one. */
   readonly conflicts?: string;
 }
 
 /** A run of a command. */
 export interface CommandRun {
   readonly caller: Caller;
-  /** The arguments in their order, as they were parsed. */
+  /** The parsed arguments in their order. */
   readonly args: readonly unknown[];
   /** The options by commander's names. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -73,7 +73,7 @@ interface CommandSpec<E extends Endpoint = Endpoint> {
   readonly examples?: readonly string[];
   /** The longest wait for the answer of a gateway. Milliseconds. */
   readonly timeoutMs?: number;
-  /** Whether the command says on standard error which database it has checked. */
+  /** Whether the command prints on standard error which database it has checked. */
   readonly namesDatabase?: true;
   /** Completes the input that the arguments and options make. */
   readonly complete?: (
@@ -90,7 +90,7 @@ interface CommandSpec<E extends Endpoint = Endpoint> {
   readonly hasFailed?: (answer: AnswerOf<E>) => boolean;
 }
 
-/** The part of a command that says which input its values make. */
+/** The part of a command that maps its values to an input. */
 export type InputSpec = Pick<CommandSpec, "endpoint" | "args" | "options" | "settings" | "fixed" | "rows">;
 
 /** A command as `declareCommand` reads it. */
@@ -101,7 +101,7 @@ export type AnyCommandSpec = Omit<CommandSpec, "call" | "show" | "json" | "hasFa
   hasFailed?(answer: unknown): boolean;
 };
 
-/** Returns the command as it is. Exists so that TypeScript infers the type of the answer from the endpoint. */
+/** Returns the command unchanged. Exists so that TypeScript infers the type of the answer from the endpoint. */
 export function defineCommand<E extends Endpoint>(spec: CommandSpec<E>): AnyCommandSpec {
   return spec as unknown as AnyCommandSpec;
 }

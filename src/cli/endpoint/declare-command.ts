@@ -58,12 +58,15 @@ function createOption({ flags, help, read, choices, initial, isRequired, conflic
   return isRequired === true ? option.makeOptionMandatory() : option;
 }
 
-/** Adds `--url`, and `--key` for commands that always ask a gateway. The others read the key from GATEWAY_KEY: it may name a filter there. */
+/**
+ * Adds `--url`, and `--key` for commands that always call a gateway. The others read the key from GATEWAY_KEY, because their `--key` may be
+ * a filter.
+ */
 function addGatewayOptions(command: Command, needsGateway: boolean): void {
   if (!needsGateway) {
     command.option(
       "--url <url>",
-      "Run the command at the gateway with this address, not on the stores",
+      "Send the command to the gateway at this address, instead of using the stores",
       readUrl,
     );
     return;
@@ -140,8 +143,8 @@ const PLACES: Readonly<Record<"argument" | "option", readonly Place[]>> = {
 };
 
 /**
- * Returns the input of an endpoint that arguments and options make, and the resources that they have named.
- * @throws Error for a name that stands for nothing, or for several resources.
+ * Returns the input of an endpoint from arguments and options, and the resources that they name.
+ * @throws Error for a name of no resource, or of several.
  */
 export async function readInput(
   { endpoint, args = [], options = [], settings, fixed = {} }: InputSpec,

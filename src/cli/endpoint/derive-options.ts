@@ -11,7 +11,7 @@ interface FieldSchema {
   readonly anyOf?: readonly FieldSchema[];
 }
 
-/** Fields of a page, which a command follows by itself. */
+/** The fields of paging, which commands handle themselves. */
 const PAGING = ["limit", "after"];
 
 /** Returns the options of the fields of an endpoint's query and body that its command does not declare. */
@@ -55,7 +55,7 @@ function schemaOf({ query, body }: Endpoint, name: string): z.ZodType {
 
 function deriveOption(name: string, schema: z.ZodType): OptionSpec {
   const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as FieldSchema;
-  // A field that may be null is written like one that may not: leaving the option out says the same.
+  // Whether a field may be null makes no difference: leaving the option out means the same.
   const others = whole.anyOf?.filter(({ type }) => type !== "null") ?? [];
   const field = others.length === 1 ? { ...others[0], ...whole } : whole;
   const help = (field.description ?? "").replace(/\.$/, "");
@@ -78,7 +78,7 @@ function readList(text: string): readonly string[] {
   return text.split(",").map((item) => item.trim());
 }
 
-/** Reads a number or JSON. A text that is neither stands for itself: the endpoint rejects it. */
+/** Reads a number or JSON. Any other text is returned unchanged, and the endpoint rejects it. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

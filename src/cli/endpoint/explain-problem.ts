@@ -3,8 +3,8 @@ import type { AnySettableField, SettableFields } from "../../core/accounts/field
 import type { AnyCommandSpec } from "./command-spec.ts";
 
 /**
- * Throws what a call of an endpoint has thrown. If its message begins with the field that is wrong, as in "limit must be more than 0", it
- * names the option or argument of that field instead.
+ * Throws an error again that a call of an endpoint has thrown. If its message begins with the field that is wrong, as in "limit must be
+ * more than 0", the new message names the option or argument of that field instead.
  */
 export function explainProblem(spec: AnyCommandSpec, error: unknown): never {
   if (!(error instanceof Error)) throw error;

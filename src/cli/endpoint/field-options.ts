@@ -2,14 +2,14 @@ import { type Command, Option } from "commander";
 import type { FieldOption } from "../../core/accounts/fields/field-option.ts";
 import type { AnySettableField, Json, SettableFields } from "../../core/accounts/fields/resource-fields.ts";
 
-/** The options of a command as they were given, by commander's names. A repeatable option has a list. */
+/** The given options of a command, by commander's names. A repeatable option has a list. */
 type GivenOptions = Readonly<Record<string, unknown>>;
 
 /** Adds the options of fields to a command. For a new resource the help texts state defaults. */
 export function addFieldOptions(command: Command, fields: SettableFields, use: "new" | "change"): Command {
   for (const { option, parts } of Object.values(fields)) {
     if (option !== undefined) {
-      // A variadic option of a change would take the id that follows it.
+      // A variadic option of a change would consume the id that follows it.
       const flags = use === "new" ? option.flags : option.flags.replace("...", "");
       command.option(flags, describeOption(option, use));
     }
@@ -25,7 +25,7 @@ function describeOption({ help, none, initial = none }: FieldOption, use: "new" 
 }
 
 /**
- * Returns the fields of a request body that the given options stand for. `now` is in milliseconds since the epoch.
+ * Returns the fields of a request body from the given options. `now` is in milliseconds since the epoch.
  * @throws Error that names the first option with an invalid value.
  */
 export function readFieldOptions<Fields extends SettableFields>(

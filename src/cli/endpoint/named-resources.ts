@@ -7,7 +7,7 @@ import { getUser, listUsers } from "../../http/routes/accounts/admin-users.ts";
 import { type Caller, findOne, listRows } from "../callers/caller.ts";
 import type { Named, NameSource } from "./resolve-name.ts";
 
-/** What the help of a command says about arguments that `resolveName` reads. */
+/** Help texts for arguments that `resolveName` reads. */
 export const NAMED_BY = {
   account: "Account: ID, name, e-mail or external ID",
   user: "User: ID, name, e-mail or external ID",
@@ -16,7 +16,10 @@ export const NAMED_BY = {
   providerKey: "Provider key: ID or name",
 } as const;
 
-/** How many resources with the same name are read: enough that the account with an e-mail address is found although other accounts are named after it. */
+/**
+ * How many resources with the same name are read: enough to find the account with an e-mail address even if other accounts are named after
+ * it.
+ */
 const SAME_NAME = 1_000;
 /** The newest resources whose names are suggested. */
 const SUGGESTED_FROM = 1_000;
@@ -37,7 +40,7 @@ interface AccountRow {
   readonly closed_at: string | null;
 }
 
-/** Returns where accounts are looked up: of one kind, or all. Of several with the same name the open ones are meant by default. */
+/** Returns where accounts are looked up: of one kind, or all. If several have the same name, the open ones are preferred by default. */
 export function accountsOf(kind?: Kind, state: "open" | "closed" = "open"): (caller: Caller) => NameSource {
   const kinds = kind === undefined ? (Object.keys(KINDS) as Kind[]) : [kind];
   const nameAll = (kind: Kind, rows: readonly unknown[]) =>
@@ -88,7 +91,7 @@ interface KeyRow {
   readonly revoked_at: string | null;
 }
 
-/** What the requests with the configured admin key have as their key. It is not stored. */
+/** The key of requests with the configured admin key. It is not stored. */
 const ADMIN_KEY: Named = {
   id: ADMIN_KEY_ID,
   name: ADMIN_KEY_ID,

@@ -30,10 +30,7 @@ export function readExpiry(text: string): unknown {
   return time;
 }
 
-/**
- * Reads a positive amount of US dollars. Returns it as it was written.
- * @throws InvalidArgumentError
- */
+/** Reads a positive amount of US dollars. Returns it unchanged. @throws InvalidArgumentError */
 export function readAmount(text: string): string {
   if ((parseDollars(text) ?? 0) > 0) return text;
   throw new InvalidArgumentError(

@@ -5,17 +5,17 @@ import { escapeControls } from "../../base/text/plain-text.ts";
 export interface Named {
   readonly id: string;
   readonly name: string;
-  /** Further texts that stand for this resource only, such as an e-mail address. */
+  /** Other texts that identify only this resource, such as an e-mail address. */
   readonly aliases: readonly string[];
-  /** Whether it is the one that is meant if several have the same name: not closed, not revoked. */
+  /** Whether it is preferred if several have the same name: it is not closed or revoked. */
   readonly isPreferred: boolean;
-  /** What distinguishes it from others with the same name: "organization, closed". */
+  /** A text that distinguishes it from others with the same name: "organization, closed". */
   readonly details: string;
   /** The id of the account that owns it; absent for accounts, and for what no account owns. */
   readonly owner?: string;
 }
 
-/** Where the resources of one type are looked up. */
+/** The source in which the resources of one type are looked up. */
 export interface NameSource {
   /** The word for one of them in messages: `user`. */
   readonly noun: string;
@@ -30,12 +30,12 @@ export interface NameSource {
 
 /** Candidates that a message lists. */
 const MAX_LISTED = 10;
-/** Names that are suggested for an unknown one. */
+/** The maximum number of names that are suggested for an unknown one. */
 const MAX_SUGGESTED = 2;
 
 /**
- * Returns the resource that a text stands for: by its id, else by an alias, else by its name. Of several with the same name it is the
- * only one that is written like the text, else the only one that is preferred.
+ * Returns the resource that a text names: by its id, otherwise by an alias, otherwise by its name. If several have the same name, returns
+ * the only one with the same spelling, otherwise the only preferred one.
  * @throws Error if there is none, with similar names, or if there are several, with their ids.
  */
 export async function resolveName(source: NameSource, text: string): Promise<Named> {
@@ -76,7 +76,7 @@ async function explainUnknown(source: NameSource, text: string): Promise<string>
   return `There is no ${source.noun} ${text}.${suggestNames(text, labels)} List them: ${source.listedBy}`;
 }
 
-/** Returns a sentence, after a space, that suggests names similar to an unknown one by their labels; empty if there are none. */
+/** Returns a sentence, after a space, that suggests names similar to an unknown one; empty if there are none. */
 function suggestNames(text: string, labels: ReadonlyMap<string, string>): string {
   const near = nearestNames(text, [...labels.keys()], MAX_SUGGESTED).map((name) => labels.get(name));
   return near.length === 0 ? "" : ` Did you mean ${[...new Set(near)].join(" or ")}?`;

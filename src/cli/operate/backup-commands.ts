@@ -39,15 +39,17 @@ export function declareBackupCommands(backup: Command): void {
     backup
       .command("verify")
       .description(
-        "Restore a backup to a temporary folder and prove it: hashes, database, ledger, sums of usage, audit log, decryption of provider keys; exits with 1 on a failure",
+        "Restore a backup to a temporary folder and verify it: hashes, database, ledger, sums of usage, audit log, decryption of provider keys. Exits with 1 on a failure",
       )
-      .argument("<backup>", "Folder of a backup, or a folder that contains backups: then the newest of them")
+      .argument("<backup>", "Folder of a backup, or a folder with backups, whose newest one is verified")
       .option("--work-dir <folder>", "Where to restore it. Defaults to the folder that contains the backup"),
   ).action(verify);
   addJsonOption(
     backup
       .command("restore")
-      .description("Make an empty or missing data directory from a backup. The gateway on it is a new one")
+      .description(
+        "Create a data directory from a backup. The directory must be empty or missing. Its gateway gets a new id",
+      )
       .argument("<backup>", "Folder of the backup")
       .option("--data-dir <folder>", "Where to restore it. Defaults to data_dir"),
   ).action(restore);
@@ -57,9 +59,12 @@ function addCreateCommand(backup: Command): void {
   const command = backup
     .command("create")
     .description("Copy data_dir to a new folder. The gateway may be running")
-    .argument("<target>", "Folder that exists, in which the backup gets a name with the time; or a new name")
-    .option("--include-master-key", "Copy generated master keys, too: such a backup decrypts its BYOK keys")
-    .option("--keep <number>", "Afterwards remove all but so many backups of the folder", readKeep);
+    .argument("<target>", "Existing folder, in which the backup is named by the time; or a new folder")
+    .option(
+      "--include-master-key",
+      "Also copy generated master keys, so that the backup can decrypt its BYOK keys",
+    )
+    .option("--keep <number>", "Number of backups to keep in the folder; then removes older ones", readKeep);
   addExamples(addJsonOption(command), [
     "gateway backup create /var/backups/gateway --keep 7",
     "gateway backup create ./before-the-upgrade",

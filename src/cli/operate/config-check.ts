@@ -23,10 +23,10 @@ export function addConfigCheck(config: Command): void {
   const command = config
     .command("check")
     .description(
-      "Check all that a start reads from the configuration and the environment, and print every problem; exits with 1 if there is one",
+      "Check the configuration and the environment as a start reads them, and print every problem. Exits with 1 if there is one",
     )
     .argument("[file]", "Configuration file (default: GATEWAY_CONFIG, else gateway.yaml)")
-    .option("--connect", "Also ask the database and Redis whether they answer");
+    .option("--connect", "Also check that the database and Redis answer");
   addExamples(command, ["gateway config check", "gateway config check new.yaml --connect"]);
   addJsonOption(command).action(check);
 }
@@ -36,7 +36,7 @@ async function check(file: string | undefined, { connect, json }: CheckOptions):
   const findings = await findConfigProblems(sources, file);
   const { config } = findings;
   const away = connect && config !== null ? await findAway(config) : [];
-  // A start goes on without the meaning of such a variable, but it is most likely a mistake.
+  // A start ignores such a variable, but it is most likely a mistake.
   const isUnknownVariable = ({ variable, path }: ConfigProblem) => variable !== null && path.length === 0;
   const errors = [...findings.problems, ...findings.warnings.filter(isUnknownVariable), ...away];
   const warnings = findings.warnings.filter((warning) => !isUnknownVariable(warning));

@@ -7,7 +7,7 @@ import { addExamples, addJsonOption, type JsonOption } from "../endpoint/read-op
 import { createConsoleLink } from "../start/console-link.ts";
 import { auditCommand } from "./audit-command.ts";
 
-/** `gateway console`: prints a link that signs one browser in to the console. */
+/** `gateway console`: prints a link that signs in one browser to the console. */
 export function declareConsoleCommand(command: Command): void {
   command.option(
     "--url <url>",
@@ -30,5 +30,5 @@ async function printLink(stores: Stores, config: Config, { url, json }: ConsoleO
   const link = await createConsoleLink(stores, base);
   await auditCommand(stores, { action: "gateway console", accountId: null, target: null, changes: {} });
   if (json) return JSON.stringify({ data: { url: link } });
-  return `Console: ${link}\n\nThe link signs one browser in as the operator, once and within an hour.`;
+  return `Console: ${link}\n\nThis link signs in one browser as the operator. It works once and expires in an hour.`;
 }

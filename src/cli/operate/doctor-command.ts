@@ -9,7 +9,7 @@ import { EXIT_CODES } from "../render/exit-codes.ts";
 import { formatFindings } from "../render/format-findings.ts";
 import { print } from "../render/print.ts";
 
-/** `gateway doctor`: what is wrong with an installation, and what to do. */
+/** `gateway doctor`: prints the problems of an installation, and how to fix them. */
 export function declareDoctorCommand(command: Command): void {
   addJsonOption(command).action(examine);
 }
@@ -17,7 +17,7 @@ export function declareDoctorCommand(command: Command): void {
 async function examine({ json }: JsonOption): Promise<void> {
   const sources = { environment: process.env, clock: systemClock, random: createSystemRandom() };
   const findings = await findConfigProblems(sources);
-  // With a file that cannot be parsed, the rest is checked with the defaults.
+  // If the file cannot be parsed, the rest is checked with the defaults.
   const config = findings.config ?? configSchema.parse({});
   const found = await examineInstallation({ ...sources, config, findings });
   if (found.some(({ status }) => status === "failure")) process.exitCode = EXIT_CODES.failed;

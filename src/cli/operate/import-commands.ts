@@ -57,7 +57,7 @@ function addOutputOptions(command: Command): Command {
 function write(imported: ImportedConfig, { output, force, json }: ImportOptions): void {
   if (existsSync(output) && force !== true)
     throw new Error(`${output} exists. Name another file with --output, or replace it with --force.`);
-  // It may have keys that stood in the other gateway's file.
+  // It may contain keys from the other gateway's file.
   writeFileSync(output, stringify(imported.config), { mode: 0o600 });
   chmodSync(output, 0o600);
   const { entries, variables } = imported;

@@ -7,10 +7,10 @@ import { print } from "../render/print.ts";
 
 /** The longest wait for the answer. Milliseconds. */
 const TIMEOUT_MS = 5_000;
-/** The most characters of an answer that are shown. */
+/** The maximum number of characters of an answer that are shown. */
 const MAX_SHOWN = 2_000;
 
-/** `gateway ready`: for health checks that run a command, where no program is installed that sends requests. */
+/** `gateway ready`: for health checks that run a command, on machines without an HTTP client. */
 export function declareReadyCommand(command: Command): void {
   command.option("--url <url>", "Address of the gateway (default: the configured host and port)", readUrl);
   addExamples(command, ["gateway ready", "gateway ready --url https://gateway.example.com"]).action(
@@ -21,10 +21,7 @@ export function declareReadyCommand(command: Command): void {
   );
 }
 
-/**
- * Returns what a gateway says of its readiness.
- * @throws Error if it is not ready, or does not answer.
- */
+/** Returns the readiness that a gateway reports. @throws Error if it is not ready, or does not answer. */
 async function askReadiness(url: string, isOwn?: true): Promise<string> {
   const asked = new URL("/readyz", url).href;
   const init: RequestInit = { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" };

@@ -6,7 +6,7 @@ const CODE_OF_SIGNAL = { SIGINT: EXIT_CODES.interrupted, SIGTERM: EXIT_CODES.ter
 /** A thread may add a file while its folder is removed. */
 const ATTEMPTS = 5;
 
-/** Removes a folder as far as possible: a later run removes what is left. */
+/** Removes a folder as far as possible. A later run removes the rest. */
 function removeFolder(folder: string): void {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++)
     try {
@@ -17,7 +17,7 @@ function removeFolder(folder: string): void {
     }
 }
 
-/** Runs a command that writes to a temporary folder, which is removed afterwards, also after SIGINT and SIGTERM. */
+/** Runs a command that writes to a temporary folder. Removes the folder afterwards, even after SIGINT and SIGTERM. */
 export async function removeAtEnd<Result>(folder: string, run: () => Promise<Result>): Promise<Result> {
   const end = (signal: keyof typeof CODE_OF_SIGNAL): void => {
     removeFolder(folder);

@@ -11,7 +11,7 @@ export function declareSecretsCommands(secrets: Command): void {
   secrets
     .command("rotate")
     .description(
-      "Re-encrypt all provider keys with the newest master key: the first of GATEWAY_SECRETS_KEY or secrets.keys, or a new one if none is configured. Can be interrupted and run again.",
+      "Re-encrypt all provider keys with the newest master key: the first of GATEWAY_SECRETS_KEY or secrets.keys, or a new one if none is configured. An interrupted rotation can be run again.",
     )
     .action(rotate);
 }

@@ -19,19 +19,19 @@ export function declareStorageCommands(storage: Command): void {
     storage
       .command("copy")
       .description(
-        "Copy a data directory to an empty PostgreSQL database, or back, and compare both. No gateway may run on them. Can be interrupted and run again",
+        "Copy a data directory to an empty PostgreSQL database, or back, and compare both. Stop all gateways that use them first. An interrupted copy can be run again",
       )
       .option(
         "--from <store>",
         "Data directory, or postgres://user:password@host:port/database. Defaults to data_dir",
       )
-      .option("--to <store>", "The other one of both, empty. Defaults to database.url"),
+      .option("--to <store>", "Destination: of the other kind, and empty. Defaults to database.url"),
   ).action(copy);
   addJsonOption(
     storage
       .command("compact")
       .description(
-        "Give the free space of the SQLite database back to the disk. No gateway may run on it. Needs as much free space as the database has records",
+        "Return unused space of the SQLite database to the disk. Stop its gateway first. Needs free disk space for a copy of the records",
       ),
   ).action(compact);
 }

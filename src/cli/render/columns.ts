@@ -7,7 +7,7 @@ export type Row = Readonly<Record<string, unknown>>;
 /** Formats the value of a field; the row has the others. */
 type Format = (value: unknown, row: Row) => string;
 
-/** A column of a table: the field that it shows, which gives heading and format, or all three. */
+/** A column of a table: the field that it shows, which decides heading and format, or all three. */
 export type Column = string | readonly [heading: string, field: string, format?: Format];
 
 /** Returns heading, field and format of a column: `created_at` is a time under `created`, `account_id` a text under `account`. */
@@ -73,7 +73,7 @@ export function printList(value: unknown): string {
   return value === null ? "all" : (value as readonly unknown[]).join(" ");
 }
 
-/** Returns what says that a resource was changed: `Updated key_… (laptop).` */
+/** Returns a function that prints that a resource was changed: `Updated key_… (laptop).` */
 export function showChange(verb: string) {
   return ({ data }: { readonly data: { readonly id: unknown; readonly name?: unknown } }): string =>
     `${verb} ${data.id}${data.name === undefined ? "" : ` (${data.name})`}.`;

@@ -14,10 +14,7 @@ export interface FittingColumn {
 const MIN_NAME = 12;
 const GAP = 2;
 
-/**
- * Formats columns as a table of at most `width` characters: leaves out columns first, and cuts long names after that. Null: as wide
- * as it is.
- */
+/** Formats columns as a table of at most `width` characters. Leaves out columns first, then cuts long names. Null: no limit. */
 export function fitTable(columns: readonly FittingColumn[], width: number | null): string {
   const shown = cutNames(leaveOut(columns, width), width).map(align);
   const rows = (shown[0]?.cells ?? []).map((_, row) => shown.map(({ cells }) => cells[row] ?? ""));
@@ -36,7 +33,7 @@ function leaveOut(columns: readonly FittingColumn[], width: number | null): read
 
 function cutNames(columns: readonly FittingColumn[], width: number | null): readonly FittingColumn[] {
   let excess = width === null ? 0 : totalOf(columns) - width;
-  // The last dimension is cut first: it is the one that the others repeat.
+  // The last dimension is cut first, because it is the most repetitive.
   return columns
     .toReversed()
     .map((column) => {

@@ -1,9 +1,9 @@
 import { escapeControls } from "../../base/text/plain-text.ts";
 
-/** The width of the tables of this command; null for as wide as they are. A process runs one command. */
+/** The width of the tables of this command; null for no limit. A process runs one command. */
 let tableWidth: number | null = null;
 
-/** Sets the width of all tables of this command: that of the terminal, or null for tables that are not cut. */
+/** Sets the width of all tables of this command: the width of the terminal, or null for tables that are not cut. */
 export function limitTables(width: number | null): void {
   tableWidth = width;
 }
@@ -15,16 +15,16 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
 }
 
 /** No column is cut to fewer characters. */
-const LEAST_WIDTH = 8;
+const MIN_WIDTH = 8;
 const GAP = 2;
 
-/** Cuts the longest columns until a table has the width, as far as that is possible. The first row has the headings. */
+/** Cuts the longest columns as far as needed and possible, so that a table fits the width. The first row has the headings. */
 export function fitTable(
   rows: readonly (readonly string[])[],
   width: number,
 ): readonly (readonly string[])[] {
   const widths = widthsOf(rows);
-  const least = (rows[0] ?? []).map((heading) => Math.max(heading.length, LEAST_WIDTH));
+  const least = (rows[0] ?? []).map((heading) => Math.max(heading.length, MIN_WIDTH));
   let excess = widths.reduce((sum, one) => sum + one, 0) + GAP * (widths.length - 1) - width;
   while (excess > 0) {
     const room = widths.map((one, column) => (one > (least[column] as number) ? one : 0));

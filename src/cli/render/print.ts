@@ -10,7 +10,7 @@ export function print(text: string): void {
   if (text !== "") console.log(escapeLines(text));
 }
 
-/** Writes to standard output as it is, without the end of a line. */
+/** Writes to standard output unchanged, without adding a line break. */
 export function writeResult(text: string): void {
   process.stdout.write(escapeLines(text));
 }
@@ -25,7 +25,7 @@ export function tell(line: string): void {
   write(`${line}\n`);
 }
 
-/** Writes to standard error as it is. Calls `done` when that is done. */
+/** Writes to standard error unchanged. Calls `done` afterwards. */
 export function write(text: string, done?: (error?: Error | null) => void): void {
   process.stderr.write(escapeLines(text), done);
 }

@@ -19,7 +19,7 @@ function consoleUrl(base: string): string {
   return `${baseOf(reachableUrl(base))}/console`;
 }
 
-/** Returns a link to the console with a new one-time code, which signs one browser in as the operator. */
+/** Returns a link to the console with a new one-time code, which signs in one browser as the operator. */
 export async function createConsoleLink(stores: Stores, base: string): Promise<string> {
   const code = await createOneTimeCode({ ...stores, store: stores.consoleSessions });
   return `${consoleUrl(base)}#code=${code}`;

@@ -2,7 +2,7 @@ import type { GatewayReplacedError } from "../../core/gateways/gateway-identity.
 import type { BufferedLog } from "../../telemetry/log.ts";
 import { EXIT_CODES } from "../render/exit-codes.ts";
 
-/** How long the line that says why the process ends has to leave. Milliseconds. */
+/** How long the process waits so that the log line with the reason is written. Milliseconds. */
 const LAST_LINE_MS = 50;
 
 /** Ends the process without a graceful stop: what it does from now on it cannot save. Its journal has what clients have seen. */

@@ -2,7 +2,7 @@ import type { FirstStart } from "../../app/run/first-start.ts";
 import { write } from "../render/print.ts";
 import type { ConsoleLink } from "./console-link.ts";
 
-/** What the greeting of a start tells. */
+/** The contents of the greeting at a start. */
 interface Greeting {
   readonly url: string;
   readonly notices: readonly string[];

@@ -1,4 +1,4 @@
-/** What tells how this process was started. */
+/** The facts that show how this process was started. */
 type Invocation = Pick<NodeJS.Process, "execPath" | "execArgv" | "argv">;
 
 /**

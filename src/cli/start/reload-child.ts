@@ -31,8 +31,8 @@ export class ChildReloads {
   }
 
   /**
-   * Asks the supervisor for a reload of all processes. If none of them has reloaded, it rejects with a `ConfigError` with all problems
-   * of the configuration, as with one process, or with a `GatewayError` for another reason.
+   * Asks the supervisor to reload all processes. If none has reloaded, rejects with a `ConfigError` with all problems of the configuration,
+   * as with one process, or with a `GatewayError` for another reason.
    */
   async reloadAll(options: ReloadOptions): Promise<ConfigReload> {
     const outcome = await this.outcomes.ask((id) => this.send({ kind: "reloadWanted", id, options }));
@@ -42,7 +42,7 @@ export class ChildReloads {
     return fail("conflict", `The configuration was not reloaded.\n${reason}`);
   }
 
-  /** Takes the messages of the supervisor about reloads. */
+  /** Handles messages of the supervisor about reloads. */
   async take(message: ToProcess, gateway: RunningGateway, log: Log): Promise<void> {
     if (message.kind === "reloadOutcome") this.outcomes.answer(message.id, message.outcome);
     if (message.kind !== "reloadStep") return;

@@ -1,12 +1,12 @@
 import type { RunningGateway } from "../../app/run/lifecycle.ts";
 import type { Log } from "../../base/failures/log.ts";
 import type { Clock } from "../../base/time/clock.ts";
-import { auditedReload, type ConfigReload } from "../../core/settings/config-reload.ts";
+import { type ConfigReload, describeReload } from "../../core/settings/config-reload.ts";
 
-/** The event of a reload that has changed nothing. */
+/** The log event of a reload that changed nothing. */
 export const NOT_RELOADED = "the configuration was not reloaded; the former one stays in force";
 
-/** What a reload on a signal works with. */
+/** The dependencies of a reload on a signal. */
 interface SignalReload {
   readonly gateway: Pick<RunningGateway, "reloader" | "audit">;
   readonly log: Log;
@@ -29,7 +29,7 @@ export async function recordReload(
 ): Promise<void> {
   logReload(log, reload);
   const entry = { keyId: null, userId: null, accountId: null, target: null, requestId: null };
-  const changes = auditedReload(reload);
+  const changes = describeReload(reload);
   await gateway.audit.appendAudit({ ...entry, at: clock.now(), action: "SIGHUP", changes }).catch((error) =>
     log.error("a change has no entry in the audit log", {
       action: "SIGHUP",
@@ -39,7 +39,7 @@ export async function recordReload(
   );
 }
 
-/** Logs which settings a reload has changed, and which wait for a restart. */
+/** Logs which settings a reload has changed, and which await a restart. */
 export function logReload(log: Log, { changes }: ConfigReload): void {
   const names = (waits: boolean) =>
     changes.filter(({ needsRestart }) => needsRestart === waits).map(({ name }) => name);

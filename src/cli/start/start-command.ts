@@ -20,7 +20,7 @@ import { exitSoon, onHangup, untilStopped, waitForStop } from "./stop-signals.ts
 /** `gateway start`: serves until SIGTERM or SIGINT. */
 export function declareStartCommand(command: Command): void {
   command
-    // What the supervisor of several processes starts. It is not for users.
+    // The command that the supervisor of several processes starts. It is not for users.
     .addOption(
       new Option("--process <index>", "Run as one of several processes").hideHelp().argParser(readIndex),
     )

@@ -15,8 +15,8 @@ const LAST_RECORDS_MS = 10_000;
 const FOREVER_MS = 2 ** 31 - 1;
 
 /**
- * Runs `count` gateway processes on one port until SIGTERM or SIGINT. SIGHUP reloads their configuration, SIGUSR2 restarts
- * them one after the other.
+ * Runs `count` gateway processes on one port until SIGTERM or SIGINT. SIGHUP reloads their configuration, SIGUSR2 restarts them one after
+ * another.
  */
 export async function startProcesses(config: Config, count: number): Promise<void> {
   const writeLines = createStdoutWriter();

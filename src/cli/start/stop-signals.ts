@@ -18,10 +18,10 @@ export function waitForStop(onSecond: () => void = () => {}): Promise<void> {
   });
 }
 
-/** How long a start that is told to stop may take, so that requests which it has accepted already are answered. Milliseconds. */
+/** How long a start may continue after it was told to stop, so that requests that it has already accepted are answered. Milliseconds. */
 const START_MS = 2_000;
 
-/** Resolves with a start. One that is told to stop, and still waits after two seconds, ends the process. */
+/** Resolves to a started gateway. If it is told to stop and still waits after two seconds, ends the process. */
 export async function untilStopped<Started>(
   starting: Promise<Started>,
   stop: Promise<void>,
@@ -38,8 +38,8 @@ export async function untilStopped<Started>(
 }
 
 /**
- * Calls `reload` at each SIGHUP, except one that says that the terminal of the process is gone: that stops the process like SIGTERM, as it
- * ends every program of a terminal.
+ * Calls `reload` at each SIGHUP, unless the process has lost its terminal. A lost terminal stops the process like SIGTERM, as it stops
+ * every program of a terminal.
  */
 export function onHangup(reload: () => void): void {
   const hadTerminal = isatty(STDIN);

@@ -165,7 +165,7 @@ function parseMessagesMessage({ role, content }: Json): Turn[] {
   return [{ role: "tool", results }, ...(hasRest ? [rest] : [])];
 }
 
-/** Joins the items of one answer, which the Responses API lists one by one. */
+/** Joins consecutive items of one answer, which the Responses API lists separately. */
 function joinAnswers(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = [];
   for (const turn of turns) {
@@ -181,7 +181,7 @@ function joinAnswers(turns: readonly Turn[]): Turn[] {
   return joined;
 }
 
-/** Joins the results of one answer's calls, which some APIs list one by one. */
+/** Joins consecutive results of one answer's calls, which some APIs list separately. */
 function joinResults(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = [];
   for (const turn of turns) {

@@ -11,7 +11,7 @@ export const CODE_CLIENTS = [
 ] as const;
 export type CodeClient = (typeof CODE_CLIENTS)[number]["value"];
 
-/** What code is printed for. */
+/** The request for which code is printed. */
 interface CodeRequest {
   readonly api: Api;
   readonly model: string;
@@ -22,10 +22,10 @@ interface CodeRequest {
 
 /** The environment variable that the code reads the key from. A key itself is never printed. */
 const KEY_VARIABLE = "GATEWAY_API_KEY";
-/** The bound that Anthropic's SDK requires, if the conversation has none. */
+/** The answer length that Anthropic's SDK requires, for a conversation without one. */
 const DEFAULT_MAX_TOKENS = 4_096;
 
-/** Prints code that sends a conversation. A library that does not speak the API gets the one that it does. */
+/** Prints code that sends a conversation. If a library does not support the API of the request, the code uses the API that it supports. */
 export function printCode(client: CodeClient, request: CodeRequest): string {
   return PRINTERS[client](request);
 }

@@ -30,47 +30,47 @@ const PRINTERS: Readonly<Record<Api, (model: string, conversation: Conversation)
       ...(conversation.system === "" ? [] : [{ role: "system", content: conversation.system }]),
       ...conversation.turns.flatMap(printChatTurn),
     ],
-    ...given("temperature", conversation.temperature),
-    ...given("top_p", conversation.topP),
-    ...given("max_tokens", conversation.maxTokens),
-    ...given("reasoning_effort", conversation.effort || null),
+    ...printGiven("temperature", conversation.temperature),
+    ...printGiven("top_p", conversation.topP),
+    ...printGiven("max_tokens", conversation.maxTokens),
+    ...printGiven("reasoning_effort", conversation.effort || null),
     ...printTools(conversation, ({ name, description, parameters }) => ({
       type: "function",
-      function: { name, ...given("description", description || null), parameters },
+      function: { name, ...printGiven("description", description || null), parameters },
     })),
     stream: true,
     stream_options: { include_usage: true },
   }),
   responses: (model, conversation) => ({
     model,
-    ...given("instructions", conversation.system || null),
+    ...printGiven("instructions", conversation.system || null),
     input: conversation.turns.flatMap(printResponsesTurn),
-    ...given("temperature", conversation.temperature),
-    ...given("top_p", conversation.topP),
-    ...given("max_output_tokens", conversation.maxTokens),
+    ...printGiven("temperature", conversation.temperature),
+    ...printGiven("top_p", conversation.topP),
+    ...printGiven("max_output_tokens", conversation.maxTokens),
     ...(conversation.effort === "" ? {} : { reasoning: { effort: conversation.effort, summary: "auto" } }),
     ...printTools(conversation, ({ name, description, parameters }) => ({
       type: "function",
       name,
-      ...given("description", description || null),
+      ...printGiven("description", description || null),
       parameters,
     })),
     stream: true,
   }),
   messages: (model, conversation) => ({
     model,
-    ...given("max_tokens", conversation.maxTokens),
-    ...given("system", conversation.system || null),
+    ...printGiven("max_tokens", conversation.maxTokens),
+    ...printGiven("system", conversation.system || null),
     messages: conversation.turns.flatMap(printMessagesTurn),
-    ...given("temperature", conversation.temperature),
-    ...given("top_p", conversation.topP),
+    ...printGiven("temperature", conversation.temperature),
+    ...printGiven("top_p", conversation.topP),
     ...printThinking(conversation.effort),
     ...printMessagesTools(conversation),
     stream: true,
   }),
 };
 
-function given(name: string, value: unknown): Json {
+function printGiven(name: string, value: unknown): Json {
   return value === null ? {} : { [name]: value };
 }
 
@@ -89,7 +89,7 @@ function printMessagesTools({ tools, toolChoice }: Conversation): Json {
   return {
     tools: tools.map(({ name, description, parameters }) => ({
       name,
-      ...given("description", description || null),
+      ...printGiven("description", description || null),
       input_schema: parameters,
     })),
     ...(toolChoice === "auto" ? {} : { tool_choice: { type: MESSAGES_CHOICES[toolChoice] } }),

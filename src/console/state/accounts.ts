@@ -8,7 +8,7 @@ interface AccountName {
   readonly kind: "user" | "organization";
 }
 
-/** The most pages of each kind that are loaded. Further accounts can be chosen by their id. */
+/** The maximum number of pages of each kind that are loaded. Further accounts can be chosen by their id. */
 const PAGES = 5;
 const PAGE_ROWS = 100;
 

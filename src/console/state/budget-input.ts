@@ -3,7 +3,7 @@
 type BudgetSubject = "account" | "key" | "member" | "end_user" | "tag";
 type BudgetPeriod = "total" | "day" | "week" | "month" | "rolling";
 
-/** What a person has typed. */
+/** The typed values. */
 export interface BudgetInput {
   readonly name: string;
   /** Null: the caller's own account. */
@@ -47,7 +47,7 @@ export function readBudget({ name, account_id, limit, action, warn_at }: BudgetF
   return { ...NEW_BUDGET, name, accountId: account_id, limit: String(limit), action, warnAt: percent };
 }
 
-/** A form that cannot be sent: the field, which also names what is wrong with it. */
+/** The field that prevents a form from being sent. */
 export type BudgetProblem = "limit" | "warnAt" | "days" | "value";
 
 /** Returns the first problem of a form; null if it can be sent. */

@@ -1,4 +1,4 @@
-/** The models that examples use, the most fitting first: the tier that chooses a model, else the sandbox. */
+/** The models that examples use, the best one first: the tier that chooses a model, otherwise the sandbox. */
 const FITTING = ["gateway-auto/balanced", "sandbox/echo"];
 
 /** Returns a served model for an example request. Before the models are known it is the tier that every gateway has. */

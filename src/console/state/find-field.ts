@@ -1,4 +1,4 @@
-/** Returns which of the fields an error is about: the one that it names, or whose part it names. */
+/** Returns the field that an error is about: the named one, or the one whose part is named. */
 export function findField(
   { field }: { readonly field: string | null },
   fields: readonly string[],

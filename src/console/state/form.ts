@@ -22,9 +22,9 @@ export interface Form<Values> {
   keep(): void;
 }
 
-/** What a form is made from. */
+/** The inputs of a form. */
 interface FormOptions<Values, Result> {
-  /** Names what was typed, which stays until it is sent, also while the form is not shown. */
+  /** The name of a draft. A draft is kept until it is sent, even while its form is not shown. */
   readonly draft: string;
   readonly initial: Values;
   /** The fields whose errors are shown beside them, by their names in the API. */
@@ -33,7 +33,7 @@ interface FormOptions<Values, Result> {
   onSent(result: Result): void;
 }
 
-/** The entry of the session storage with the one draft that is kept. */
+/** The entry of the session storage with the one draft. */
 const KEPT = "gateway-draft";
 
 /** What was typed and not sent, in the memory of the page. Only `keep` puts it elsewhere; forms with secrets do not call it. */

@@ -2,7 +2,7 @@
 
 type SpendLimitPeriod = "total" | "day" | "week" | "month";
 
-/** What a person has typed. */
+/** The typed values. */
 export interface KeyInput {
   readonly name: string;
   readonly kind: "inference" | "management";

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../api/client.ts";
 
-/** The state of something that is loaded. The data of before stays while it is loaded again. */
+/** The state of something that is loaded. The previous data stays visible while it is loaded again. */
 export interface Loaded<Data> {
   readonly data: Data | null;
   readonly error: ApiError | null;

@@ -4,8 +4,8 @@ interface ListedRow {
 }
 
 /**
- * Returns a list, newest first, with rows of the feed: a row that is listed is replaced in its place, others are put in by their id.
- * Of more than `most` rows the oldest are left out. Returns `rows` itself if nothing changes.
+ * Returns a list, newest first, with rows of the feed: a listed row is replaced in its place, others are inserted by their id. If there are
+ * more than `most` rows, the oldest are left out. Returns `rows` itself if nothing changes.
  */
 export function mergeRows<Row extends ListedRow>(
   rows: readonly Row[],
@@ -18,7 +18,7 @@ export function mergeRows<Row extends ListedRow>(
   return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)).slice(0, most);
 }
 
-/** Divides rows of the feed into those that a list has and those that it does not have. */
+/** Divides rows of the feed into those in a list and the others. */
 export function splitKnown<Row extends ListedRow>(
   rows: readonly Row[],
   incoming: readonly Row[],

@@ -33,16 +33,16 @@ const ERROR_TYPES = [
 
 const asked = new Set<string>();
 
-/** The most names of keys and accounts that are loaded. */
-const MOST = 1_000;
+/** The maximum number of names of keys and accounts that are loaded. */
+const MAX_NAMES = 1_000;
 const PAGE = 100;
 
-/** Returns the options of a list as far as they are loaded. */
+/** Returns the loaded options of a list. */
 export function optionsOf(list: NameList): readonly Option[] {
   return lists[list].value;
 }
 
-/** Returns the name that a list has for an id; null if it has none, or is not loaded. */
+/** Returns the name of an id in a list; null if the list has none, or is not loaded. */
 export function findName(list: NameList, id: string): string | null {
   return optionsOf(list).find(({ value }) => value === id)?.label ?? null;
 }
@@ -123,6 +123,6 @@ async function loadPages<Row>(
     });
     rows.push(...page.data);
     after = page.next;
-  } while (after !== null && rows.length < MOST);
+  } while (after !== null && rows.length < MAX_NAMES);
   return rows;
 }

@@ -2,8 +2,8 @@
 import { text } from "../text/text.ts";
 import { filterOptions, type Option } from "./filter-options.ts";
 
-/** The most items that are shown. */
-const MOST = 12;
+/** The maximum number of items that are shown. */
+const MAX_ITEMS = 12;
 
 /** Returns the pages that match a text: that of an id first, then screens, models, keys and accounts. The value is the path. */
 export function listItems(
@@ -35,7 +35,7 @@ export function listItems(
       toItem(label, `/console/people/${value}`, text.palette.account),
     ),
   );
-  return found.slice(0, MOST);
+  return found.slice(0, MAX_ITEMS);
 }
 
 function toItem(label: string, value: string, detail: string): Option {
@@ -51,7 +51,7 @@ function keyPath(id: string): string {
   return `/console/requests?key_id=${id}`;
 }
 
-/** Returns the page about an id as a client, a log or the API shows it; null if the text is none. */
+/** Returns the page about an id as a client, a log or the API shows it; null if the text is not an id. */
 export function pathOfId(id: string): Option | null {
   if (!/^[a-z]+_\w{1,60}$/.test(id)) return null;
   const label = text.palette.openId(id);

@@ -18,12 +18,12 @@ export interface Session {
   readonly sign_in?: SignInOptions;
 }
 
-/** The ways to sign in besides a key. */
+/** The ways to sign in other than with a key. */
 interface SignInOptions {
   readonly oidc: { readonly name: string } | null;
 }
 
-/** The ways to sign in besides a key, as the API last said. */
+/** The ways to sign in other than with a key, from the API's last answer. */
 export const signInOptions = signal<SignInOptions>({ oidc: null });
 const OIDC_START = "/api/console/oidc/start";
 
@@ -56,7 +56,7 @@ export const isManager = computed(() => ["operator", "owner", "admin"].includes(
 
 const SESSION = "/api/console/session";
 
-/** Reads the session, with the one-time code of the address if there is one. */
+/** Reads the session, using the one-time code in the address if there is one. */
 export async function startSession(): Promise<void> {
   whenSignedOut(endSession);
   const code = takeCode();
@@ -68,7 +68,10 @@ export async function startSession(): Promise<void> {
   await readSession();
 }
 
-/** Uses a one-time code that is put into the address of a tab that shows the console already: the browser does not load the page again. */
+/**
+ * Uses a one-time code that is pasted into the address of a tab that already shows the console, because the browser does not load the page
+ * again.
+ */
 export function followCodes(): void {
   window.addEventListener("hashchange", () => {
     if (window.location.hash.startsWith("#code=")) void startSession();
@@ -78,7 +81,7 @@ export function followCodes(): void {
 /** Why the code of the address was refused; null if it was not. */
 export const signInError = signal<string | null>(null);
 
-/** Reads the code from the fragment, and removes it from the address and the history at once. */
+/** Reads the code from the fragment, and removes it immediately from the address and the history. */
 function takeCode(): string | null {
   const code = new URLSearchParams(window.location.hash.slice(1)).get("code");
   if (code !== null) history.replaceState(null, "", window.location.pathname + window.location.search);

@@ -1,4 +1,4 @@
-/** Reads a value that an earlier visit stored in this browser; null if there is none, or if storage is forbidden. */
+/** Reads a value that an earlier visit stored in this browser; null if there is none, or if storage is disabled. */
 export function readStored(name: string): string | null {
   try {
     return localStorage.getItem(`console.${name}`);

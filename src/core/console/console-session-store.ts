@@ -15,7 +15,7 @@ export interface SessionQuery {
 export interface ConsoleSessionStore {
   /** Inserts a session. Deletes sessions that have ended, and the oldest of the same key above `MAX_SESSIONS_OF_KEY`. */
   insertSession(session: ConsoleSession): Promise<void>;
-  /** Returns the session with an id, also one that has ended and is not deleted yet. */
+  /** Returns the session with an id, even if it has ended and is not deleted yet. */
   findSession(id: string): Promise<ConsoleSession | null>;
   findSessionByHash(hash: string): Promise<ConsoleSession | null>;
   /** Returns sessions that have not ended and whose key is neither revoked nor expired, newest first. */

@@ -2,16 +2,16 @@ import { DAY_MS, HOUR_MS } from "../../base/time/time.ts";
 
 /** How long a session lasts without a request. Milliseconds. */
 export const SESSION_IDLE_MS = 12 * HOUR_MS;
-/** How long a session lasts at most. Milliseconds. */
+/** The maximum duration of a session. Milliseconds. */
 export const SESSION_MAX_MS = 7 * DAY_MS;
-/** The time of the last use is saved at most once in this time. Milliseconds. */
+/** The time of the last use is saved at most once in this period. Milliseconds. */
 export const SESSION_TOUCH_MS = 60_000;
-/** The sessions that one key can have at the same time. A further sign-in ends the oldest. */
+/** The maximum number of concurrent sessions of one key. Another sign-in ends the oldest. */
 export const MAX_SESSIONS_OF_KEY = 100;
 /** The longest user agent that is stored. Characters. */
 const MAX_USER_AGENT_CHARS = 256;
 
-/** A console session as it is stored: a browser that signed in with a management key. Its secret is in the browser's cookie only. */
+/** A stored console session: a browser that signed in with a management key. Only the browser's cookie has its secret. */
 export interface ConsoleSession {
   /** `sess_…` */
   readonly id: string;
@@ -28,8 +28,8 @@ export interface ConsoleSession {
   /** The browser, as it names itself; null if it does not. */
   readonly userAgent: string | null;
   /**
-   * When the person last proved who they are to the OpenID Connect provider, in milliseconds since the epoch; 0 if the provider did
-   * not say. Null for a session by key or one-time code.
+   * The time of the person's last sign-in at the OpenID Connect provider, in milliseconds since the epoch; 0 if the provider did not state
+   * it. Null for a session by key or one-time code.
    */
   readonly authenticatedAt: number | null;
   /** Milliseconds since the epoch. */
@@ -45,7 +45,7 @@ export function isLiveSession({ lastUsedAt, expiresAt }: ConsoleSession, now: nu
   return expiresAt > now && lastUsedAt + SESSION_IDLE_MS > now;
 }
 
-/** Returns the user agent of a request as it is stored. */
+/** Returns the stored form of a request's user agent. */
 export function shortenUserAgent(userAgent: string | null): string | null {
   return userAgent === null || userAgent === "" ? null : userAgent.slice(0, MAX_USER_AGENT_CHARS);
 }

@@ -15,7 +15,7 @@ import {
 } from "./console-session.ts";
 import type { ConsoleSessionStore } from "./console-session-store.ts";
 
-/** What sessions are made of. */
+/** The dependencies of console sessions. */
 export interface ConsoleSessionParts {
   readonly store: ConsoleSessionStore;
   readonly keyCache: Pick<KeyCache, "identifyHash" | "adminHash">;
@@ -52,8 +52,8 @@ export class ConsoleSessions {
   }
 
   /**
-   * Opens a session that acts as a key and ends with it. `userAgent` is the browser, as it names itself. `authenticatedAt` is that of
-   * the session.
+   * Opens a session that acts as a key and ends with it. `userAgent` is the browser's own description. `authenticatedAt` is stored with the
+   * session.
    */
   async open(
     key: SessionKey,
@@ -94,7 +94,7 @@ export class ConsoleSessions {
     return { session, principal };
   }
 
-  /** Ends the session with the SHA-256, hex, of a secret, because its browser has a new one. Does nothing if there is none. */
+  /** Ends the session of a secret, given as SHA-256 in hex, because its browser has a new one. Does nothing if there is none. */
   async replace(formerHash: string): Promise<void> {
     const former = await this.store.findSessionByHash(formerHash);
     if (former !== null) await this.store.deleteSession(former.id);
@@ -121,7 +121,7 @@ export class ConsoleSessions {
 }
 
 /** Returns the configured admin key as the key of a session. `hash` is the hash of the admin key. */
-export function adminSessionKey(hash: string): SessionKey {
+export function createAdminSessionKey(hash: string): SessionKey {
   return { id: ADMIN_KEY_ID, hash, accountId: DEFAULT_ACCOUNT_ID, userId: null, expiresAt: null };
 }
 

@@ -5,7 +5,10 @@ import { WindowCounter } from "./window-counter.ts";
 /** How many sign-ins of one address may fail in a quarter of an hour. */
 const FAILURES = { max: 10, windowMs: 15 * 60_000 };
 
-/** Counts failed sign-ins of client addresses: those with a key or code apart from those that an OpenID Connect provider completes. */
+/**
+ * Counts failed sign-ins of client addresses. Sign-ins with a key or code, and those through an OpenID Connect provider, are counted
+ * separately.
+ */
 export class FailedSignIns {
   private readonly ofSecrets: WindowCounter;
   private readonly ofProvider: WindowCounter;
@@ -16,10 +19,10 @@ export class FailedSignIns {
   }
 
   /**
-   * Runs a sign-in of an address with a key or code. A valid one is never rejected because of others that were not: many people may share
-   * the address, and each request to the API tries a key as well.
-   * @throws GatewayError `rate_limit_exceeded` instead of `authentication` if too many sign-ins of the address have failed; what `signIn`
-   * throws.
+   * Runs a sign-in of an address with a key or code. A valid one is never rejected because others of the address have failed: many people
+   * may share the address, and each API request tries a key as well.
+   * @throws GatewayError `rate_limit_exceeded` instead of `authentication` if too many sign-ins of the address have failed; errors of
+   * `signIn`.
    */
   async withSecret<Result>(addressHash: string, signIn: () => Promise<Result>): Promise<Result> {
     try {
@@ -32,9 +35,8 @@ export class FailedSignIns {
   }
 
   /**
-   * Runs a sign-in of an address that asks the provider. It counts as failed until it has returned, so that several at the same time are
-   * counted.
-   * @throws GatewayError `rate_limit_exceeded` if too many sign-ins of the address have failed; what `signIn` throws.
+   * Runs a sign-in of an address that calls the provider. It counts as failed until it has returned, so that concurrent ones are counted.
+   * @throws GatewayError `rate_limit_exceeded` if too many sign-ins of the address have failed; errors of `signIn`.
    */
   async withProvider<Result>(addressHash: string, signIn: () => Promise<Result>): Promise<Result> {
     requireRoom(this.ofProvider, addressHash);

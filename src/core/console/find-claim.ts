@@ -1,8 +1,8 @@
 type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the value of a claim by its name or path: `realm_access.roles` is the claim of that name, else the member `roles` of the claim
- * `realm_access`. Names may have dots themselves, as URLs do. Undefined if there is none.
+ * Returns the value of a claim by its name or path. `realm_access.roles` is the claim of that name, otherwise the member `roles` of the
+ * claim `realm_access`. Names may contain dots themselves, as URLs do. Undefined if there is none.
  */
 export function findClaim(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
@@ -20,9 +20,9 @@ export function findClaim(claims: Claims, path: string): unknown {
 export type Unknown = "absent" | "too many";
 
 /**
- * Returns why the value of a claim is not known; null if it is. A provider may leave a claim out, or say that it is too long for the token
- * (`_claim_names`, OpenID Connect Core 5.6.2; `hasgroups` of Microsoft Entra), in which case what the token has of it is not all.
- * https://learn.microsoft.com/en-us/entra/identity-platform/id-token-claims-reference#groups-overage-claim
+ * Returns why the value of a claim is unknown; null if it is known. A provider may omit a claim, or state that it is too long for the token
+ * (`_claim_names`, OpenID Connect Core 5.6.2; `hasgroups` of Microsoft Entra). In the second case the token has only a part of the value,
+ * or nothing. https://learn.microsoft.com/en-us/entra/identity-platform/id-token-claims-reference#groups-overage-claim
  */
 export function findUnknown(claims: Claims, path: string): Unknown | null {
   const elsewhere = claims["_claim_names"];
@@ -37,7 +37,7 @@ export function findUnknown(claims: Claims, path: string): Unknown | null {
   return value === undefined || value === null ? "absent" : null;
 }
 
-/** Returns the claims with those of the userinfo endpoint that the ID token did not tell. */
+/** Returns the claims of the ID token, completed with those of the userinfo endpoint. */
 export function addClaims<Known extends Claims>(
   claims: Known,
   missing: readonly string[],
@@ -51,7 +51,7 @@ export function addClaims<Known extends Claims>(
   const elsewhere = claims["_claim_names"];
   const found = Object.keys(added);
   if (found.length === 0) return claims;
-  // What the endpoint has told is complete.
+  // Claims of the endpoint are complete.
   const rest =
     typeof elsewhere === "object" && elsewhere !== null
       ? {

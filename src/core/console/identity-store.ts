@@ -12,7 +12,7 @@ export interface Identity {
 /** Stores identities. Several processes may share one. */
 export interface IdentityStore {
   findIdentity(issuer: string, subject: string): Promise<Identity | null>;
-  /** Adds an identity; returns false, and changes nothing, if it is linked to a user already. */
+  /** Adds an identity. Returns false, and changes nothing, if it is already linked to a user. */
   addIdentity(identity: Identity): Promise<boolean>;
   /** Returns identities, the oldest first. */
   listIdentities(limit: number): Promise<readonly Identity[]>;

@@ -1,4 +1,4 @@
-/** What a sign-in keeps in the browser between leaving for the provider and coming back. */
+/** The values that a sign-in keeps in the browser until it returns from the provider. */
 export interface OidcChecks {
   readonly state: string;
   readonly nonce: string;
@@ -26,12 +26,15 @@ export interface OidcProvider {
   /** Begins a sign-in: returns the address to send the browser to, and what to check when it comes back. */
   begin(signIn: OidcSignIn): Promise<{ readonly url: string; readonly checks: OidcChecks }>;
   /**
-   * Completes a sign-in. Claims that the rules need and the ID token does not tell are those of the userinfo endpoint. `currentUrl` is the
-   * address that the browser came back to, with its query.
-   * @throws OidcError if the provider refuses, cannot be reached, or sends what is not valid.
+   * Completes a sign-in. Claims that the rules need and the ID token lacks are read from the userinfo endpoint. `currentUrl` is the address
+   * that the browser was redirected to, with its query.
+   * @throws OidcError if the provider refuses, cannot be reached, or sends an invalid answer.
    */
   complete(currentUrl: URL, checks: OidcChecks): Promise<OidcClaims>;
-  /** Returns where to send a browser that signs out, so that the provider signs it out too; null if the provider has no such address. */
+  /**
+   * Returns the address to which to send a browser that signs out, so that the provider signs it out too; null if the provider has no such
+   * address.
+   */
   signOutUrl(returnTo: string): Promise<string | null>;
   /**
    * Returns the issuer and subject of a logout token of the provider (OpenID Connect Back-Channel Logout 1.0).
@@ -41,8 +44,8 @@ export interface OidcProvider {
 }
 
 /**
- * Returns when a person last proved who they are to the provider, in milliseconds since the epoch; 0 if the provider does not say.
- * `now` bounds it, because the clock of the provider may be ahead.
+ * Returns the time of a person's last sign-in at the provider, in milliseconds since the epoch; 0 if the provider does not state it. `now`
+ * bounds it, because the clock of the provider may be ahead.
  */
 export function authenticatedAtOf(claims: OidcClaims, now: number): number {
   const seconds = claims["auth_time"];

@@ -1,7 +1,7 @@
 import { ROLES, type Role } from "../accounts/records/records.ts";
 import { findClaim, findUnknown, type Unknown } from "./find-claim.ts";
 
-/** What people with a claim may do: everything as the operator, or what a role in an organization allows. */
+/** The rights of people with a claim: everything as the operator, or a role in an organization. */
 export type OidcRule = {
   /** The name of a claim of the ID token, such as `groups`, or the path of one, such as `realm_access.roles`. */
   readonly claim: string;
@@ -12,12 +12,12 @@ export type OidcRule = {
   | { readonly operator?: undefined; readonly organization: string; readonly role: Role }
 );
 
-/** What the rules grant to one person. */
+/** The rights that the rules grant to one person. */
 export interface OidcGrant {
   readonly isOperator: boolean;
   /** The highest role in each organization, in the order of the rules. */
   readonly roles: ReadonlyMap<string, Role>;
-  /** The claims that rules need and the provider did not tell, with why. What they would grant is not known. */
+  /** The claims that rules need and the provider did not send, with the reasons. It is not known what they would grant. */
   readonly unknown: ReadonlyMap<string, Unknown>;
 }
 

@@ -4,12 +4,12 @@ import type { Clock } from "../../base/time/clock.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../accounts/records/records.ts";
 import type { KeyStore } from "../accounts/stores/key-store.ts";
 import type { ConsoleSessionStore } from "./console-session-store.ts";
-import { adminSessionKey, createSecretText, type SessionKey } from "./console-sessions.ts";
+import { createAdminSessionKey, createSecretText, type SessionKey } from "./console-sessions.ts";
 
 /** How long a one-time code is valid. Milliseconds. */
 export const CODE_MS = 3_600_000;
 
-/** Creates a code that signs one browser in as the operator. Only its hash is stored. */
+/** Creates a code that signs in one browser as the operator. Only its hash is stored. */
 export async function createOneTimeCode({
   store,
   clock,
@@ -31,15 +31,15 @@ export function takeOneTimeCode(store: ConsoleSessionStore, code: string, now: n
 }
 
 /**
- * Returns the key that a session by code acts as: the configured admin key, else the operator's management key that is valid for the
- * longest time; null if there is none.
+ * Returns the key that a session by one-time code acts as: the configured admin key, otherwise the operator's management key that is valid
+ * for the longest time; null if there is none.
  */
 export async function findOperatorKey(
   keys: KeyStore,
   adminHash: string | null,
   now: number,
 ): Promise<SessionKey | null> {
-  if (adminHash !== null) return adminSessionKey(adminHash);
+  if (adminHash !== null) return createAdminSessionKey(adminHash);
   const all = await keys.listKeys({ accountId: DEFAULT_ACCOUNT_ID });
   const valid = all.filter((key) => key.kind === "management" && key.revokedAt === null && endOf(key) > now);
   return valid.sort((a, b) => (endOf(b) > endOf(a) ? 1 : endOf(b) < endOf(a) ? -1 : 0))[0] ?? null;

@@ -14,13 +14,13 @@ import type { Identity, IdentityStore } from "./identity-store.ts";
 import { type OidcClaims, OidcError } from "./oidc-provider.ts";
 import { applyOidcRules, type OidcGrant, type OidcRule } from "./oidc-rules.ts";
 
-/** What a sign-in changes, whether it succeeds or not, for the audit log. */
+/** The changes of a sign-in, successful or not, for the audit log. */
 export interface SignInChanges {
-  /** The user that the person is; null if there is none, or the person is the operator. */
+  /** The user that the person is linked to; null if there is none, or the person is the operator. */
   userId: string | null;
   /** Whether the user was created. */
   createdUser: boolean;
-  /** The e-mail that the user got; null if it stayed as it was. */
+  /** The user's new e-mail; null if it did not change. */
   email: string | null;
   /** The roles that the user got in organizations; null where the membership has ended. */
   readonly roles: Map<string, Role | null>;
@@ -31,7 +31,7 @@ export function noSignInChanges(): SignInChanges {
   return { userId: null, createdUser: false, email: null, roles: new Map() };
 }
 
-/** What a sign-in of an identity needs. */
+/** The dependencies of a sign-in of an identity. */
 export interface IdentitySignIn {
   readonly identities: IdentityStore;
   readonly stores: KeyStores;
@@ -43,9 +43,9 @@ export interface IdentitySignIn {
 }
 
 /**
- * Returns the management key for a session of a person: the operator's or the user's in an organization. Applies the rules to the user's
- * memberships first, and adds to `changes` what it changes. The secret of the key is given to no one, so that it is used by sessions only.
- * @throws OidcError if the person has no user here, or the user no organization, or the provider does not tell what the rules need.
+ * Returns the management key for a session of a person: the operator's, or the user's in an organization. First applies the rules to the
+ * user's memberships, and adds the changes to `changes`. The secret of the key is given to no one, so only sessions use it.
+ * @throws OidcError if the person has no user here, the user has no organization, or the provider does not send what the rules need.
  */
 export async function findIdentityKey(
   context: IdentitySignIn,
@@ -71,15 +71,15 @@ export async function findIdentityKey(
   return renewKey(context, { name, accountId, userId });
 }
 
-/** What a sign-in has found out so far. */
+/** The results of a sign-in so far. */
 interface Progress {
   readonly grant: OidcGrant;
   readonly changes: SignInChanges;
 }
 
 /**
- * Returns the key of a person about whom the provider does not tell what rules need. What is not known is not "none": memberships stay.
- * A user whom no rule concerns signs in nevertheless.
+ * Returns the key of a person for whom the provider does not send what the rules need. Unknown does not mean "none", so memberships do not
+ * change. A user whom no rule concerns can still sign in.
  * @throws OidcError for all others, with the reason.
  */
 async function findKeyWithoutRules(
@@ -113,7 +113,7 @@ function rejectUnknown(unknown: OidcGrant["unknown"]): never {
   );
 }
 
-/** Subjects are at most 255 ASCII characters (OpenID Connect Core 2). They are shown in names of keys and in messages. */
+/** Checks that a subject can be shown in names of keys and in messages. Subjects are at most 255 ASCII characters (OpenID Connect Core 2). */
 function requireReadableSubject(subject: string): void {
   if (/^[\x20-\x7e]{1,255}$/.test(subject)) return;
   throw new OidcError(
@@ -144,7 +144,7 @@ export async function revokeIdentityKeys(
 }
 
 const KEY_NAME = "console sign-in";
-/** A longer subject is shortened, with its hash: no name of a shorter one is as long. */
+/** A longer subject is shortened and gets its hash. Names of shorter subjects are never that long. */
 const MAX_SUBJECT_CHARS = 80;
 const SHOWN_CHARS = 24;
 
@@ -200,7 +200,7 @@ async function setVerifiedEmail(
   const isVerified = claims["email_verified"] === true || claims["email_verified"] === "true";
   const email = isVerified ? readEmail(claims["email"]) : null;
   if (email === null || (await stores.accounts.findAccount(userId))?.email === email) return;
-  await unlessConflict(async () => {
+  await ignoreConflict(async () => {
     await changeAccount(stores, NO_NAMES, { kind: "user", id: userId, change: { email } });
     changes.email = email;
   });
@@ -213,7 +213,7 @@ function nameOf(claims: OidcClaims): string {
   return cleanName(name ?? claims.sub).slice(0, 100);
 }
 
-/** In organizations that a rule names, the rules decide. The last owner of an organization stays. */
+/** Updates memberships. In organizations that a rule names, the rules decide. The last owner of an organization keeps the role. */
 async function applyMemberships(
   { rules, stores, accountCache, keyCache }: IdentitySignIn,
   { userId, grant, changes }: Progress & { readonly userId: string },
@@ -222,7 +222,7 @@ async function applyMemberships(
     const role = grant.roles.get(organizationId);
     const member = await stores.accounts.findMember(organizationId, userId);
     if (member?.role === role) continue;
-    await unlessConflict(async () => {
+    await ignoreConflict(async () => {
       if (role === undefined)
         for (const key of await removeMember(stores, organizationId, userId)) keyCache.changed(key);
       else await putMember(stores, { organizationId, userId, role, dailyLimit: member?.dailyLimit ?? null });
@@ -237,7 +237,7 @@ function listRuledOrganizations(rules: readonly OidcRule[]): ReadonlySet<string>
 }
 
 /** Does without a change that the last owner of an organization, or the e-mail of another user, forbids. */
-async function unlessConflict(change: () => Promise<void>): Promise<void> {
+async function ignoreConflict(change: () => Promise<void>): Promise<void> {
   try {
     await change();
   } catch (error) {
@@ -245,7 +245,7 @@ async function unlessConflict(change: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Returns the person's key in an account, valid as long as a session that begins now. Creates it if there is none. */
+/** Returns the person's key in an account, valid as long as a session that begins now. Creates a key if there is none. */
 async function renewKey(
   { stores, keyCache }: IdentitySignIn,
   {

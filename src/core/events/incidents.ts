@@ -5,13 +5,13 @@ interface Incident {
   /** Identifies it among all incidents: `provider-openai`. */
   readonly name: string;
   readonly isActive: boolean;
-  /** Called by one gateway of several when the first of them sees the incident. */
+  /** Called by one of several gateways when the first of them sees the incident. */
   readonly onBegin: () => void;
-  /** Called by one gateway of several when none of them sees it any more. */
+  /** Called by one of several gateways when none of them sees it any more. */
   readonly onEnd?: () => void;
 }
 
-/** What incidents are followed with. */
+/** The dependencies of following incidents. */
 interface IncidentParts {
   /** Null if no other gateway shares the stores. */
   readonly leases: Leases | null;
@@ -22,16 +22,16 @@ interface IncidentParts {
 /** How long the incident of a gateway that has died is remembered by the others. Milliseconds. */
 const LEASE_MS = 60_000;
 
-/** `followed`: another gateway has reported it. `ending`: over here, and reported as over unless another gateway still sees it. */
+/** `followed`: another gateway has reported it. `ending`: it is over here, and reported as over unless another gateway still sees it. */
 type State =
   | { readonly kind: "reported"; readonly lease: Lease }
   | { readonly kind: "followed" }
   | { readonly kind: "ending" };
 
 /**
- * Reports the beginning and the end of incidents that several gateways see, once. The first gateway that sees an incident takes its
- * lease and reports it. When it is over there, the gateway releases the lease, and another one that still sees the incident takes it
- * silently. The end is reported by a gateway that can take the lease again because no other one has.
+ * Reports the beginning and the end of incidents that several gateways see, each once. The first gateway that sees an incident takes its
+ * lease and reports it. When it no longer sees the incident, it releases the lease, and another gateway that still sees the incident takes
+ * it silently. The end is reported by the gateway that can take the lease again, because no other one has it.
  */
 export class Incidents {
   private readonly states = new Map<string, State>();
@@ -70,11 +70,11 @@ export class Incidents {
   private acquire(name: string): Promise<Lease | null> {
     const { leases, owner } = this.parts;
     const request = { name: `event-${name}`, owner, durationMs: LEASE_MS };
-    return leases === null ? Promise.resolve(soleLease(request)) : leases.acquire(request);
+    return leases === null ? Promise.resolve(createLocalLease(request)) : leases.acquire(request);
   }
 }
 
-/** A lease for which no other process asks. */
-function soleLease({ name, owner }: LeaseRequest): Lease {
+/** A lease that no other process requests. */
+function createLocalLease({ name, owner }: LeaseRequest): Lease {
   return { name, owner, endsAt: Number.POSITIVE_INFINITY, renew: async () => true, async release() {} };
 }

@@ -1,4 +1,4 @@
-/** The state of a webhook, as the process that is asked sees it. */
+/** The state of a webhook, from the view of the answering process. */
 interface WebhookStatus {
   /** Its position in the configuration, from 0. */
   readonly index: number;

@@ -17,7 +17,7 @@ export class BoundedText {
     return this.truncated;
   }
 
-  /** Appends a copy of a piece. Once something did not fit, nothing further is appended. */
+  /** Appends a copy of a piece. After a piece that did not fit, nothing is appended any more. */
   append(piece: Uint8Array): void {
     if (this.truncated) return;
     const fitting = piece.subarray(0, this.maxBytes - this.bytes);

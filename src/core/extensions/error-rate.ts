@@ -7,7 +7,7 @@ import { outcomeOf, outcomeOfFailure } from "./metrics.ts";
 /** How the requests of a window have ended. */
 interface ErrorRate {
   readonly failed: number;
-  /** Requests that were answered or failed. Those of clients that were rejected or have left are not counted. */
+  /** Requests that were answered or failed. Rejected requests and those whose clients left are not counted. */
   readonly total: number;
 }
 

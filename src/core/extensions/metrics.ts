@@ -11,7 +11,7 @@ import type { Counter, MetricRegistry } from "../telemetry/metric-registry.ts";
 import type { RequestObserver } from "../telemetry/request-observer.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
 
-/** The value of a label for which there is none: a request that reached no provider. */
+/** The label value for requests that reached no provider. */
 const NONE = "none";
 /** The value of the label `model` for a name that the catalog does not have. */
 const OTHER = "other";
@@ -34,7 +34,7 @@ export function outcomeOfFailure(failure: Failure): RequestOutcome {
   return statusOf(failure) >= 500 ? "failed" : "rejected";
 }
 
-/** What request metrics are recorded with. */
+/** The dependencies of request metrics. */
 interface RequestMetricsParts {
   readonly registry: MetricRegistry;
   /** Returns the id of a model or tier in the catalog; null for any other text, which must not become a label. */
@@ -80,7 +80,7 @@ export function createRequestMetrics({
 /** The times that are measured of a generation. */
 type Timed = Pick<AdmittedCall, "receivedAt" | "stopwatch">;
 
-/** What records the metrics of generations. */
+/** The recorders of a generation's metrics. */
 interface GenerationRecorders {
   countRepairs(attempt: BeginningAttempt): void;
   countAttempt(attempt: AttemptRecord): void;

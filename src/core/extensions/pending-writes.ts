@@ -1,7 +1,7 @@
 import { failureOf } from "../../base/failures/errors.ts";
 import type { Log } from "../../base/failures/log.ts";
 
-/** Writes to a store that go on after the answer of their generation. A write that fails is logged and given up. */
+/** Writes to a store that continue after the answer of their generation. A failed write is logged and given up. */
 export class PendingWrites {
   private readonly writes = new Set<Promise<void>>();
 
@@ -21,12 +21,12 @@ export class PendingWrites {
     this.writes.add(followed);
   }
 
-  /** Logs that what a generation was to write is not stored. */
+  /** Logs that data of a generation could not be stored. */
   warn(generationId: string, detail: string | undefined): void {
     this.log.warn(this.problem, { generation_id: generationId, detail });
   }
 
-  /** Resolves when all writes under way have ended. */
+  /** Resolves when all writes in progress have ended. */
   async drain(): Promise<void> {
     await Promise.all(this.writes);
   }

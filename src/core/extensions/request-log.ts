@@ -6,7 +6,7 @@ import type { UsageRecord } from "../usage/records/records.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a request log is made of. */
+/** The dependencies of a request log. */
 interface RequestLogParts {
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "warn">;
@@ -33,7 +33,7 @@ class LoggedGeneration implements ExtensionPoints {
   }
 }
 
-/** Writes the log line of a request: a warning if the gateway or a provider failed, else for information. */
+/** Writes the log line of a request: as a warning if the gateway or a provider failed, otherwise as information. */
 export function writeRequestLine(log: Pick<Log, "info" | "warn">, status: number, fields: Fields): void {
   if (status >= 500) log.warn("request", fields);
   else log.info("request", fields);

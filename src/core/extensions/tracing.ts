@@ -12,8 +12,8 @@ import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
 type Propagates = (provider: string) => boolean;
 
 /**
- * Records the attempts of traced requests. `propagatesTo` returns whether the requests to a provider may have the headers
- * `traceparent` and `tracestate`, by which the provider could connect them with each other.
+ * Records the attempts of traced requests. `propagatesTo` returns whether requests to a provider may have the headers `traceparent` and
+ * `tracestate`, with which the provider could link them to each other.
  */
 export function createTracing(propagatesTo: Propagates): Extension {
   return {

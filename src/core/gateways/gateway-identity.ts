@@ -1,10 +1,10 @@
 import { StoreError } from "../../base/failures/store-error.ts";
 
-/** Which gateway writes to a shared store, and at which of its starts. */
+/** Identifies which gateway writes to a shared store, and at which of its starts. */
 export interface GatewayIdentity {
-  /** Belongs to the data directory, and stays the same from start to start. */
+  /** Belongs to the data directory, and does not change with a start. */
   readonly id: string;
-  /** Increases with each start and each takeover. The store rejects what a gateway writes under an older one. */
+  /** Increases with each start and each takeover. The store rejects writes under an older epoch. */
   readonly epoch: number;
 }
 

@@ -5,7 +5,7 @@ export const RENEWAL_MS = 5_000;
 /** How long a gateway counts as live after its last renewal, by the clock of the store. Milliseconds. */
 export const GATEWAY_LEASE_MS = 30_000;
 
-/** What a gateway tells about itself when it starts. */
+/** A gateway's description of itself when it starts. */
 export interface GatewayDescription {
   readonly id: string;
   /** The name of its machine. */
@@ -18,7 +18,7 @@ export interface GatewayDescription {
   readonly masterKeys: readonly string[];
 }
 
-/** The live gateways, as one of them sees them: what it may take of a limit that is not shared otherwise. */
+/** The live gateways as one of them sees them. They decide its share of a limit that has no common counter. */
 export interface LiveGateways {
   /** How many there are, including this one. */
   readonly count: number;
@@ -31,7 +31,7 @@ export const SOLE_GATEWAY: LiveGateways = { count: 1, rank: 0 };
 
 /** A gateway as the registry lists it. Times are milliseconds since the epoch, by the clock of the store. */
 export interface RegisteredGateway extends GatewayDescription, GatewayIdentity {
-  /** Whether its time is not over. One that is not live may be cut from the store, paused or dead. */
+  /** Whether its registration has not expired. A gateway that is not live may be disconnected from the store, paused or dead. */
   readonly isLive: boolean;
   readonly startedAt: number;
   /** When it renewed its row for the last time. */
@@ -39,11 +39,11 @@ export interface RegisteredGateway extends GatewayDescription, GatewayIdentity {
   readonly endsAt: number;
   /** The id of the Redis server that it uses; null if it uses none, has not reached it, or is of an earlier version. */
   readonly redisId: string | null;
-  /** What it has leased of balances and has not saved as spent. Nanodollars. */
+  /** The amount that it has leased of balances, less its saved costs. Nanodollars. */
   readonly leased: number;
 }
 
-/** What a gateway had leased of one balance or spending limit, and what is free again. */
+/** What a gateway had leased of one balance or spending limit, now released. */
 export interface ReleasedLease {
   readonly accountId: string;
   /** The name of the spending limit; null for the balance. */
@@ -54,7 +54,7 @@ export interface ReleasedLease {
 
 /** The gateways that share a store. Rejects with a `StoreError` if the store is unavailable. */
 export interface GatewayRegistry {
-  /** Registers a gateway at its start, also over an earlier start of the same id, whose epoch ends with that. */
+  /** Registers a gateway at its start. Replaces an earlier registration of the same id, and ends its epoch. */
   register(gateway: GatewayDescription): Promise<GatewayIdentity>;
   /**
    * Makes a gateway count as live for `GATEWAY_LEASE_MS` from now. Returns null until every other live gateway has renewed since it
@@ -63,18 +63,21 @@ export interface GatewayRegistry {
   renew(identity: GatewayIdentity): Promise<LiveGateways | null>;
   /** Records the id of the Redis server that a gateway uses. No-op if the epoch is not current. */
   putRedisId(identity: GatewayIdentity, redisId: string): Promise<void>;
-  /** Removes a gateway that has stopped and saved everything. One that still has leases stays, as not live. No-op if the epoch is not current. */
+  /**
+   * Removes a gateway that has stopped and saved everything. A gateway that still has leases is kept as not live. No-op if the epoch is not
+   * current.
+   */
   end(identity: GatewayIdentity): Promise<void>;
   /** Returns all gateways that have not ended, by id. */
   list(): Promise<readonly RegisteredGateway[]>;
   /**
-   * Ends the epoch of a gateway that is not live, so that its process can write nothing any more, and returns the identity under which
-   * the caller saves what it left. Returns null if the gateway is live or that epoch is not current.
+   * Ends the epoch of a gateway that is not live, so that its process can write nothing any more. Returns the identity under which the
+   * caller saves the records that it left. Returns null if the gateway is live or that epoch is not current.
    */
   takeOver(gone: GatewayIdentity): Promise<GatewayIdentity | null>;
   /**
-   * Gives leases of a gateway back to the balances and limits, and returns them: those of some accounts, and null when there are no more.
-   * Only after everything that it spent is saved. Rejects with a `GatewayReplacedError` if the epoch is not current.
+   * Gives leases of a gateway back to the balances and limits, for some accounts in each call, and returns them; null when there are no
+   * more. Call it only after everything that the gateway spent is saved. Rejects with a `GatewayReplacedError` if the epoch is not current.
    */
   releaseLeases(identity: GatewayIdentity): Promise<readonly ReleasedLease[] | null>;
 }

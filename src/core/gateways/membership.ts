@@ -5,7 +5,7 @@ import { type GatewayRegistry, type LiveGateways, RENEWAL_MS } from "./gateway-r
 /** How often a gateway that others may not have counted yet renews. Milliseconds. */
 const UNCOUNTED_MS = 500;
 
-/** What a membership is made of. */
+/** The dependencies of a membership. */
 interface MembershipParts {
   readonly registry: Pick<GatewayRegistry, "renew">;
   readonly identity: GatewayIdentity;
@@ -37,7 +37,7 @@ export class Membership {
     return this.live;
   }
 
-  /** Renews once; no-op while a renewal runs. Never rejects: the next renewal repeats one that fails. */
+  /** Renews the registration once; no-op while a renewal runs. Never rejects: the next renewal repeats a failed one. */
   async renew(): Promise<void> {
     if (this.isRenewing || this.isStopped) return;
     this.isRenewing = true;

@@ -1,6 +1,6 @@
 import { fail } from "../../base/failures/errors.ts";
 
-/** What a row in the store is. */
+/** The kinds of rows in the store. */
 export type RowKind = "account" | "budget" | "catalog" | "named route";
 
 /** Something that can be stored since a version. Gateways before it ignore it, or cannot read the row. */
@@ -8,7 +8,7 @@ interface NewerPart {
   readonly row: RowKind;
   /** Its place within the row; empty: the row itself. */
   readonly path: readonly string[];
-  /** The value that means the same as none. */
+  /** The value with the same meaning as an absent one. */
   readonly none?: unknown;
   /** How the API names it. */
   readonly name: string;
@@ -16,9 +16,9 @@ interface NewerPart {
   readonly since: string;
 }
 
-/** Every part that not all released versions know. A new one gets a line with the version in which it appears. */
+/** The parts of rows that some released versions do not know. A new part gets a line with the version in which it appears. */
 const NEWER_PARTS: readonly NewerPart[] = [
-  // Its models have fields that earlier versions reject, so that they would serve with the catalog that they shipped with.
+  // Its models have fields that earlier versions reject, so those would serve the catalog that they shipped with.
   { row: "catalog", path: [], name: "the imported catalog", since: "0.2.0" },
   { row: "budget", path: [], name: "budgets", since: "0.2.0" },
   {
@@ -44,8 +44,8 @@ export interface VersionedGateway {
 }
 
 /**
- * Lists what a change puts into a row that not all released versions know: nothing that the row has had before. `before` is null for a
- * new row.
+ * Lists the parts that a change adds to a row and that some released versions do not know. Parts that the row had before are not listed.
+ * `before` is null for a new row.
  */
 export function listNewerParts(row: RowKind, before: object | null, after: object): readonly NewerPart[] {
   return NEWER_PARTS.filter((part) => {
@@ -63,7 +63,7 @@ function valueAt(row: object | null, { path, none }: NewerPart): unknown {
   return value === none || value === null ? undefined : value;
 }
 
-/** Returns how the API names what a version does not know. `isOlder` says whether a version came before another one. */
+/** Returns the API's name of each part that a version does not know. `isOlder` says whether a version came before another one. */
 export function listUnknownNames(
   version: string,
   isOlder: (version: string, since: string) => boolean,
@@ -72,8 +72,8 @@ export function listUnknownNames(
 }
 
 /**
- * Rejects a change that one of the gateways on the same store does not know: it would ignore the change, or could not read the row.
- * `isOlder` says whether a version came before another one.
+ * Rejects a change that some gateway on the same store does not know: it would ignore the change, or could not read the row. `isOlder` says
+ * whether a version came before another one.
  * @throws GatewayError `conflict`, which names the gateway and what to do.
  */
 export function rejectUnknownParts(

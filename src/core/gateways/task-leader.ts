@@ -1,11 +1,11 @@
 import type { Clock } from "../../base/time/clock.ts";
 import type { Lease, Leases } from "../../base/time/lease.ts";
 
-/** What a task leader is made of. */
+/** The dependencies of a task leader. */
 interface TaskLeaderParts {
   readonly leases: Leases;
   readonly clock: Pick<Clock, "now">;
-  /** The tasks that one process does for all. */
+  /** The name of the tasks that one process performs for all. */
   readonly name: string;
   /** The gateway's id. */
   readonly owner: string;
@@ -13,12 +13,12 @@ interface TaskLeaderParts {
 
 /** How long a leader that has died is waited for. Milliseconds. */
 const LEASE_MS = 30_000;
-/** How often a leader renews its lease, and the others ask for it. Milliseconds. */
+/** How often the leader renews its lease, and the others request it. Milliseconds. */
 const CHECK_MS = 10_000;
 
 /**
- * Decides which of several gateways does tasks that recur and that one does for all, such as sweeps. The leader keeps the lease from one
- * task to the next, so that nearly every question is answered without the store.
+ * Decides which of several gateways performs the recurring tasks, such as sweeps, for all of them. The leader keeps the lease between
+ * tasks, so that nearly every check is answered without the store.
  */
 export class TaskLeader {
   private lease: Lease | null = null;
@@ -36,7 +36,7 @@ export class TaskLeader {
     return this.lease !== null;
   }
 
-  /** Lets another process lead at once. */
+  /** Lets another process lead immediately. */
   async resign(): Promise<void> {
     const { lease } = this;
     this.lease = null;

@@ -1,6 +1,6 @@
 import type { Failure } from "../../base/failures/errors.ts";
 
-/** The maximum number of idempotency keys that an API key may use in the time for which they are remembered. */
+/** The maximum number of idempotency keys that an API key may use within the time for which they are remembered. */
 export const MAX_NAMES = 10_000;
 
 /** The error message for a request that repeats the idempotency key of another request. */

@@ -1,11 +1,11 @@
 import { Linked, LinkedSet } from "../../base/collections/linked-set.ts";
 import type { Clock } from "../../base/time/clock.ts";
 
-/** A bound on the bytes that all callers hold together, and on those that each caller holds. */
+/** A bound on the bytes that all callers hold together, and on the bytes that each caller holds. */
 export interface ByteBudget {
   /** Opens an empty share. Shares of one holder count together. */
   openShare(holder: string): ByteShare;
-  /** Returns the bytes that all callers hold, without those that were only announced. */
+  /** Returns the number of bytes that all callers hold, without those that were only announced. */
   heldBytes(): number;
 }
 
@@ -16,24 +16,24 @@ type ByteShortage = "all" | "holder";
 export interface Arrival {
   /** Records that a good part of it has arrived since the last call. */
   advance(): void;
-  /** Records that all of it has arrived, or that it is given up. Idempotent. */
+  /** Records that the body has arrived completely, or that it is abandoned. Idempotent. */
   end(): void;
 }
 
 /** The bytes that are held for one purpose. */
 export interface ByteShare {
-  /** Returns the bound that prevents taking so many more bytes now; null if none does. */
+  /** Returns the bound that prevents taking this many more bytes now; null if none does. */
   shortageFor(bytes: number): ByteShortage | null;
-  /** Returns whether so many more bytes could be taken if every body that is being received gave way. */
+  /** Returns whether this many more bytes could be taken if every body that is being received were evicted. */
   mayFit(bytes: number): boolean;
   /**
-   * Takes more bytes. If all bytes are in use, bodies that arrive slowly give way first, the slowest before the others. Returns false, and
-   * takes nothing, if the bytes do not fit or the share was released.
+   * Takes more bytes. If all bytes are in use, bodies that arrive slowly are evicted first, the slowest before the others. Returns false,
+   * and takes nothing, if the bytes do not fit or the share was released.
    */
   take(bytes: number): boolean;
   /**
-   * Takes the bytes of a body before it has arrived. Returns false, and takes nothing, if they do not fit, or if too much that may never
-   * arrive is announced already: such a body is counted as it arrives.
+   * Takes the bytes of a body before it has arrived. Returns false, and takes nothing, if they do not fit, or if too many bytes are
+   * announced already that may never arrive. Then the body is counted as it arrives.
    */
   announce(bytes: number): boolean;
   /** Records that the announced bytes have arrived. */
@@ -42,7 +42,7 @@ export interface ByteShare {
    * Begins to receive a body. If it is slow and others need its bytes, its share is released, and then `onGone` is called.
    */
   beginArrival(onGone: () => void): Arrival;
-  /** Takes additional bytes like `take`, but always succeeds for the only holder, so that one request is always served. */
+  /** Takes additional bytes like `take`, but always succeeds for the only holder, so that one request can always be served. */
   takeExtra(bytes: number): boolean;
   /** Releases some of the bytes, at most what the share holds. */
   giveBack(bytes: number): void;
@@ -50,10 +50,10 @@ export interface ByteShare {
   release(): void;
 }
 
-/** What a budget is made of. */
+/** The dependencies of a budget. */
 interface ByteBudgetParts {
   readonly totalBytes: number;
-  /** The most that a single holder may hold. */
+  /** The maximum that a single holder may hold. */
   readonly holderBytes: number;
   readonly clock: Pick<Clock, "now">;
   /** Called whenever another `GARBAGE_BYTES` were released while as many are held. */
@@ -70,7 +70,7 @@ export function createByteBudget(parts: ByteBudgetParts): ByteBudget {
 
 /** The part of the budget that may be announced and not have arrived. */
 const ANNOUNCED_SHARE = 1 / 16;
-/** How long a body may take before it is slow, and gives way to others when memory is short. Milliseconds. */
+/** The time after which a body counts as slow, and is evicted for others when memory is short. Milliseconds. */
 const SLOW_MS = 1_000;
 
 /** Released bytes are garbage until the runtime collects them. Fewer are left to its own pace. */
@@ -80,7 +80,7 @@ const GARBAGE_BYTES = 64 * 1024 * 1024;
 interface Holder {
   readonly id: string;
   bytes: number;
-  /** Those of `bytes` that belong to bodies that are being received. */
+  /** The part of `bytes` that belongs to bodies that are being received. */
   arriving: number;
   /** Its open shares. */
   shares: number;
@@ -89,15 +89,15 @@ interface Holder {
 /** The bytes held by all and by each. Both may exceed their bounds, see `takeExtra`. */
 class ByteCounts {
   total = 0;
-  /** Those of `total` that were announced and may not have arrived. */
+  /** The part of `total` that was announced and may not have arrived. */
   announced = 0;
-  /** Those of `total` that belong to bodies that are being received. */
+  /** The part of `total` that belongs to bodies that are being received. */
   private arriving = 0;
-  /** The bodies that are being received and hold bytes. The one that has waited longest is the first. */
+  /** The bodies that are being received and hold bytes. The first one has waited the longest. */
   private readonly arrivals = new LinkedSet<ArrivingBody>();
   /** Bytes that were released since the last call of `onGarbage`. */
   private released = 0;
-  /** Those with an open share, which refers to its holder so that taking bytes needs no lookup. */
+  /** The holders with an open share. A share refers to its holder, so that taking bytes needs no lookup. */
   private readonly holders = new Map<string, Holder>();
 
   constructor(private readonly parts: ByteBudgetParts) {}
@@ -113,7 +113,7 @@ class ByteCounts {
     return holder;
   }
 
-  /** Counts one share less, which holds nothing any more. */
+  /** Removes one share of a holder. The share no longer holds anything. */
   close(holder: Holder): void {
     holder.shares -= 1;
     if (holder.shares === 0) this.holders.delete(holder.id);
@@ -132,12 +132,12 @@ class ByteCounts {
     );
   }
 
-  /** Returns whether so many more bytes may be announced. */
+  /** Returns whether this many more bytes may be announced. */
   mayAnnounce(bytes: number): boolean {
     return this.announced + bytes <= this.parts.totalBytes * ANNOUNCED_SHARE;
   }
 
-  /** Lets slow bodies other than `own` give way until so many more bytes fit, or none is left. */
+  /** Evicts slow bodies other than `own` until this many more bytes fit, or no body is left. */
   makeRoom(bytes: number, own: ArrivingBody | null): void {
     if (this.total + bytes <= this.parts.totalBytes) return;
     const slowSince = this.parts.clock.now() - SLOW_MS;
@@ -149,13 +149,13 @@ class ByteCounts {
     if (isListed) this.arrivals.add(own);
   }
 
-  /** Counts bytes of a body that is being received, which `add` counts too. */
+  /** Counts bytes of a body that is being received, in addition to `add`. */
   addArriving(holder: Holder, bytes: number): void {
     this.arriving += bytes;
     holder.arriving += bytes;
   }
 
-  /** Lists a body as the one that has waited for the shortest time. */
+  /** Adds a body to the end of the list, as the one that has waited the shortest time. */
   list(body: ArrivingBody): void {
     this.arrivals.delete(body);
     body.since = this.parts.clock.now();
@@ -166,7 +166,7 @@ class ByteCounts {
     this.arrivals.delete(body);
   }
 
-  /** Returns whether `bytes` are all that counts towards the bound of a shortage. */
+  /** Returns whether `bytes` are everything that counts towards the bound of a shortage. */
   isAlone(holder: Holder, bytes: number, shortage: ByteShortage): boolean {
     return bytes === (shortage === "all" ? this.total : holder.bytes);
   }
@@ -227,7 +227,7 @@ class Share implements ByteShare {
   taken = 0;
   /** The body that is being received; null if all has arrived. */
   arrival: ArrivingBody | null = null;
-  /** Those of `taken` that may not have arrived. */
+  /** The part of `taken` that may not have arrived. */
   private announced = 0;
   private isClosed = false;
 

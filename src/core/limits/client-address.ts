@@ -37,8 +37,8 @@ function familyOf(address: string): "ipv4" | "ipv6" {
 }
 
 /**
- * Returns the client's address: the peer's, or, if the peer is a trusted proxy, the last one in `x-forwarded-for` that is not a trusted
- * proxy itself (docs/api/limits.md, "Requests without a key").
+ * Returns the client's address: that of the peer, or, if the peer is a trusted proxy, the last address in `x-forwarded-for` that is not a
+ * trusted proxy (docs/api/limits.md, "Requests without a key").
  */
 export function findClientAddress(
   peer: string,
@@ -62,7 +62,10 @@ function withoutPort(hop: string): string {
 
 const HALF_BITS = 64;
 
-/** Returns what anonymous requests are counted by: an IPv4 address, or the /64 prefix of an IPv6 address, which one subscriber holds. */
+/**
+ * Returns the key by which anonymous requests are counted: an IPv4 address, or the /64 prefix of an IPv6 address, because one subscriber
+ * has all of it.
+ */
 export function limitKeyOf(text: string): string {
   const address = normalize(text);
   if (!isIPv6(address)) return withoutMapping(text);

@@ -32,7 +32,7 @@ export class FreeLimit {
     return limitStatus.requests && { ...limitStatus.requests, allowed: kind === "admitted" };
   }
 
-  /** Returns the account's status and counts nothing. */
+  /** Returns the account's status without counting a request. */
   async peek(principal: InferencePrincipal, now: number): Promise<LimitVerdict | null> {
     const scope = this.scopeOf(principal);
     return scope === null ? null : (await this.limiter.peek([scope], now)).requests;

@@ -9,31 +9,31 @@ import type {
   RateLimitStatus,
 } from "./rate-limiter.ts";
 
-/** Keys and callers whose use is remembered. Of more, those that used tokens longest ago start anew. */
+/** The maximum number of keys and callers whose use is remembered. Those that used tokens longest ago are forgotten first. */
 const MAX_CALLERS = 50_000;
 /** How fast the mean and the mean deviation follow the last request. */
 const MEAN_SHARE = 1 / 8;
 const DEVIATION_SHARE = 1 / 4;
 /** By how many mean deviations more than the mean is expected. */
 const DEVIATIONS = 2;
-/** No caller is expected to use less than this share of what is expected of one that is not known: the next answer may be longer. */
+/** The expected use of a caller is at least this share of what is expected of an unknown one, because the next answer may be longer. */
 const MIN_SHARE = 1 / 16;
 
-/** What the last requests of a caller used besides the estimated tokens of their prompts. */
+/** The tokens that the last requests of a caller used in addition to the estimated tokens of their prompts. */
 interface Use {
   mean: number;
   deviation: number;
 }
 
-/** A generation that runs, and whose tokens are limited. */
+/** A running generation whose tokens are limited. */
 interface Running {
   readonly caller: string;
   readonly promptTokens: number;
 }
 
 /**
- * A rate limiter that learns what requests of each key use. One whose answer has no stated bound asks the inner limiter for as many
- * tokens as that. Each process learns from what it has served itself.
+ * A rate limiter that learns how many tokens the requests of each key use. For a request without a stated bound it reserves that many in
+ * the inner limiter. Each process learns from the requests that it has served itself.
  */
 export class LearningRateLimiter implements RateLimiter {
   private readonly uses = new BoundedMap<string, Use>({ max: MAX_CALLERS });
@@ -69,7 +69,7 @@ export class LearningRateLimiter implements RateLimiter {
     const running = this.started.get(id);
     if (running === undefined) return;
     this.started.delete(id);
-    // A generation that failed says nothing about answers.
+    // A failed generation says nothing about the size of answers.
     if (tokens > 0) this.learn(running.caller, Math.max(0, tokens - running.promptTokens));
   }
 

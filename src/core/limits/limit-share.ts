@@ -3,17 +3,17 @@ import type { LiveGateways } from "../gateways/gateway-registry.ts";
 import type { LimitScope } from "./rate-limiter.ts";
 
 /**
- * Returns the live gateways; null while others may not have counted this one yet: it has no share until then, so that the shares
- * that are in use never add up to more than a limit.
+ * Returns the live gateways; null while others may not have counted this one yet. Until then it has no share, so that the shares in use
+ * never add up to more than a limit.
  */
 export type FindLiveGateways = () => LiveGateways | null;
 
-/** A share of fewer tokens than this would be too small for most prompts: fewer gateways get one instead. */
-const LEAST_TOKENS = 10_000;
+/** The minimum share of tokens: a smaller one would be too small for most prompts, so that fewer gateways get one instead. */
+const MIN_TOKENS = 10_000;
 
 /**
- * Returns a scope whose limits are this gateway's shares. The shares of all gateways add up to exactly the limit. What cannot be
- * divided goes to gateways that differ from scope to scope, so that no gateway is without a share of everything.
+ * Returns a scope with this gateway's shares of the limits. The shares of all gateways add up to exactly the limit. The remainder of a
+ * division goes to other gateways in each scope, so that no gateway is left without a share everywhere.
  */
 export function shareOf(scope: LimitScope, live: LiveGateways | null): LimitScope {
   const shareOfLimit = createShare(scope, live);
@@ -23,7 +23,7 @@ export function shareOf(scope: LimitScope, live: LiveGateways | null): LimitScop
     id: scope.id,
     limit: {
       requestsPerMinute: shareOfLimit(requestsPerMinute, 1),
-      tokensPerMinute: shareOfLimit(tokensPerMinute, LEAST_TOKENS),
+      tokensPerMinute: shareOfLimit(tokensPerMinute, MIN_TOKENS),
       concurrent: shareOfLimit(concurrent, 1),
     },
     ...(scope.requestsPerHour === undefined
@@ -32,7 +32,7 @@ export function shareOf(scope: LimitScope, live: LiveGateways | null): LimitScop
   };
 }
 
-/** Returns a scope whose limits are counted and reject nothing. */
+/** Returns a scope whose limits are counted but reject nothing. */
 export function withoutBounds({ source, id, limit, requestsPerHour }: LimitScope): LimitScope {
   const none = (bound: number | null): number | null => (bound === null ? null : Number.POSITIVE_INFINITY);
   return {

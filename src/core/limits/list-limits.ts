@@ -57,7 +57,7 @@ function anonymousScope(addressHash: string, requestsPerHour: number): LimitScop
   return { source: "anonymous", id: addressHash, limit: NO_LIMIT, requestsPerHour };
 }
 
-/** Returns the limit of a key. One that the operator set replaces the configured one; one that its account set can only tighten it. */
+/** Returns the limit of a key. A limit that the operator set replaces the configured one; a limit that the account set can only tighten it. */
 function keyLimitOf(configured: RateLimit, own: KeyRateLimit | null): RateLimit {
   return own?.setBy === "account" ? tightenLimit(configured, own) : replaceLimit(configured, own);
 }

@@ -24,7 +24,7 @@ interface RateLimiterOptions {
 
 const MAX_SCOPES = 100_000;
 
-/** What was counted for an admitted generation. */
+/** The amounts counted for an admitted generation. */
 interface Admission {
   readonly expiresAt: number;
   /** One for each scope. */
@@ -43,12 +43,12 @@ const USED_MS = 1_000;
 type ShareOf = (scope: LimitScope) => LimitScope;
 
 /**
- * A rate limiter in the memory of one process, which admits all that the limits allow, or its share of it. Has the methods of a `RateLimiter`,
- * and counts before they return.
+ * A rate limiter in the memory of one process. It admits requests up to the limits, or up to its share of them. It has the methods of a
+ * `RateLimiter`, but they are synchronous.
  */
 export class MemoryRateLimiter {
   private readonly scopes: Readonly<Record<LimitSource, BoundedMap<string, KnownScope>>>;
-  /** By generation, the oldest first; they expire in this order. */
+  /** By generation, the oldest first, which is also the order in which they expire. */
   private readonly admissions = new PassingMap<string, Admission>();
   /** No admission expires before this time. */
   private expiresFrom = 0;
@@ -78,7 +78,7 @@ export class MemoryRateLimiter {
   admit(request: LimitRequest, now: number, shareOf = this.shareOf): LimitDecision {
     this.expire(now);
     const measured = this.measureAll(request.scopes, now, shareOf);
-    const rejection = firstRejection(measured, request, now);
+    const rejection = findFirstRejection(measured, request, now);
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus: statusOf(measured, now) };
     const counted: Counted[] = [];
     for (const one of measured) counted.push(reserve(one, request, now));
@@ -90,7 +90,7 @@ export class MemoryRateLimiter {
   count(scopes: readonly LimitScope[], now: number, shareOf = this.shareOf): LimitDecision {
     this.expire(now);
     const measured = this.measureAll(scopes, now, shareOf);
-    const rejection = firstRejection(measured, null, now);
+    const rejection = findFirstRejection(measured, null, now);
     if (rejection !== null) return { kind: "rejected", rejection, limitStatus: statusOf(measured, now) };
     for (const { meter } of measured) meter.count(null, now);
     return { kind: "admitted", limitStatus: statusOf(measured, now) };
@@ -196,7 +196,7 @@ function reserve({ share, meter }: Measured, request: LimitRequest, now: number)
   return meter.count(tokensToReserve(request, tokensPerMinute), now);
 }
 
-function firstRejection(
+function findFirstRejection(
   measured: readonly Measured[],
   request: LimitRequest | null,
   now: number,

@@ -8,7 +8,7 @@ import type {
   RateLimitStatus,
 } from "./rate-limiter.ts";
 
-/** What was counted for one scope. A window exists once a limit needs it. */
+/** The counts of one scope. A window exists once a limit needs it. */
 export class Meter {
   perMinute: SlidingSum | null = null;
   perHour: SlidingSum | null = null;
@@ -27,7 +27,7 @@ export class Meter {
   }
 }
 
-/** What was counted for one request in the windows of a meter; null where there is no window. */
+/** The amounts that one request added to the windows of a meter; null for a window that does not exist. */
 export interface Counted {
   readonly meter: Meter;
   readonly perMinute: AddedAmount | null;
@@ -40,7 +40,7 @@ export interface Counted {
 /** A scope with its meter. */
 export interface Measured {
   readonly scope: LimitScope;
-  /** What this process may admit of the scope's limits: all of them, or its share. */
+  /** The limits that this process may admit: those of the scope, or its share of them. */
   readonly share: LimitScope;
   readonly meter: Meter;
 }
@@ -48,7 +48,7 @@ export interface Measured {
 /** The advised wait for a concurrency limit, because the end of running requests is unknown. */
 const CONCURRENT_RETRY_MS = 1_000;
 
-/** Finds the limit of a scope that a request exceeds. `request` is null for one that uses no tokens and ends at once. */
+/** Finds the limit of a scope that a request exceeds. `request` is null for a request that uses no tokens and ends immediately. */
 export function findRejection(
   { scope, share, meter }: Measured,
   request: LimitRequest | null,
@@ -98,8 +98,8 @@ function findWait(
 }
 
 /**
- * Returns how many tokens a request reserves of a limit: its prompt and the bound of its answers, so that what it uses is never more.
- * Clients that send a bound far beyond the limit reserve what is expected instead.
+ * Returns how many tokens a request reserves of a limit: those of its prompt and the bound of its answers, so that it never uses more. If
+ * the bound is far beyond the limit, the expected use is reserved instead.
  */
 export function tokensToReserve(
   { promptTokens, completionTokens, expectedTokens = completionTokens }: LimitRequest,
@@ -110,7 +110,7 @@ export function tokensToReserve(
 }
 
 /**
- * Returns how many tokens of a limit must be left for a request. One that reserves more than the limit needs all of it; a prompt that
+ * Returns how many tokens of a limit must be left for a request. A request that reserves more than the limit needs all of it. A prompt that
  * is larger than this process's share of the limit never fits.
  */
 function tokensToFit(request: LimitRequest, limit: number): number {
@@ -154,7 +154,7 @@ function verdictOf(
   };
 }
 
-/** Returns the verdict with the least remaining, the first one among equals; null if there is none. */
+/** Returns the verdict with the least remaining, the first one if several are equal; null if there is none. */
 export function tightest(verdicts: readonly (LimitVerdict | null)[]): LimitVerdict | null {
   return verdicts.reduce(tighter, null);
 }

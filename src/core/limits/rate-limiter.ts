@@ -6,7 +6,7 @@ import type { RateLimit } from "../accounts/fields/rate-limit.ts";
  */
 export type LimitSource = "key" | "account" | "gateway" | "anonymous" | "free_models";
 
-/** What a rate limit applies to (a key, account, model or client address), with its limits. */
+/** The thing to which a rate limit applies (a key, account, model or client address), with its limits. */
 export interface LimitScope {
   readonly source: LimitSource;
   readonly id: string;
@@ -26,7 +26,7 @@ export interface LimitRequest {
   readonly promptTokens: number;
   /** The maximum tokens of the answers, or the expected number if the request sets no maximum. */
   readonly completionTokens: number;
-  /** What is reserved for the answers if the maximum does not even fit a limit that is unused. Absent: the maximum. */
+  /** The tokens to reserve for the answers if the maximum exceeds even an unused limit. Absent: the maximum. */
   readonly expectedTokens?: number;
   /** Whether the request sets a maximum. Absent: it does. */
   readonly isBounded?: boolean;
@@ -44,7 +44,7 @@ export interface LimitVerdict {
   readonly retryAfterMs: number;
 }
 
-/** Of the limits that apply, those with the least remaining: of requests and of tokens. Null if there is none. */
+/** The limits of requests and of tokens with the least remaining. Null if there is none. */
 export interface RateLimitStatus {
   readonly requests: LimitVerdict | null;
   readonly tokens: LimitVerdict | null;
@@ -76,11 +76,11 @@ export interface RateLimiter {
   admit(request: LimitRequest, now: number): Promise<LimitDecision>;
   /** Admits and counts a request that uses no tokens and is not counted as concurrent, or rejects it. */
   count(scopes: readonly LimitScope[], now: number): Promise<LimitDecision>;
-  /** Returns the status of the limits and counts nothing. */
+  /** Returns the status of the limits without counting a request. */
   peek(scopes: readonly LimitScope[], now: number): Promise<RateLimitStatus>;
-  /** Replaces the reserved tokens of a generation that has ended by those it used. No-op for one that was not admitted. */
+  /** Replaces the reserved tokens of an ended generation by the used ones. No-op for a generation that was not admitted. */
   settle(id: string, tokens: number): void;
-  /** Undoes everything that was counted for a generation, which ended before it ran. */
+  /** Undoes all counts of a generation that ended before it ran. */
   cancel(id: string): void;
   /** Counts a request from before a restart. Call it in the order of time, before any other request is counted. */
   restore(scope: LimitScope, at: number): void;

@@ -21,7 +21,7 @@ export function createAccountRoutes(
   store: Pick<NamedRouteStore, "listNamedRoutes" | "namedRouteRevision" | "listChangedRoutes">,
   health: StoreHealth,
 ): AccountRoutes {
-  // An account without routes has an empty list, which is a value like others: it is used while the store is away.
+  // An account without routes has an empty list, which is a value like others: it is used while the store is unavailable.
   const known = memoize(
     async (accountId) => createNamedRoutes(await store.listNamedRoutes(accountId)),
     health,

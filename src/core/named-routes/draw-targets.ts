@@ -3,16 +3,16 @@ import { weighSpread } from "../routing/affinity/weigh-spread.ts";
 /** A target of a group. */
 export interface WeightedTarget {
   readonly model: string;
-  /** In proportion to the sum of all. 0: only used if the others fail. */
+  /** In proportion to the sum of all weights. 0: only used if the others fail. */
   readonly weight: number;
 }
 
 const HASHES = 2 ** 32;
 
 /**
- * Orders targets by chance: each is first with the probability of its share of the weights, and so on among the rest. The same key
- * gives the same order, and raising one weight moves only keys to that target (weighted rendezvous hashing). Targets of weight 0 come
- * last, in their order.
+ * Orders targets randomly: the probability of being first is a target's share of the weights, and the rest is ordered in the same way. The
+ * same key gives the same order, and raising one weight moves keys only to that target (weighted rendezvous hashing). Targets of weight 0
+ * come last, in their order.
  */
 export function drawTargets<Target extends WeightedTarget>(
   key: string,
@@ -29,7 +29,10 @@ export function rankTargets<Target extends WeightedTarget>(targets: readonly Tar
   return targets.toSorted((a, b) => b.weight - a.weight);
 }
 
-/** A sample of an exponential distribution with the weight as its rate. The least of several is each with its share of the rates. */
+/**
+ * Returns a sample of an exponential distribution with the weight as its rate. The probability that it is the smallest of several is its
+ * share of the rates.
+ */
 function delayOf(key: string, { model, weight }: WeightedTarget): number {
   if (weight === 0) return Number.POSITIVE_INFINITY;
   const share = (weighSpread(key, model) + 0.5) / HASHES;

@@ -4,7 +4,7 @@ import { rejectField } from "../../base/failures/errors.ts";
 export interface NamedPreset {
   /** `@` and the name, in lower case. */
   readonly name: string;
-  /** The model that the request names beside it; null for the preset's. */
+  /** The model that the request names in addition to the preset; null for the preset's model. */
   readonly model: string | null;
   /** The field that names the preset. */
   readonly field: "model" | "preset";

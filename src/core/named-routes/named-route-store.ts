@@ -16,8 +16,8 @@ export interface NamedRouteStore {
    */
   listChangedRoutes?(cursor: string | null): Promise<ChangedRows>;
   /**
-   * Returns the latest version of each named route of an account, or of the operator if `accountId` is null, by name. One that this
-   * version of the program cannot read is left out.
+   * Returns the latest version of each named route of an account, or of the operator if `accountId` is null, by name. Routes that this
+   * version of the program cannot read are left out.
    */
   listNamedRoutes(accountId: string | null): Promise<readonly StoredRoute[]>;
   /** Returns the kept versions of a named route, the latest first. */

@@ -10,7 +10,7 @@ export interface NamedRoutes {
   findReplacing(name: string): NamedRoute | undefined;
 }
 
-/** Indexes named routes. Of several with the same name, the last one replaces the first. */
+/** Indexes named routes. If several have the same name, the last one replaces the others. */
 export function createNamedRoutes(routes: readonly NamedRoute[]): NamedRoutes {
   const byName = new Map(routes.map((route) => [route.name, route]));
   const list = [...byName.values()];
@@ -23,7 +23,7 @@ export function createNamedRoutes(routes: readonly NamedRoute[]): NamedRoutes {
   };
 }
 
-/** Whether a route is used in place of a model of the catalog. Those of accounts never are. */
+/** Whether a route replaces a model of the catalog. Routes of accounts never do. */
 export function replacesModel({ accountId, definition }: NamedRoute): boolean {
   return accountId === null && definition.kind !== "preset" && definition.replaces_model === true;
 }

@@ -15,13 +15,13 @@ export interface RouteView {
   readonly own: NamedRoutes | null;
   /** The models that are available. */
   readonly models: TierView;
-  /** For prices, in milliseconds since the epoch. */
+  /** The time for prices, in milliseconds since the epoch. */
   readonly at: number;
 }
 
 /**
- * Presents a named route to clients with the prices and capabilities of the first model or tier that it leads to, and the smallest
- * context window of all. Returns null if none is available, or if a model is used in place of the route.
+ * Presents a named route to clients with the prices and capabilities of the first model or tier that it leads to, and the smallest context
+ * window of all. Returns null if none is available, or if the route replaces a model.
  */
 export function presentNamedRoute(route: NamedRoute, view: RouteView): PublicModel | null {
   if (isPlainName(route.name, view.sources) || route.definition.kind === "preset") return null;
@@ -66,7 +66,7 @@ function resolveOrNone(
   }
 }
 
-/** Presents a named route, and where it is defined, to those who manage it. */
+/** Presents a named route, and where it is defined, to callers who manage it. */
 export function presentListedRoute({ route, source, file, line }: ListedRoute) {
   const { name, accountId, definition, version, updatedAt } = route;
   const updated_at = updatedAt === null ? null : new Date(updatedAt).toISOString();

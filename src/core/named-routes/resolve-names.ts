@@ -6,22 +6,22 @@ import type { NamedRoutes } from "./named-routes.ts";
 import type { GroupDefinition, NamedRoute } from "./route-records.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
-/** The most steps from a name to a model or tier. */
+/** The maximum number of steps from a name to a model or tier. */
 const MAX_STEPS = 5;
-/** The most models and tiers that one name leads to. Further ones are left out. */
+/** The maximum number of models and tiers that one name leads to. Further ones are left out. */
 const MAX_NAMES = 50;
 
 /** A model or tier that a name leads to. */
 export interface ResolvedName {
-  /** The id of a model or tier, as it is written in the request or route. There may be no such model. */
+  /** The id of a model or tier, as the request or route spells it. The model may not exist. */
   readonly id: string;
   /** How the name led there; empty for an id of the catalog. */
   readonly steps: readonly RouteStep[];
-  /** How its providers are sorted, if a suffix of the name says so. Null: as the request says. */
+  /** How its providers are sorted, if a suffix of the name decides that. Null: the request decides. */
   readonly sort: ProviderSort | null;
   /** Whether it is one of several targets of a group, and may be left out if it cannot be used. */
   readonly isOptional: boolean;
-  /** What gets copies of its requests; null for none. */
+  /** The model that gets copies of the requests; null for none. */
   readonly shadow: ShadowRoute | null;
 }
 
@@ -31,7 +31,7 @@ export interface ShadowRoute {
   readonly share: number;
 }
 
-/** What names are resolved with. */
+/** The sources for resolving names. */
 export interface NameSources {
   readonly catalog: { find(id: string): unknown };
   readonly tiers: { find(id: string): unknown };
@@ -39,10 +39,10 @@ export interface NameSources {
   readonly namedRoutes: NamedRoutes;
 }
 
-/** What the resolution of a name depends on. */
+/** The dependencies of resolving a name. */
 interface Resolving {
   readonly sources: NameSources;
-  /** The named routes of the caller's account, which precede those of the operator; null if there are none. */
+  /** The named routes of the caller's account, which take precedence over those of the operator; null if there are none. */
   readonly own: NamedRoutes | null;
   /** The request for which groups draw a target; null: their targets by weight. */
   readonly draw: DrawKeys | null;
@@ -68,7 +68,7 @@ function isKnownName(name: string, { catalog, tiers }: NameSources): boolean {
 
 /**
  * Resolves a name to models and tiers in order of preference, at least one.
- * @throws GatewayError `invalid_model` if routes lead in a circle, or over more than `MAX_STEPS` steps.
+ * @throws GatewayError `invalid_model` if routes form a circle, or a chain of more than `MAX_STEPS` steps.
  */
 export function resolveName(name: string, resolving: Resolving): readonly ResolvedName[] {
   const found: ResolvedName[] = [];
@@ -76,7 +76,7 @@ export function resolveName(name: string, resolving: Resolving): readonly Resolv
   return found;
 }
 
-/** A name that is to be resolved, and what led to it. */
+/** A name to resolve, and how it was reached. */
 interface Place extends Omit<ResolvedName, "id"> {
   readonly name: string;
 }
@@ -89,7 +89,7 @@ function follow(place: Place, resolving: Resolving, found: ResolvedName[]): void
   if (route === null) {
     const split = isKnownName(name, resolving.sources) ? null : splitSortSuffix(name);
     if (split === null) found.push({ id: name, steps, sort, isOptional, shadow });
-    // What the client wrote precedes what routes say.
+    // What the client wrote takes precedence over the routes.
     else follow({ ...place, name: split.name, sort: sort ?? split.sort }, resolving, found);
     return;
   }
@@ -154,8 +154,8 @@ function stepOf(route: NamedRoute, to: string): RouteStep {
 }
 
 /**
- * Returns the route that a name stands for here; null if it is the id of a model or tier, or unknown. A route that is used in place
- * of a model may lead to that model, and one of an account to one of the operator with the same name.
+ * Returns the route that a name means here; null if it is the id of a model or tier, or unknown. A route that replaces a model may lead to
+ * that model, and a route of an account to the operator's route with the same name.
  */
 function findRoute(place: Place, { sources, own }: Resolving): NamedRoute | null {
   const { name, steps } = place;

@@ -30,7 +30,7 @@ export interface RouteAddress {
   readonly name: string;
 }
 
-/** What a manager of named routes is made of. */
+/** The dependencies of a manager of named routes. */
 interface RouteManagerParts {
   readonly store: NamedRouteStore;
   readonly clock: Clock;
@@ -63,10 +63,10 @@ export class NamedRouteManager {
   }
 
   /**
-   * Stores a definition as the next version of a route. It is in force on every gateway within a second. Returns the route, and the
-   * definition before; null if there was none.
-   * @throws GatewayError `conflict` if the configuration file defines the route; `invalid_request` if it is too large, if there are
-   * too many, if an account's route is to replace a model, or if routes would lead in a circle or over too many steps.
+   * Stores a definition as the next version of a route. Every gateway uses it within a second. Returns the route, and the previous
+   * definition or null.
+   * @throws GatewayError `conflict` if the configuration file defines the route; `invalid_request` if it is too large, if there are too
+   * many, if an account's route would replace a model, or if routes would form a circle or a chain that is too long.
    */
   async put(
     { accountId, name }: RouteAddress,
@@ -144,7 +144,7 @@ function checkDefinition(definition: RouteDefinition, { accountId, name }: Route
     });
 }
 
-/** Rejects a change after which a route of the same owner leads in a circle or too far, if it did not do so before. */
+/** Rejects a change that makes a route of the same owner form a circle or a chain that is too long. */
 function requireSoundChains(
   changed: NamedRoute,
   own: readonly NamedRoute[],
@@ -167,7 +167,7 @@ function createChainCheck(
   const routes = createNamedRoutes(own);
   const [ofOperator, ofAccount]: [NamedRoutes, NamedRoutes | null] =
     shared === null ? [routes, null] : [createNamedRoutes(shared), routes];
-  // The models that routes replace are taken to exist, because a route may lead to the model that it replaces.
+  // Models that routes replace count as existing, because a route may lead to the model that it replaces.
   const replaced = new Set(ofOperator.list.filter(replacesModel).map(({ name }) => name));
   const isModel = (id: string) => (replaced.has(id.toLowerCase()) ? {} : undefined);
   const sources = { catalog: { find: isModel }, tiers: { find: () => undefined }, namedRoutes: ofOperator };

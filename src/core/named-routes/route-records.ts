@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import type { definitionSchema } from "./route-schema.ts";
 
-/** What a named route stands for. */
+/** The definition of a named route. */
 export type RouteDefinition = Readonly<z.infer<typeof definitionSchema>>;
 
 export type PresetDefinition = Extract<RouteDefinition, { kind: "preset" }>;
 export type GroupDefinition = Extract<RouteDefinition, { kind: "group" }>;
 
-/** A name that clients may send as `model`, and what it stands for. */
+/** A name that clients may send as `model`, and its definition. */
 export interface NamedRoute {
   /** In lower case. */
   readonly name: string;

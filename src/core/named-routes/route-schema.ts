@@ -7,7 +7,7 @@ import { TIER_PREFIX } from "../catalog/tiers/tier-name.ts";
 import { EFFORTS } from "../catalog/tiers/tier-schema.ts";
 import { splitSortSuffix } from "./sort-suffix.ts";
 
-/** The most named routes of the operator, and of each account. */
+/** The maximum number of named routes of the operator, and of each account. */
 export const MAX_ROUTES = 500;
 /** The longest definition, as JSON. Characters. */
 export const MAX_DEFINITION_CHARS = 65_536;
@@ -147,10 +147,10 @@ const preset = z.strictObject({
   ...common,
 });
 
-/** The schema of what a named route of the configuration stands for. Presets belong to accounts. */
+/** The schema of the definition of a named route in the configuration. Presets belong to accounts. */
 const configuredSchema = z.discriminatedUnion("kind", [alias, group]);
 
-/** The schema of what a named route stands for. */
+/** The schema of the definition of a named route. */
 export const definitionSchema = z.discriminatedUnion("kind", [alias, group, preset]);
 
 /** The schema of the name of a preset. */
@@ -178,7 +178,7 @@ export const namedRoutesSchema = z
     `must not have more than ${MAX_ROUTES} routes`,
   );
 
-/** Returns what is wrong with the name of a route of that kind; null if it is valid. Names of presets begin with @. */
+/** Returns the problem of the name of a route of that kind; null if it is valid. Names of presets begin with @. */
 export function findNameFault(name: string, kind: "alias" | "group" | "preset"): string | null {
   const schema = kind === "preset" ? presetNameSchema : routeNameSchema;
   const { error } = schema.safeParse(name);

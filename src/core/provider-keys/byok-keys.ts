@@ -20,7 +20,7 @@ export function labelOf({ id, sealed }: Pick<ProviderKeyRecord, "id" | "sealed">
 /** Base64 of 12 bytes. */
 const NONCE_CHARS = 16;
 
-/** Returns those of a provider's BYOK keys that may be used for a model and a user. `userId` is null for a service key. */
+/** Returns the BYOK keys of a provider that may be used for a model and a user. `userId` is null for a service key. */
 export function findUsable(
   keys: readonly ByokKey[],
   modelId: string,

@@ -41,8 +41,8 @@ const MAX_KEYS = 100;
 
 /**
  * Stores a new key, encrypted. By default it is tried after the account's other keys for the provider.
- * @throws GatewayError `invalid_request` if the provider accepts no BYOK keys or cannot be called with this one, if a model is
- * unknown, or if the account has too many keys.
+ * @throws GatewayError `invalid_request` if the provider accepts no BYOK keys or cannot be called with this one, if a model is unknown, or
+ * if the account has too many keys.
  */
 export async function createProviderKey(
   stores: ProviderKeyStores,
@@ -108,7 +108,7 @@ export async function changeProviderKey(
 }
 
 /**
- * Deletes a key and its secret. Requests under way complete; no further ones use it.
+ * Deletes a key and its secret. Requests in progress complete; no further requests use it.
  * @throws GatewayError `not_found` if there is none.
  */
 export async function removeProviderKey(
@@ -190,7 +190,7 @@ function rejectUnknownKey(): never {
   return fail("not_found", "The account has no provider key with this id.");
 }
 
-/** Returns the last characters of a secret; of a service account's file, those of its key id. */
+/** Returns the last characters of a secret. For a service account's file, returns those of its key id. */
 function lastFourOf(secret: string): string {
   const keyId = /"private_key_id"\s*:\s*"([^"]*)"/.exec(secret)?.[1];
   return (keyId ?? secret).slice(-4);

@@ -14,7 +14,7 @@ export interface ProviderKeyCache {
    * Returns an account's enabled keys; an empty map, or null, if it has none. Rejects with a `StoreError` if they are not in memory while the store is unavailable.
    */
   of(accountId: string): Promise<ByokKeys | null>;
-  /** Whether a key is still enabled, with the same secret; false if that cannot be known at the moment. */
+  /** Whether a key is still enabled, with the same secret; false if that is currently unknown. */
   isCurrent(accountId: string, key: Pick<ByokKey, "label" | "provider">): Promise<boolean>;
   /** Records that a key was used. The next `saveUses` stores it. */
   recordUse(use: ProviderKeyUse): void;
@@ -25,7 +25,7 @@ export interface ProviderKeyCache {
   changed(accountId: string): void;
 }
 
-/** What a cache of provider keys is made of. */
+/** The dependencies of a cache of provider keys. */
 interface ProviderKeyCacheParts {
   readonly store: Pick<
     ProviderKeyStore,
@@ -46,7 +46,7 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
     const { id, provider, models, members } = key;
     return { id, provider, models, members, label: labelOf(key), secret };
   };
-  // An account without keys has an empty map, which is a value like others: it is used while the store is away.
+  // An account without keys has an empty map, which is a value like others: it is used while the store is unavailable.
   const known = memoize(async (accountId) => {
     const enabled = (await store.listProviderKeys(accountId)).filter((key) => key.enabled);
     return Map.groupBy(enabled.map(openKey), ({ provider }) => provider);
@@ -74,10 +74,10 @@ export function createProviderKeyCache(parts: ProviderKeyCacheParts): ProviderKe
   };
 }
 
-/** Uses that one transaction saves: one in each turn of the event loop. */
+/** The number of uses that one transaction saves, in a turn of the event loop of its own. */
 const SAVED_AT_ONCE = 250;
 
-/** Collects the last use of each key until it is saved. Uses that the store does not take are kept. */
+/** Collects the last use of each key until it is saved. Uses that the store does not accept are kept. */
 function createUseRecorder(store: Pick<ProviderKeyStore, "recordKeyUses">) {
   const waiting = new Map<string, ProviderKeyUse>();
   return {
@@ -85,7 +85,7 @@ function createUseRecorder(store: Pick<ProviderKeyStore, "recordKeyUses">) {
       const error = use.error ?? waiting.get(use.id)?.error ?? null;
       waiting.set(use.id, { ...use, error });
     },
-    // Uses that another call is still saving are saved again: once a call resolves, all that was recorded before it can be read.
+    // Uses that another call is still saving are saved again, so that everything recorded before a call can be read when it resolves.
     async save(): Promise<void> {
       const all = [...waiting.values()];
       for (let from = 0; from < all.length; from += SAVED_AT_ONCE) {

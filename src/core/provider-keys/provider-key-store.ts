@@ -28,6 +28,6 @@ export interface ProviderKeyStore {
   ): Promise<readonly ProviderKeyRecord[]>;
   /** Replaces a ciphertext. Returns false if it is no longer `from`. */
   reseal(id: string, from: SealedSecret, to: SealedSecret): Promise<boolean>;
-  /** Returns the ids of master keys with which at least one secret is encrypted. */
+  /** Returns the ids of the master keys that encrypt at least one secret. */
   listMasterKeysInUse(): Promise<readonly string[]>;
 }

@@ -12,19 +12,19 @@ interface SealedStore<Secret extends StoredSecret> {
   listSealedByOthers(masterKeyId: string, afterId: string | null, limit: number): Promise<readonly Secret[]>;
   /** Replaces a ciphertext. Returns false if it is no longer `from`. */
   reseal(id: string, from: SealedSecret, to: SealedSecret): Promise<boolean>;
-  /** Returns the ids of master keys with which at least one secret is encrypted. */
+  /** Returns the ids of the master keys that encrypt at least one secret. */
   listMasterKeysInUse(): Promise<readonly string[]>;
 }
 
 /** Secrets per page. */
 const PAGE = 100;
 
-/** What a rotation works with. */
+/** The dependencies of a rotation. */
 interface RotationKeys {
   readonly vault: Vault;
   /** Encrypts all secrets in the end. */
   readonly newest: MasterKey;
-  /** Called before each page of secrets is changed. What it throws ends the rotation. */
+  /** Called before each page of secrets is changed. If it throws, the rotation ends. */
   readonly confirm: () => Promise<void>;
 }
 
@@ -36,8 +36,8 @@ export interface Rotation<Secret extends StoredSecret> {
 }
 
 /**
- * Encrypts all secrets with `newest` that another master key has encrypted. Secrets are replaced one by one, so that a rotation can
- * be interrupted and repeated, and other processes can use and change keys meanwhile.
+ * Re-encrypts with `newest` all secrets that are encrypted with another master key. Secrets are replaced one by one, so that a rotation can
+ * be interrupted and repeated, and other processes can use and change keys at the same time.
  */
 export async function rotateSecrets<Secret extends StoredSecret>(
   store: SealedStore<Secret>,

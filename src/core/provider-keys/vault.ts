@@ -34,7 +34,7 @@ export interface MasterKeySource {
   list(): readonly MasterKey[];
   /** Reads the keys again. */
   reload(): void;
-  /** Reads the keys again and returns the newest one, which is created if there is none. */
+  /** Reads the keys again and returns the newest one. Creates it if there is none. */
   newest(): MasterKey;
 }
 
@@ -44,7 +44,7 @@ export type SecretOwner = Pick<ProviderKeyRecord, "id" | "accountId">;
 /** Encrypts and decrypts secrets. */
 export interface Vault {
   seal(secret: string, owner: SecretOwner): SealedSecret;
-  /** Returns a function that seals like `seal`, under the master key that is the newest now, for several secrets of one moment. */
+  /** Returns a function that seals like `seal`, with the current newest master key, for several secrets of one moment. */
   createSealer(): Vault["seal"];
   /** Returns the secret; null if its master key is unknown, or it was not encrypted for this owner. */
   open(sealed: SealedSecret, owner: SecretOwner): string | null;

@@ -37,10 +37,9 @@ interface TokenCount {
 }
 
 /**
- * Counts the tokens of a conversation for its model: by its vendor if that offers token counts, else by an estimate with a
- * tokenizer. Costs nothing, leaves no record, and counts as a request of its caller, without tokens.
- * Rejects with a GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without
- * a key; `rate_limit_exceeded`.
+ * Counts the tokens of a conversation for its model: by its vendor if that offers token counts, otherwise by an estimate with a tokenizer.
+ * Costs nothing, leaves no record, and counts as a request of its caller, without tokens. Rejects with a GatewayError `invalid_model`,
+ * `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key; `rate_limit_exceeded`.
  */
 export async function countTokens(deps: GenerationDeps, call: CountCall): Promise<TokenCount> {
   const { principal, request } = call;
@@ -58,7 +57,7 @@ export async function countTokens(deps: GenerationDeps, call: CountCall): Promis
     promptTokens: null,
   });
   const limit = await countRequest(deps, principal);
-  // Of several models only the first is counted for.
+  // If there are several models, only the first one is counted for.
   const atVendors = deps.extensions.some(({ checksTexts }) => checksTexts) ? [] : (deployments[0] ?? []);
   for (const deployment of atVendors) {
     const tokens = await countAtVendor(deps, deployment, request);
@@ -68,7 +67,7 @@ export async function countTokens(deps: GenerationDeps, call: CountCall): Promis
   return { tokens, estimated: true, limit };
 }
 
-/** Of texts with more bytes only a sample is counted. */
+/** For texts with more bytes than this, only a sample is counted. */
 const WHOLE_BYTES = 1_000_000;
 
 /** Estimates with the tokenizer and the usual ratio of the model's tokenizer family; by the bytes if texts cannot be counted. */
@@ -82,7 +81,7 @@ async function estimate(
   return Math.ceil(counted * findFamily(model).usual) + estimateTokens(request.otherBytes);
 }
 
-/** What is known of a count: it belongs to no session, so a tier may choose any free model. */
+/** The facts about a count: it belongs to no session, so a tier may choose any free model. */
 const COUNTED = {
   action: "chat",
   fallbackModels: [],

@@ -20,7 +20,7 @@ interface TriedPolicy {
   readonly byokKeys: ByokKeys | null;
 }
 
-/** A generation that the policy would have refused. */
+/** A generation that the policy would have rejected. */
 interface RefusedGeneration {
   readonly record: UsageRecord;
   /** The rule that leaves no provider: `account.denied_models`. */
@@ -28,9 +28,9 @@ interface RefusedGeneration {
   readonly reason: string;
 }
 
-/** What a policy would have done to recorded generations. */
+/** The effects that a policy would have had on recorded generations. */
 interface PolicyDryRun {
-  /** The number of generations whose plan allows an answer. Those that were rejected before they had one are left out. */
+  /** The number of generations whose plan allows an answer. Generations that were rejected before they had a plan are left out. */
   readonly checked: number;
   readonly refused: readonly RefusedGeneration[];
   /** The number of generations that another deployment would have answered. */
@@ -39,7 +39,7 @@ interface PolicyDryRun {
 
 /**
  * Applies a policy to the recorded plans of generations: to the deployments that could have answered then, and to those that a policy had
- * left out. What providers do with data, and BYOK keys, are as they are now. Pure.
+ * excluded. Uses the current BYOK keys, and the current facts about how providers handle data. Pure.
  */
 export function dryRunPolicy(
   serving: Serving,
@@ -60,7 +60,7 @@ export function dryRunPolicy(
   return { checked, refused, rerouted };
 }
 
-/** A deployment that could have answered, or that a policy had left out. */
+/** A deployment that could have answered, or that a policy had excluded. */
 interface Choice extends Pick<PlanEntry, "provider" | "model"> {
   readonly wasAllowed: boolean;
 }
@@ -70,7 +70,7 @@ function listChoices({ servedModels }: Serving, { plan, provider, model }: Usage
   const choices: Choice[] = planned.map((entry) => ({ ...entry, wasAllowed: entry.why !== "policy" }));
   if (provider !== null && model !== null) choices.push({ provider, model, wasAllowed: true });
   if (plan.length < MAX_ENTRIES) return choices;
-  // The record has not all of the plan: the other deployments of its models are assumed to have been in it.
+  // The record does not have the whole plan: the other deployments of its models are assumed to have been in it.
   const models = new Set(choices.map((choice) => choice.model));
   for (const id of models)
     for (const { provider: served } of servedModels.deploymentsOf(id))
@@ -78,7 +78,7 @@ function listChoices({ servedModels }: Serving, { plan, provider, model }: Usage
   return choices;
 }
 
-/** Why a deployment that may answer was not called at that time. Another request could have been answered by it. */
+/** Reasons why a possible deployment was not called at that time. Another request could have been answered by it. */
 const SKIPPED: ReadonlySet<string> = new Set<PlanEntry["why"]>([
   "circuit_open",
   "key_refused",
@@ -121,7 +121,7 @@ interface RuleContext {
   readonly allows: typeof ruleAllows;
 }
 
-/** Returns `ruleAllows` with a memory: a list may have a thousand patterns, and the same few deployments occur in all records. */
+/** Returns `ruleAllows` with memoized results: a list may have a thousand patterns, and the same few deployments occur in all records. */
 function memoizeRules(): typeof ruleAllows {
   const known = new Map<PolicyRule, Map<string, boolean>>();
   return (rule, model, provider) => {

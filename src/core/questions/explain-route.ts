@@ -51,10 +51,10 @@ export async function explainRoute(deps: GenerationDeps, call: RoutableCall): Pr
   };
 }
 
-/** The most candidates for which a short request is encoded, to show what would be changed. */
+/** The maximum number of candidates for which a short request is encoded to show what would be changed. */
 const MAX_PREVIEWS = 24;
 
-/** Bytes of text above which a request is encoded only for candidates that would be asked. */
+/** Above this number of text bytes, a request is encoded only for candidates that would be tried. */
 const SHORT_BYTES = 65_536;
 
 interface ExplainedCall {
@@ -70,7 +70,7 @@ async function describeAll(explained: ExplainedCall, route: PlannedRoute): Promi
   const isShort = call.request.promptTextBytes <= SHORT_BYTES;
   const previewed = isShort ? Math.max(deps.settings.maxAttempts, MAX_PREVIEWS) : deps.settings.maxAttempts;
   const all: Fields[] = [];
-  // One after the other, so that other requests are served in between.
+  // One after another, so that other requests are served in between.
   for (const [at, candidate] of route.candidates.entries()) {
     const preview = at < previewed ? await previewEncoding(explained, candidate) : null;
     const { profile } = candidate.endpoint;

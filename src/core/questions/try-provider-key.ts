@@ -20,7 +20,7 @@ import { redact } from "../generation/memory/redact.ts";
 import { servesModel } from "../provider-keys/byok-keys.ts";
 import type { Candidate } from "../routing/plan/plan.ts";
 
-/** What trying a key needs. */
+/** The dependencies of trying a key. */
 interface TryDeps extends Pick<GenerationDeps, "clock"> {
   readonly settings: Pick<GenerationDeps["settings"], "timers">;
 }
@@ -53,8 +53,8 @@ export interface KeyTrial {
 const TRIAL_MS = 15_000;
 
 /**
- * Requests one token of a provider's cheapest model with a key, in the same way as a generation does. Leaves no record, does not
- * count for the provider's health, and costs no account anything here.
+ * Requests one token from a provider's cheapest model with a key, in the same way as a generation. Leaves no record, does not affect the
+ * provider's health, and no account here pays for it.
  */
 export async function tryProviderKey(
   deps: TryDeps,
@@ -103,7 +103,7 @@ async function callOnce(deps: TryDeps, candidate: Candidate): Promise<AttemptOut
   }
 }
 
-/** Lists the ids of the models that a key opens: those of its provider that it is for and that it can be called with. */
+/** Lists the ids of the models that a key opens: models of its provider that it may be used for and can be called with. */
 export function listOpenedModels(serving: Serving, tried: TriedKey): readonly string[] {
   return listDeployments(serving, tried).map(({ model }) => model.id);
 }
@@ -131,7 +131,7 @@ function actionFor({ model, onlyCompletes }: Deployment): InferenceAction {
   return onlyCompletes === true ? "completions" : actionOf(model);
 }
 
-/** What a trial can ask for: the least request to other endpoints would cost as much as an image or a recording. */
+/** Actions that a trial can call: at other endpoints, even the smallest request would cost as much as an image or a recording. */
 const TRIED: ReadonlySet<string> = new Set(["chat", "embeddings"]);
 
 /** Returns a number to sort by. It is not money, so floating point suffices. */
@@ -151,7 +151,7 @@ function createRequest(deployment: Deployment): InferenceRequest {
   return parseChatRequest(print({ messages: [{ role: "user", content: "Hi" }], max_tokens: 1 }), unchanged);
 }
 
-/** Encodes the request in its own format if the deployment has that, else in the first: every format can express it. */
+/** Encodes the request in its own format if the deployment has that, otherwise in the first format: every format can express it. */
 function encode(request: InferenceRequest, candidate: Candidate): EncodedForCandidate {
   const targets = candidate.served.targets(request.action);
   const provider = targets.find(({ format }) => format === request.format) ?? (targets[0] as ProviderTarget);

@@ -33,7 +33,7 @@ function presentChange({ name, before, after, isSecret, needsRestart }: ConfigCh
 }
 
 /** Returns the changes of a reload as the audit log records them: of each setting that is in force now, the values before and after. */
-export function auditedReload({ changes, applied }: ConfigReload): Readonly<Record<string, unknown>> {
+export function describeReload({ changes, applied }: ConfigReload): Readonly<Record<string, unknown>> {
   if (!applied) return { dry_run: true };
   const made = changes.filter(({ needsRestart }) => !needsRestart);
   return Object.fromEntries(made.map(({ name, before, after }) => [name, { before, after }]));

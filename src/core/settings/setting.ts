@@ -1,8 +1,8 @@
-/** Where the value of a setting comes from: none of the others, the configuration file, a variable, or the stores. */
+/** The source of a setting's value: the default, the configuration file, a variable, or the stores. */
 export const SETTING_SOURCES = ["default", "file", "environment", "database"] as const;
 type SettingSource = (typeof SETTING_SOURCES)[number];
 
-/** A setting that is in force, and where its value comes from. */
+/** A setting in force, and the source of its value. */
 export interface Setting {
   /** Its path in the configuration: `limits.body_bytes`. */
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Setting {
   readonly line: number | null;
   /** The name of the environment variable, if that is the source. */
   readonly variable: string | null;
-  /** What the value in the file was read from: names of variables, and `file:` with the path of a file. */
+  /** The references in the file's value: names of variables, and `file:` with the path of a file. */
   readonly references: readonly string[];
   readonly isSecret: boolean;
   /** Whether a new value is in force only after a restart. */

@@ -6,7 +6,7 @@ import { DUMP_TABLES, type DumpRow, type DumpTable, type DumpValue } from "./tab
 
 /** A value of two stores that must be equal. */
 export interface Comparison {
-  /** What is compared, such as `rows: accounts`. */
+  /** The compared thing, such as `rows: accounts`. */
   readonly of: string;
   readonly from: string;
   readonly to: string;

@@ -7,7 +7,7 @@ interface Progress {
   readonly from: string;
   /** The name of the table that is being copied. */
   readonly table: string;
-  /** The key of the last row that was written; null for none of the table. */
+  /** The key of the last row that was written; null if no row of the table was written. */
   readonly after: DumpKey | null;
 }
 
@@ -62,7 +62,7 @@ export function keyOf({ key }: DumpTable, row: DumpRow): DumpKey {
 /** The default account as every new store has it. */
 const NEW_ACCOUNT = "acct_default";
 
-/** Returns whether a store has nothing but what every new store has. */
+/** Returns whether a store contains only what every new store contains. */
 export async function isNewStorage(dump: StorageDump): Promise<boolean> {
   for (const table of DUMP_TABLES) {
     const rows = await dump.readPage(table, null);

@@ -3,9 +3,9 @@ import type { DumpRow, DumpTable, DumpValue } from "./tables.ts";
 /** The values of a row's key, in the order of `DumpTable.key`. */
 export type DumpKey = readonly DumpValue[];
 
-/** A number of rows, and what they come to. */
+/** A number of rows, and the sum of their amounts. */
 export interface StorageSum {
-  /** What is counted, such as `transfers: grant`. */
+  /** The counted thing, such as `transfers: grant`. */
   readonly of: string;
   readonly count: number;
   /** Nanodollars; null for rows without an amount. */

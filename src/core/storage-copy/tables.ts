@@ -12,7 +12,7 @@ export interface DumpTable {
   readonly columns: Readonly<Record<string, ColumnType>>;
   /** The columns of the unique key, by which rows are read in order. */
   readonly key: readonly string[];
-  /** Rows that are read and written at once. */
+  /** The number of rows that are read and written together. */
   readonly pageRows: number;
 }
 
@@ -87,8 +87,8 @@ function listBuckets(name: string): readonly string[] {
 }
 
 /**
- * All tables of a store, in the order in which they are copied: credits after the charges that count for what they left of a balance.
- * The columns of generations derive from their records, which are JSON. Amounts are nanodollars.
+ * All tables of a store, in the order in which they are copied. Charges come before the credits that record how much had been charged. The
+ * columns of generations derive from their records, which are JSON. Amounts are nanodollars.
  */
 export const DUMP_TABLES: readonly DumpTable[] = [
   table("settings", ["name"], text("name", "value")),
@@ -195,12 +195,12 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("quarantined_records", ["id"], { ...text("id", "reason", "record"), ...integer("quarantined_at") }),
 ];
 
-/** The setting of a SQLite file that names the lowest schema version whose code works on it, if that is not its own version. */
+/** The setting in a SQLite file with the lowest schema version whose code works on the file, if that is not its own version. */
 export const OLDEST_SCHEMA_SETTING = "oldest_schema";
 
 /**
- * Settings that belong to one store and are not copied: counters of its changes, the id of its gateway, its oldest schema version, and
- * the progress of a copy.
+ * Settings that belong to one store and are not copied: its change counters, the id of its gateway, its oldest schema version, and the
+ * progress of a copy.
  */
 export const OWN_SETTINGS: readonly string[] = [
   "account_revision",

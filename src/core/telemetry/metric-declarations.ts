@@ -14,8 +14,8 @@ function declare<const L extends readonly string[]>(declaration: MetricDeclarati
 }
 
 /**
- * Every metric of the gateway. Labels have few values: models and providers are those of the catalog, everything else is a closed
- * set. Keys, users and accounts are no labels; usage reports have them.
+ * Every metric of the gateway. Labels have few values: models and providers are those of the catalog, and all others are closed sets. Keys,
+ * users and accounts are not labels; usage reports have them.
  */
 export const METRICS = {
   requests: declare({
@@ -51,7 +51,7 @@ export const METRICS = {
   tokens: declare({
     name: "gateway_tokens_total",
     kind: "counter",
-    help: "Tokens of ended requests by kind: prompt without and with cache, completion without and with reasoning",
+    help: "Tokens of ended requests, by kind: prompt, prompt_cached, prompt_cache_write, completion, reasoning. Each token counts once",
     labels: ["model", "kind"],
   }),
   cost: declare({
@@ -65,25 +65,25 @@ export const METRICS = {
   budgets: declare({
     name: "gateway_budgets_over",
     kind: "gauge",
-    help: "Budgets, and end users or tags with one for each, over their warning share or at their limit, that this process has seen requests of",
+    help: "Budgets over their warning share or at their limit, of which this process has seen requests. A budget for each end user or tag counts once for each of them",
     labels: ["level"],
   }),
   attempts: declare({
     name: "gateway_attempts_total",
     kind: "counter",
-    help: "Calls of providers by result, as far as the first token: ok, cancelled, or an error code",
+    help: "Calls of providers, by their result up to the first token: ok, cancelled, or an error code",
     labels: ["provider", "result"],
   }),
   refusedParameters: declare({
     name: "gateway_refused_parameters_total",
     kind: "counter",
-    help: "Requests that a provider refused because of a parameter, and that were sent once more without it",
+    help: "Requests that a provider rejected because of a parameter, and that were sent once more without it",
     labels: ["provider", "parameter"],
   }),
   learnedRefusals: declare({
     name: "gateway_learned_refusals",
     kind: "gauge",
-    help: "Model endpoints whose requests are sent without a parameter at present, because they refused it. Keys: platform, or byok, where each key counts",
+    help: "Model endpoints whose requests are currently sent without a parameter, because they rejected it. Keys: platform, or byok, where each key counts",
     labels: ["provider", "parameter", "keys"],
   }),
   repairs: declare({
@@ -95,7 +95,7 @@ export const METRICS = {
   refused: declare({
     name: "gateway_refused_total",
     kind: "counter",
-    help: "Inference requests that the gateway itself refused, before a provider was chosen or with a guardrail on the answer, by error code",
+    help: "Inference requests that the gateway itself rejected, by error code: before a provider was chosen, or because of a guardrail on the answer",
     labels: ["rule"],
   }),
   guardrailMatches: declare({
@@ -107,7 +107,7 @@ export const METRICS = {
   guardrailVerdicts: declare({
     name: "gateway_guardrail_webhook_total",
     kind: "counter",
-    help: "Questions to the webhooks of guardrails by verdict: allow, block, mask, or unavailable for none",
+    help: "Calls of guardrail webhooks, by verdict: allow, block, mask, or unavailable if there was none",
     labels: ["rule", "verdict"],
   }),
   circuitState: declare({
@@ -119,7 +119,7 @@ export const METRICS = {
   openCircuits: declare({
     name: "gateway_open_circuits",
     kind: "gauge",
-    help: "Models of a provider whose circuit is not closed, and which are therefore not called",
+    help: "Models of a provider that are not called, because their circuit is not closed",
     labels: ["provider"],
   }),
   servedModels: declare({
@@ -131,7 +131,7 @@ export const METRICS = {
   shadow: declare({
     name: "gateway_shadow_requests_total",
     kind: "counter",
-    help: "Copies of requests for shadow models of named routes, by outcome: sent, or dropped because too many ran",
+    help: "Copies of requests for shadow models of named routes, by outcome: sent, or dropped because too many were running",
     labels: ["outcome"],
   }),
   inflight: declare({
@@ -143,14 +143,14 @@ export const METRICS = {
   bodyBytes: declare({
     name: "gateway_body_memory_bytes",
     kind: "gauge",
-    help: "Memory that the bodies of running requests hold, of limits.total_body_bytes",
+    help: "Memory held by the bodies of running requests, at most limits.total_body_bytes",
     labels: [],
     unit: "By",
   }),
   journalBytes: declare({
     name: "gateway_journal_bytes",
     kind: "gauge",
-    help: "Size of the journal: records that the store does not have yet",
+    help: "Size of the journal, which has the records that are not in the store yet",
     labels: [],
     unit: "By",
   }),
@@ -164,26 +164,26 @@ export const METRICS = {
   waitingRecords: declare({
     name: "gateway_waiting_records",
     kind: "gauge",
-    help: "Records that the journal has and the store does not",
+    help: "Records in the journal that are not in the store yet",
     labels: [],
   }),
   storeLag: declare({
     name: "gateway_store_lag_seconds",
     kind: "gauge",
-    help: "Time since the store last had every record; 0 while none waits",
+    help: "Time since the store last had every record; 0 if no record waits",
     labels: [],
     unit: "s",
   }),
   storeUp: declare({
     name: "gateway_store_up",
     kind: "gauge",
-    help: "Whether a store works: 1 or 0 for reading the database, records, the journal, and Redis where it is configured",
+    help: "Whether a store works (1 or 0): reading the database, saving records, the journal, and Redis if it is configured",
     labels: ["store"],
   }),
   holds: declare({
     name: "gateway_holds_usd",
     kind: "gauge",
-    help: "US dollars that are held for generations in progress",
+    help: "US dollars held for generations in progress",
     labels: [],
     divisor: NANODOLLARS,
     unit: "USD",
@@ -191,7 +191,7 @@ export const METRICS = {
   leased: declare({
     name: "gateway_leased_usd",
     kind: "gauge",
-    help: "US dollars of balances that this gateway has leased and not spent; absent on SQLite",
+    help: "US dollars of balances that this gateway has leased but not spent; absent on SQLite",
     labels: [],
     divisor: NANODOLLARS,
     unit: "USD",
@@ -199,26 +199,26 @@ export const METRICS = {
   liveGateways: declare({
     name: "gateway_live_gateways",
     kind: "gauge",
-    help: "Live gateways that share the stores, this one included; 0 while others may not have counted it",
+    help: "Live gateways that share the stores, including this one; 0 while the others may not count this one",
     labels: [],
   }),
   ledgerImbalance: declare({
     name: "gateway_ledger_imbalance",
     kind: "gauge",
-    help: "Inconsistencies that the last ledger check has found: 0, or something is wrong; absent until a check has ended",
+    help: "Inconsistencies that the last ledger check found, normally 0; absent until a check has ended",
     labels: [],
   }),
   ledgerCheckAge: declare({
     name: "gateway_ledger_check_age_seconds",
     kind: "gauge",
-    help: "Time since the last ledger check of this process has ended; absent until then",
+    help: "Time since the last ledger check of this process ended; absent before the first one",
     labels: [],
     unit: "s",
   }),
   eventLoopLag: declare({
     name: "gateway_event_loop_lag_seconds",
     kind: "histogram",
-    help: "Delay of a timer that is due twice a second: how long events wait for each other",
+    help: "Delay of a timer that is due twice a second: how long events wait for the event loop",
     labels: [],
     bounds: OWN_SECONDS,
     unit: "s",
@@ -226,31 +226,31 @@ export const METRICS = {
   droppedTelemetry: declare({
     name: "gateway_dropped_telemetry_total",
     kind: "counter",
-    help: "Spans and metric exports that were dropped, because the queue was full or the collector did not take them",
+    help: "Spans and metric exports that were dropped, because the queue was full or the collector did not accept them",
     labels: ["signal"],
   }),
   exportedTelemetry: declare({
     name: "gateway_exported_telemetry_total",
     kind: "counter",
-    help: "Spans and metric exports that the collector has taken",
+    help: "Spans and metric exports that the collector accepted",
     labels: ["signal"],
   }),
   webhookEvents: declare({
     name: "gateway_webhook_events_total",
     kind: "counter",
-    help: "Events for webhooks by result: delivered, or dropped because the queue was full or the receiver did not take them",
+    help: "Events for webhooks, by result: delivered, or dropped because the queue was full or the receiver did not accept them",
     labels: ["result"],
   }),
   webhookWaiting: declare({
     name: "gateway_webhook_events_waiting",
     kind: "gauge",
-    help: "Events that wait for webhooks to take them",
+    help: "Events that wait to be delivered to webhooks",
     labels: [],
   }),
   cpuSeconds: declare({
     name: "process_cpu_seconds_total",
     kind: "counter",
-    help: "Processor time of the process, of all its threads, in seconds",
+    help: "Processor time of the process with all its threads, in seconds",
     labels: [],
     unit: "s",
   }),
@@ -271,7 +271,7 @@ export const METRICS = {
   build: declare({
     name: "gateway_build_info",
     kind: "gauge",
-    help: "Always 1; the labels have the version of the gateway and of its runtime",
+    help: "Always 1; the labels show the versions of the gateway and of its runtime",
     labels: ["version", "runtime"],
   }),
 } as const;

@@ -1,11 +1,11 @@
-/** A metric as it is declared: one name with its type, its meaning and its labels. */
+/** The declaration of a metric: one name with its type, its meaning and its labels. */
 export interface MetricDeclaration<Labels extends readonly string[] = readonly string[]> {
   readonly name: string;
   readonly kind: "counter" | "gauge" | "histogram";
   /** One sentence without its full stop: the help text of the exposition, and the description in the documentation. */
   readonly help: string;
   readonly labels: Labels;
-  /** The upper bounds of a histogram's buckets, ascending; the last bucket has none. */
+  /** The upper bounds of a histogram's buckets, ascending. The last bucket has no bound. */
   readonly bounds?: readonly number[];
   /** Values are recorded in this part of the unit that the name states: 1e9 for dollars that are counted in nanodollars. */
   readonly divisor?: number;
@@ -16,7 +16,7 @@ export interface MetricDeclaration<Labels extends readonly string[] = readonly s
 /** The values of a declaration's labels, in its order. */
 type LabelValues<Labels extends readonly string[]> = { readonly [K in keyof Labels]: string };
 
-/** The labels of a counter or histogram. Their values are single arguments, because a list of them would be created for each value. */
+/** The labels of a counter or histogram. Their values are passed as single arguments, because a list would be created for each value. */
 export type FewLabels = readonly string[] & { readonly length: 0 | 1 | 2 | 3 | 4 };
 
 /** A sum that only grows. */

@@ -2,7 +2,7 @@ import type { Failure } from "../../base/failures/errors.ts";
 import type { Stopwatch } from "../../base/time/stopwatch.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records/records.ts";
 
-/** What identifies a span, and the decision whether its trace is recorded. */
+/** The identity of a span, and the decision whether its trace is recorded. */
 export interface SpanIdentity {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -53,7 +53,7 @@ interface TracedArrival {
   readonly stopwatch: Pick<Stopwatch, "elapsedMs">;
 }
 
-/** What all traces share. */
+/** The common parts of all traces. */
 interface TraceOwner {
   /** Returns 16 hexadecimal digits. */
   readonly makeSpanId: () => string;
@@ -83,7 +83,7 @@ export class RequestTrace {
     this.attempts.push({ spanId, model, startedAt: this.now(), endedAt: null, record });
   }
 
-  /** Records the outcome of the last attempt. The span of one that answers ends with the request, because its answer goes on. */
+  /** Records the outcome of the last attempt. If the attempt answers, its span stays open until the request ends. */
   endAttempt(record: AttemptRecord): void {
     const last = this.attempts.at(-1);
     if (last === undefined) return;
@@ -115,7 +115,7 @@ export class RequestTrace {
   }
 }
 
-/** The headers of a request by which it continues a trace; null where absent. */
+/** The headers with which a request continues a trace; null if absent. */
 export interface TraceHeaders {
   readonly traceparent: string | null;
   readonly tracestate: string | null;

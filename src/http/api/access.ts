@@ -10,7 +10,7 @@ export const ACCOUNT_READERS = {
   kind: "account",
   roles: ["owner", "admin", "billing"],
 } as const satisfies Access;
-/** All members of an account. Those with the role `member` read only what is their own: the handler asks `ownUserOf` or `listedUserOf`. */
+/** All members of an account. Members with the role `member` read only their own records: the handler calls `ownUserOf` or `listedUserOf`. */
 export const ACCOUNT_MEMBERS = { kind: "account", roles: ROLES } as const satisfies Access;
 /** Principals that may change an account. */
 export const ACCOUNT_MANAGERS = { kind: "account", roles: ["owner", "admin"] } as const satisfies Access;
@@ -21,7 +21,7 @@ export function managedAccountOf(principal: ManagementPrincipal): string | null 
 }
 
 /**
- * Returns `accountId` if the principal may manage that account. The error does not tell whether the account exists.
+ * Returns `accountId` if the principal may manage that account. The error does not reveal whether the account exists.
  * @throws GatewayError `not_found`.
  */
 export function requireOwnAccount(principal: ManagementPrincipal, accountId: string): string {
@@ -30,7 +30,7 @@ export function requireOwnAccount(principal: ManagementPrincipal, accountId: str
 }
 
 /**
- * Returns the account whose records a list shows: the one asked for, else the principal's own; null for all accounts.
+ * Returns the account whose records a list shows: the requested one, otherwise the principal's own; null for all accounts.
  * @throws GatewayError `not_found` for an account that the principal may not manage.
  */
 export function listedAccountOf(principal: ManagementPrincipal, asked: string | undefined): string | null {
@@ -43,8 +43,8 @@ function ownUserOf(principal: ManagementPrincipal): string | null {
 }
 
 /**
- * Returns the user whose records a list shows: the one asked for, else the one whose records alone the principal may read; null for
- * all users.
+ * Returns the user whose records a list shows: the requested one, otherwise the only one whose records the principal may read; null for all
+ * users.
  * @throws GatewayError `not_found` for a user whose records the principal may not read.
  */
 export function listedUserOf(principal: ManagementPrincipal, asked: string | undefined): string | null {

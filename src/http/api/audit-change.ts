@@ -29,9 +29,8 @@ interface ChangingInput {
 const REDACTED = "(not kept)";
 
 /**
- * Makes a change whose audit entry survives a crash: the entry is begun before the change is made, and one that is neither
- * committed nor aborted is completed at the next start. Returns the result of `make`, and the id of the begun entry for
- * `commitChange`.
+ * Makes a change whose audit entry survives a crash: the entry is begun before the change is made. If it is neither committed nor aborted,
+ * the next start completes it. Returns the result of `make`, and the id of the begun entry for `commitChange`.
  */
 export async function makeChange<T>(
   source: AuditSource,

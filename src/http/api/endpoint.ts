@@ -14,7 +14,7 @@ import { findSignInRule, type RuledRequest, type SignInRule } from "./sign-in-ru
 
 type Schema = z.ZodType;
 
-/** What an endpoint needs to answer: the stores alone, or the memory and connections of a running gateway. */
+/** The needs of an endpoint: only the stores, or the memory and connections of a running gateway. */
 type Needs = "stores" | "gateway";
 
 /** The validated input of a handler that needs only the stores. */
@@ -38,8 +38,8 @@ interface GatewayInput<Principal, Params, Query, Body>
   readonly request: Request;
   readonly context: RequestContext;
   /**
-   * Returns the principal as it is now, for responses that last; null if it would not be admitted any more. While the store is
-   * unavailable it is as it was.
+   * Returns the current principal, for long responses; null if it would no longer be admitted. While the store is unavailable, returns the
+   * last known one.
    */
   currentPrincipal(): Promise<Principal | null>;
 }
@@ -68,8 +68,8 @@ interface EndpointDeclaration<
   /** A short imperative sentence without a full stop. */
   readonly summary: string;
   /**
-   * What the handler needs. Default: the stores, so that commands run the endpoint in their own process. A command asks a running
-   * gateway for the others.
+   * What the handler needs. Default: the stores, so that commands run the endpoint in their own process. Otherwise a command calls a
+   * running gateway.
    */
   readonly needs?: N;
   readonly access: A;
@@ -83,7 +83,7 @@ interface EndpointDeclaration<
   readonly status?: 201;
   /** Status returned instead of `status` when the resource already exists. */
   readonly existingStatus?: 200;
-  /** Error codes besides those of every endpoint of its kind. */
+  /** Error codes in addition to those of every endpoint of its kind. */
   readonly errors?: readonly ErrorCode[];
   /** The response is a stream of server-sent events, which this text describes. `response` is ignored. */
   readonly events?: string;
@@ -168,9 +168,9 @@ interface CommandCall {
 }
 
 /**
- * Runs an endpoint that needs only the stores for a command: the same validation, handler and audit entry as for a request, with the
- * rights of the operator and without a server.
- * @throws GatewayError as the endpoint; Error for one that needs a running gateway.
+ * Runs an endpoint that needs only the stores for a command: with the same validation, handler and audit entry as for a request, with the
+ * rights of the operator, and without a server.
+ * @throws GatewayError as the endpoint; Error for an endpoint that needs a running gateway.
  */
 export async function runForCommand(
   endpoint: Endpoint,

@@ -2,13 +2,13 @@ import type { Clock, Timer } from "../../base/time/clock.ts";
 import type { UnreadAnswers } from "../../core/generation/memory/unread-answers.ts";
 import { ClientWriter } from "../../core/generation/relay/answer-writer.ts";
 
-/** How often a comment is sent, so that nothing between here and the client takes the connection for dead. Milliseconds. */
+/** How often a comment is sent, so that no proxy closes the connection as idle. Milliseconds. */
 const PING_MS = 15_000;
-/** How long the runtime may take to ask for the body: for a HEAD request it never does. Milliseconds. */
+/** How long the runtime may take to read the body. For a HEAD request it never does. Milliseconds. */
 const BEGIN_MS = 10_000;
 const PING = ": ping\n\n";
 
-/** What a stream of events takes from outside. */
+/** The dependencies of a stream of events. */
 interface EventStreamParts {
   readonly clock: Clock;
   /** Disconnects clients that read nothing for too long. */
@@ -37,7 +37,7 @@ export class ServerEventStream {
     ];
   }
 
-  /** Sends text. Returns false, and sends nothing, if the client has not read what was sent before. */
+  /** Sends text. Returns false, and sends nothing, if the client has not read the previous text. */
   send(text: string): boolean {
     if (this.isOver) return false;
     const piece = Buffer.from(text, "utf8");

@@ -31,7 +31,7 @@ export const idField = z
   .string()
   .regex(/^[\w.:-]{1,128}$/, "must be 1 to 128 letters, digits or any of _ . : -")
   .describe(
-    "Your unique id of the transfer: a repeated request with it creates nothing new. 1 to 128 letters, digits or any of `_ . : -`.",
+    "Your unique id of the transfer. A repeated request with the same id creates nothing new. 1 to 128 letters, digits or any of `_ . : -`.",
   );
 
 export const noteField = PlainText.trim()

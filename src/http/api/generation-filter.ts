@@ -45,8 +45,8 @@ const schema = z.object(GENERATION_FILTER);
 type FilterDeps = Pick<StoreDeps["generation"], "accounts" | "serving">;
 
 /**
- * Returns the filter of a query, for what the principal may see.
- * @throws GatewayError `not_found` for an account or a user that the principal may not read, `invalid_request` for times in the wrong
+ * Returns the filter of a query, restricted to what the principal may see.
+ * @throws GatewayError `not_found` for an account or a user that the principal may not read; `invalid_request` for times in the wrong
  * order, and for a client's session without an account.
  */
 export function readGenerationFilter(
@@ -85,7 +85,7 @@ function findSessionId(name: string, accountId: string | null, hashIdentity: Ide
   return hashIdentity("session", accountId, name.trim());
 }
 
-/** What `createIdentityHash` makes of a session. */
+/** The form of a session's hash (`createIdentityHash`). */
 const SESSION_HASH = /^s_[\w-]{32}$/;
 
 /** Ids have no times before 1970. */

@@ -197,7 +197,7 @@ const nativeTokens = z
   .describe("The provider's own count. `null` if the gateway counted.");
 const notRecorded = z.null().describe("Always `null`: OpenRouter's clients read the field.");
 
-/** What clients of OpenRouter read of a generation (`presentOwnGeneration`). */
+/** Fields that clients of OpenRouter read of a generation (`presentOwnGeneration`). */
 const COMPATIBLE = {
   api_type: z
     .enum(["completions", "embeddings", "rerank", "image", "tts", "stt"])
@@ -230,7 +230,7 @@ const COMPATIBLE = {
   workspace_id: notRecorded,
 };
 
-/** What `GET generation` shows. */
+/** The response of `GET generation`. */
 export const Generation = z.object({ ...GENERATION, ...COMPATIBLE }).meta({ id: "Generation" });
 
 const named = z.object({ id: z.string(), name: z.string().nullable() }).nullable();

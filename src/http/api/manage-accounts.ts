@@ -79,7 +79,7 @@ export function listAccounts(
   });
 }
 
-/** What bounds the use of an account, what it pays, and the unique texts by which commands find it. */
+/** Bounds on the use of an account, what it pays, and the unique texts by which commands find it. */
 const OPERATOR_FIELDS = ["overdraft", "rate_limit", "plan", "email", "external_id"] as const;
 
 /** Changes an account that the principal may manage. Some fields only the operator may set. */

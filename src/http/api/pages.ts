@@ -29,7 +29,7 @@ export function pageView<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** Where the rows of a page come from. */
+/** The source of a page's rows. */
 interface PageSource<Row> {
   readonly limit: number;
   /** Loads up to `limit` rows. */
@@ -40,7 +40,7 @@ interface PageSource<Row> {
   cursorOf(row: Row): string;
 }
 
-/** Returns a page of a list. Loads one row more than the page has, to know whether there is a next page. */
+/** Returns a page of a list. Loads one more row than the page has, to find out whether there is a next page. */
 export async function makePage<Row>({ limit, load, present, cursorOf }: PageSource<Row>) {
   const rows = await load(limit + 1);
   const shown = rows.slice(0, limit);

@@ -26,7 +26,7 @@ interface IdempotentRequest {
   readonly respondsWithSecret: boolean;
 }
 
-/** What `respondOnce` needs. */
+/** The dependencies of `respondOnce`. */
 interface ResponseStorage {
   readonly responses: StoredResponseStore;
   /** Milliseconds since the epoch. */

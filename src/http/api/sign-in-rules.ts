@@ -1,7 +1,7 @@
 import { type BudgetChangeBody, readBudgetChange } from "../../core/accounts/records/budget-fields.ts";
 import type { StoreDeps } from "../context/store-deps.ts";
 
-/** What a rule reads of a request that has been validated. */
+/** The parts of a validated request that a rule reads. */
 export interface RuledRequest {
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -10,8 +10,8 @@ export interface RuledRequest {
 }
 
 /**
- * Whether a change needs a recent sign-in: always, never, or as its content says. A change that gives money or rights does; one that only
- * takes them away does not, so that nothing delays an operator who contains an incident.
+ * Whether a change needs a recent sign-in: always, never, or depending on its content. A change that grants money or rights needs one. A
+ * change that only takes them away does not, so that an operator who contains an incident is not delayed.
  */
 export type SignInRule = "always" | "never" | ((request: RuledRequest) => boolean | Promise<boolean>);
 
@@ -38,20 +38,20 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "PATCH /api/admin/keys/:id": changesManagementKey,
   "DELETE /api/admin/keys/:id": "never",
   "POST /api/console/playground-key": "never",
-  // A new budget bounds spending. A higher one, one that only warns, and none at all let more be spent.
+  // A new budget limits spending. A higher one, one that only warns, and a deletion allow more spending.
   "POST /api/admin/budgets": "never",
   "PATCH /api/admin/budgets/:id": raisesBudget,
   "DELETE /api/admin/budgets/:id": "always",
-  // Where prompts go, and who pays for them.
+  // Where prompts are sent, and who pays for them.
   "POST /api/admin/accounts/:id/provider-keys": "always",
   "PATCH /api/admin/accounts/:id/provider-keys/:key_id": "always",
   "DELETE /api/admin/accounts/:id/provider-keys/:key_id": "always",
   "POST /api/admin/accounts/:id/provider-keys/:key_id/test": "never",
-  // What all accounts may use, and at which price.
+  // The models that all accounts may use, and their prices.
   "PUT /api/admin/tiers/:id": "always",
   "DELETE /api/admin/tiers/:id": "always",
-  "POST /api/admin/settings/reload": unlessDryRun,
-  "POST /api/admin/catalog/refresh": unlessDryRun,
+  "POST /api/admin/settings/reload": isRealRun,
+  "POST /api/admin/catalog/refresh": isRealRun,
   "POST /api/admin/catalog/changes/:id/approve": "always",
   "POST /api/admin/catalog/changes/:id/reject": "never",
   // A named route leads to models that policies allow anyway.
@@ -66,7 +66,7 @@ const RULES: Readonly<Record<string, SignInRule>> = {
   "POST /api/admin/webhooks/test": "never",
   "DELETE /api/console/session": "never",
   "DELETE /api/admin/sessions/:id": "never",
-  // Who a person is, and with it the rights of that person.
+  // The link between a person and a user, and so the rights of that person.
   "POST /api/admin/users/:id/identities": "always",
   "DELETE /api/admin/users/:id/identities/:subject": "always",
 };
@@ -86,7 +86,10 @@ function hasOther(harmless: readonly string[]): SignInRule {
     Object.entries(body).some(([field, value]) => value !== undefined && !harmless.includes(field));
 }
 
-/** A name is no right, and closing an account takes rights away. E-mail and own id find the account that others give credits to. */
+/**
+ * Whether a change grants rights or money. A name does not, and closing an account only takes rights away. E-mail and external id decide
+ * which account others give credits to.
+ */
 function changesAccount({ body }: RuledRequest): boolean {
   return Object.entries(body).some(
     ([field, value]) => value !== undefined && field !== "name" && !(field === "closed" && value === true),
@@ -105,6 +108,6 @@ async function raisesBudget({ params, body, deps }: RuledRequest): Promise<boole
   return (change.limit ?? 0) > budget.limit || (change.action === "warn" && budget.action === "block");
 }
 
-function unlessDryRun({ query, body }: RuledRequest): boolean {
+function isRealRun({ query, body }: RuledRequest): boolean {
   return query["dry_run"] !== "true" && body["dry_run"] !== true;
 }

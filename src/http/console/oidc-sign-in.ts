@@ -26,8 +26,8 @@ const SIGN_IN_S = 600;
 const MAX_FORM_BYTES = 16_384;
 
 /**
- * `GET /api/console/oidc/start`: sends the browser to the provider. `return_to`: the screen of the console to show afterwards. With
- * `again=true` the person must sign in at the provider, although it knows them.
+ * `GET /api/console/oidc/start`: sends the browser to the provider. `return_to` is the console screen to show afterwards. With `again=true`
+ * the person must sign in at the provider again, even if it knows them.
  */
 export async function startOidc(request: Request, context: RequestContext): Promise<Response> {
   const { console, oidc } = requireOidc(context);
@@ -55,7 +55,7 @@ export async function completeOidc(request: Request, context: RequestContext): P
     const currentUrl = new URL(baseUrlOf(request, context) + pathname + search);
     const kept = readKept(request.headers.get("cookie"));
     const changes = noSignInChanges();
-    // A person whom the provider has signed in has proved who they are, whether this gateway lets them in or not.
+    // The provider has signed the person in, so their identity is proved, whether or not this gateway lets them in.
     const claims = await console.failedSignIns.withProvider(addressHash, () =>
       oidc.provider.complete(currentUrl, kept),
     );
@@ -77,7 +77,7 @@ export async function completeOidc(request: Request, context: RequestContext): P
   });
 }
 
-/** `POST /api/console/oidc/backchannel-logout`: the provider says that a person has signed out there. */
+/** `POST /api/console/oidc/backchannel-logout`: the provider reports that a person has signed out. */
 export async function logoutByProvider(request: Request, context: RequestContext): Promise<Response> {
   const { oidc } = requireOidc(context);
   const length = Number(request.headers.get("content-length") ?? Number.NaN);
@@ -142,7 +142,10 @@ function hasChanged({ createdUser, email, roles }: SignInChanges): boolean {
   return createdUser || email !== null || roles.size > 0;
 }
 
-/** Rejects a provider that has let a person pass without asking, so that they are not sent to and fro. @throws OidcError */
+/**
+ * Rejects a sign-in that a provider completed without asking the person, so that the browser is not redirected back and forth.
+ * @throws OidcError
+ */
 function requireSignedInAgain(
   authenticatedAt: number,
   { reauthenticateMs }: OidcDeps,
@@ -196,7 +199,7 @@ function writeCookie(value: string, maxAgeS: number, request: Request, context: 
   return isHttps(request, context) ? `${cookie}; Secure` : cookie;
 }
 
-/** What the browser keeps of a sign-in while it is at the provider. */
+/** The values of a sign-in that the browser keeps while it is at the provider. */
 interface KeptSignIn extends OidcChecks {
   /** The screen of the console to show afterwards. */
   readonly returnTo: string;

@@ -10,8 +10,8 @@ const ROOT = "/console";
 const ASSETS = `${ROOT}/assets/`;
 
 /**
- * Headers of all responses of the console. Its scripts, styles and connections have the gateway's own origin, nothing may frame it,
- * and a page that leaves it tells nothing of its address.
+ * Headers of all responses of the console. Its scripts, styles and connections come from the gateway's own origin, no page may frame it,
+ * and links that leave it do not send its address.
  */
 const SAFETY_HEADERS = {
   "content-security-policy":
@@ -64,7 +64,7 @@ function sendPlainPage(status: number, title: string, sentences: readonly string
   return new Response(renderPlainPage(title, sentences), { status, headers });
 }
 
-/** @throws GatewayError `not_found`, also for files of another build. */
+/** @throws GatewayError `not_found`, even for files of another build. */
 function findFile({ hash, files }: ConsoleBuild, pathname: string): ConsoleFile {
   const [fileHash, name = "", ...rest] = pathname.slice(ASSETS.length).split("/");
   const file = fileHash === hash && rest.length === 0 ? files.get(name) : undefined;

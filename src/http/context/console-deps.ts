@@ -5,7 +5,7 @@ import type { IdentitySignIn } from "../../core/console/sign-in-identity.ts";
 import type { WindowCounter } from "../../core/console/window-counter.ts";
 import type { ConsoleSource } from "./console-source.ts";
 
-/** What keys of the playground are made with. */
+/** The means to create keys for the playground. */
 export interface PlaygroundKeys {
   /** Nanodollars that may be spent with a key. */
   readonly limit: number;
@@ -24,7 +24,7 @@ export interface OidcDeps extends IdentitySignIn {
   readonly reauthenticateMs: number | null;
 }
 
-/** What the pages and endpoints of the console depend on. */
+/** The dependencies of the console's pages and endpoints. */
 export interface ConsoleDeps {
   /** The built files. */
   readonly files: ConsoleSource;
@@ -35,6 +35,6 @@ export interface ConsoleDeps {
   readonly oidc: OidcDeps | null;
   /** The address of the gateway for browsers, as configured; null if it follows from the request. */
   readonly publicUrl: URL | null;
-  /** The names under which browsers may use the console besides loopback names and addresses. In lower case, without ports. */
+  /** The host names under which browsers may use the console, in addition to loopback names and addresses. In lower case, without ports. */
   readonly hosts: ReadonlySet<string>;
 }

@@ -1,4 +1,4 @@
-/** A file of the built console, with its compressed forms beside it. */
+/** A file of the built console, with its compressed forms. */
 export interface ConsoleFile {
   /** The absolute path of the file. `.br` and `.gz` are appended for the compressed forms. */
   readonly path: string;

@@ -48,7 +48,7 @@ export interface Readiness {
   readonly problems: readonly string[];
 }
 
-/** Origins of web pages: some, all, or null for none. */
+/** The origins of web pages that may call: a set, all, or null for none. */
 export type AllowedOrigins = ReadonlySet<string> | "*" | null;
 
 /** How callers are identified. */
@@ -59,7 +59,7 @@ interface CallerDeps {
   readonly addressSalt: string;
 }
 
-/** What management endpoints read and change. */
+/** The resources that management endpoints read and change. */
 interface ResourceDeps {
   readonly keyStores: KeyStores;
   readonly budgets: BudgetStore;
@@ -73,7 +73,7 @@ interface ResourceDeps {
   readonly credits: Credits;
   /** The people of the OpenID Connect provider who are linked to users. */
   readonly identities: IdentityStore;
-  /** The stored sessions of the console, also while it is disabled. */
+  /** The stored sessions of the console, even while it is disabled. */
   readonly consoleSessions: ConsoleSessionStore;
   /** What was made of the served models for responses. */
   readonly pages: ServedPages;
@@ -82,15 +82,15 @@ interface ResourceDeps {
   /** Returns the damaged lines of the journal that were quarantined. */
   readonly listDamagedLines: () => readonly DamagedLines[];
   /**
-   * Reads the configuration anew and puts its changes in force in all processes of this gateway, or in none. Rejects with a
-   * `GatewayError` `conflict` with all problems.
+   * Reads the configuration again and applies its changes in all processes of this gateway, or in none. Rejects with a `GatewayError`
+   * `conflict` with all problems.
    */
   readonly reloadConfig: (options: ReloadOptions) => Promise<ConfigReload>;
   /** Where events are sent. */
   readonly webhooks: Webhooks;
 }
 
-/** What is known of generations after they have begun. */
+/** The facts about generations that are known only after they have begun. */
 interface ReportDeps {
   /** The source of usage reports and of lists of generations. */
   readonly usage: UsageReports &
@@ -99,13 +99,13 @@ interface ReportDeps {
     Pick<UsageStore, "listQuarantined">;
   /** The times of generations that are not in the source of reports yet. */
   readonly usageTimes: Pick<TimesRecorder, "flush">;
-  /** Tells the streams of `GET /api/admin/generations/stream` which generations are new or have changed. */
+  /** Notifies the streams of `GET /api/admin/generations/stream` about new and changed generations. */
   readonly generationFeed: GenerationFeed;
   /** The stored bodies of requests and responses. */
   readonly promptLog: PromptLog;
 }
 
-/** Features of generations that endpoints and the shutdown ask. */
+/** Features of generations that endpoints and the shutdown use. */
 interface FeatureDeps {
   readonly shadow: ShadowTraffic;
   /** Answers to requests with an `Idempotency-Key`; the lifecycle waits for them. */
@@ -120,13 +120,13 @@ interface BodyDeps {
   readonly bodyBudget: ByteBudget;
   /** The timers of request bodies that are being received. */
   readonly bodyWaits: WaitList;
-  /** Bounds how many compressed bodies are decompressed at once. */
+  /** Bounds how many compressed bodies are decompressed at the same time. */
   readonly unpackGate: Gate;
   /** Resolves in a turn of the event loop without other long work. */
   readonly ownTurn: () => Promise<void>;
 }
 
-/** What the configuration allows clients to send. */
+/** The rights of clients that the configuration sets. */
 interface ClientDeps {
   readonly trustedProxies: TrustedProxies;
   /** The origins whose pages may call models. */
@@ -145,13 +145,13 @@ interface BrowserDeps {
   readonly oidcIssuer: string | null;
 }
 
-/** What observes requests. */
+/** The observers of requests. */
 interface ObserverDeps {
   /** Null if metrics are neither served nor exported. */
   readonly requestObserver: RequestObserver | null;
   /** Null if traces are not exported. */
   readonly tracer: Tracer | null;
-  /** What `GET /metrics` depends on; null if it is disabled. */
+  /** The dependencies of `GET /metrics`; null if it is disabled. */
   readonly metrics: MetricsDeps | null;
 }
 
@@ -176,7 +176,7 @@ export interface HttpDeps {
   readonly shutdown: Shutdown;
 }
 
-/** Tells the server that the gateway is shutting down, and counts the requests that come nevertheless. */
+/** Tells the server that the gateway is shutting down, and counts the requests that still arrive. */
 export interface Shutdown {
   /** Every response has the header `Connection: close`. */
   isDraining: boolean;
@@ -218,7 +218,7 @@ export interface RequestContext {
   endsItself: boolean;
   /** Whether the body is a form instead of JSON. */
   takesForm: boolean;
-  /** Writes the log line of the request, unless the handler does, releases `bodyShare`, and returns the response as it is sent. */
+  /** Writes the log line of the request, unless the handler does, releases `bodyShare`, and returns the response to send. */
   complete(response: Response): Response;
   /** Returns the completed response of a request whose handler has failed. */
   fail(error: unknown): Response;

@@ -49,7 +49,10 @@ export function jsonList(request: Request, list: PreparedResponse): Response {
   return sendPrepared(request, list, { "content-type": "application/json" });
 }
 
-/** Returns a response with the part of a list that `offset` and `limit` of the request name. Without either, or if they are no numbers, it is the whole list. */
+/**
+ * Returns a response with the part of a list that `offset` and `limit` of the request select. Without either, or if they are not numbers,
+ * it contains the whole list.
+ */
 export async function jsonPart(request: Request, list: PreparedList): Promise<Response> {
   const { searchParams } = urlOf(request);
   const offset = readNumber(searchParams.get("offset")) ?? 0;

@@ -1,7 +1,7 @@
 import { writeRequestLine } from "../../core/extensions/request-log.ts";
 import type { RequestContext } from "./context.ts";
 
-/** Writes the one log line of a request that became no generation. It contains no body, key or address. */
+/** Writes the log line of a request that did not become a generation. It contains no body, key or address. */
 export function writeRequestLog(context: RequestContext, status: number): void {
   const { deps, requestId, route, startedAt, logFields } = context;
   const fields = {

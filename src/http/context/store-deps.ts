@@ -2,8 +2,8 @@ import type { GenerationDeps } from "../../core/generation/call/call.ts";
 import type { HttpDeps } from "./context.ts";
 
 /**
- * What endpoints depend on that need only the stores. A command has it without a running gateway: holds and unsaved records of a
- * gateway are then not known.
+ * The dependencies of endpoints that need only the stores. A command has them without a running gateway. Then a gateway's holds and unsaved
+ * records are not known.
  */
 export interface StoreDeps extends Pick<HttpDeps, "clock" | "log"> {
   readonly callers: Pick<HttpDeps["callers"], "keyCache" | "accountCache">;

@@ -2,14 +2,14 @@
 const ORIGIN = "http://host.invalid";
 
 /**
- * Returns path and query of a request as a URL. Never throws: the host that the client has sent is not part of it, because
- * `request.url` has it unchecked, and is a bare path if there is none.
+ * Returns path and query of a request as a URL, without the host that the client sent. Never throws: `request.url` contains that host
+ * without validation, and is a bare path if there is none.
  */
 export function urlOf({ url }: Pick<Request, "url">): URL {
   return new URL(ORIGIN + targetOf(url));
 }
 
-/** Returns what follows the host of a URL, which begins with a slash. */
+/** Returns the part of a URL after the host. It begins with a slash. */
 function targetOf(url: string): string {
   if (url.startsWith("/")) return url;
   const host = url.indexOf("://");

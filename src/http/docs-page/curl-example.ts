@@ -73,7 +73,7 @@ function signExample(words: readonly string[], body: string): string {
   ].join("\n");
 }
 
-/** Replaces path parameters by their example, else by a variable: `/users/{id}` becomes `/users/$USER_ID`. */
+/** Replaces path parameters by their example, otherwise by a variable: `/users/{id}` becomes `/users/$USER_ID`. */
 function fillPath(path: string, operation: OperationObject): string {
   const parts = path.split("/");
   const fill = (part: string, i: number) =>

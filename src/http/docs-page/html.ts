@@ -13,7 +13,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Returns HTML from a template. Texts are escaped; HTML and lists of HTML are inserted as they are; null is omitted. */
+/** Returns HTML from a template. Texts are escaped; HTML and lists of HTML are inserted unchanged; null is omitted. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const markup = strings.map((text, i) => text + (i < parts.length ? print(parts[i] as Part) : "")).join("");
   return { markup };

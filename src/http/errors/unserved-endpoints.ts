@@ -8,15 +8,15 @@ interface UnservedEndpoint {
   readonly path: RegExp;
   /** A path that clients send, for tests. */
   readonly example: string;
-  /** What to do instead. */
+  /** What clients should use instead. */
   readonly hint: string;
-  /** The error format of its clients. Absent: that of OpenAI's clients. */
+  /** The error format for its clients. Absent: the format of OpenAI's clients. */
   readonly renderError?: ErrorRenderer;
 }
 
 const CHAT = "POST /v1/chat/completions";
 
-/** Matches a path that has these segments, one of several, with or without more behind them. */
+/** Matches a path that contains one of these segments, with or without further segments. */
 const below = (segments: string): RegExp => new RegExp(`/(?:${segments})(?:/|$)`, "i");
 /** Matches a whole path. */
 const whole = (path: string): RegExp => new RegExp(`^(?:${path})/?$`, "i");
@@ -225,7 +225,7 @@ export const UNSERVED_ENDPOINTS: readonly UnservedEndpoint[] = [
 /** The longest path that is compared. Characters. */
 const MAX_CHARS = 500;
 
-/** Returns the well-known endpoint that a path belongs to; null if it is none. */
+/** Returns the well-known endpoint that a path belongs to; null for other paths. */
 export function findUnserved(pathname: string): UnservedEndpoint | null {
   if (pathname.length > MAX_CHARS) return null;
   return UNSERVED_ENDPOINTS.find(({ path }) => path.test(pathname)) ?? null;

@@ -7,7 +7,7 @@ import { inferenceHandler } from "./inference-handler.ts";
 /** Handlers by path and method. */
 export type Routes = Readonly<Record<string, Readonly<Record<string, Handler>>>>;
 
-/** Handles a request to an operation. `target`: what was sent besides the body. Absent: the parameters of the route. */
+/** Handles a request to an operation. `target`: what was sent besides the body. If absent, the parameters of the route are used. */
 type OperationHandler = (
   request: Request,
   context: RequestContext,
@@ -43,12 +43,12 @@ export function joinRoutes(...lists: readonly Routes[]): Routes {
 /** A path with a model as its last segment, or as the beginning of it. */
 const MODEL_PATH = /^(.*)\/\{model\}(.*)$/;
 
-/** The paths of a model in a route, whose id is one segment, with or without an encoded slash, or two. */
+/** The route patterns for a model in a path. Its id is one segment, with or without an encoded slash, or two segments. */
 const MODEL_SEGMENTS: readonly string[] = ["/:id", "/:author/:model"];
 
 class RouteList {
   readonly routes: Record<string, Record<string, Handler>> = {};
-  /** What follows the model in paths with the same beginning, by method and that beginning. */
+  /** The operations of paths with a model, by method and the text before the model. The keys of the inner map are the texts after it. */
   private readonly actions = new Map<string, Map<string, OperationHandler>>();
 
   add(method: string, path: string, handle: OperationHandler): void {
@@ -82,7 +82,7 @@ function dispatchTo(actions: ReadonlyMap<string, OperationHandler>): Handler {
   };
 }
 
-/** What was sent to a path with a model. */
+/** The path, query and headers of a request to a path with a model. */
 class ModelTarget implements SentTarget {
   readonly params: SentTarget["params"];
 

@@ -4,10 +4,10 @@ import type { ByteShare } from "../../core/limits/byte-budget.ts";
 /** Holds the body of an inference request until it is released, and counts the memory of the request. */
 export class BodyMemory implements RequestMemory {
   private body: Buffer | null;
-  /** The bytes of the share that the body, and what was read and made from it, take. */
+  /** The bytes of the share for the body, and for everything that was read and made from it. */
   private heldBytes: number;
 
-  /** `readBytes` were read from the body. They and the body are counted in `share` already; null if nothing is counted. */
+  /** `readBytes` is the memory of what was read from the body. It and the body are already counted in `share`; null if nothing is counted. */
   constructor(
     body: Buffer,
     readBytes: number,

@@ -54,13 +54,13 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOpe
   };
 }
 
-/** What a request asks for, as far as it was parsed. */
+/** The parsed part of a request. */
 interface Observed {
   readonly api: ClientApi;
   readonly model: string | null;
 }
 
-/** Parses the bodies of one request, whose headers it reads too. */
+/** Parses the bodies of one request, and reads its headers. */
 class ClientParser implements RequestParser<InferenceRequest> {
   readonly api: ClientApi;
 
@@ -112,7 +112,7 @@ function beginTrace({ headers }: Request, context: RequestContext): void {
   logFields["trace_id"] = context.trace.traceId;
 }
 
-/** Reports a request that became no generation. Returns the error with which it is answered. */
+/** Reports a request that did not become a generation. Returns the error for the response. */
 async function endRejected(context: RequestContext, observed: Observed, error: unknown): Promise<unknown> {
   const { deps, trace, route, requestId, stopwatch } = context;
   const failure = failureOf(error);
@@ -122,7 +122,7 @@ async function endRejected(context: RequestContext, observed: Observed, error: u
   return withLimitHeaders(error, context);
 }
 
-/** Larger bodies are read one by one, because one that is read and parsed counts twice in the memory of bodies until it is sent. Bytes. */
+/** Larger bodies are read one by one: a body that has been read and parsed counts twice in the memory of bodies until it is sent. Bytes. */
 const TOGETHER_BYTES = 16 * 1024;
 
 /** Returns the length of the body that a request declares. Bytes; NaN if it declares none. */
@@ -133,10 +133,7 @@ function declaredBytes({ headers }: Request): number {
 /** Larger bodies take milliseconds to parse, and again to measure. Each runs in its own turn of the event loop. Bytes. */
 const LARGE_BYTES = 256 * 1024;
 
-/**
- * Counts memory that a request holds besides its body.
- * @throws GatewayError `unavailable`, `rate_limit_exceeded`.
- */
+/** Counts memory that a request holds in addition to its body. @throws GatewayError `unavailable`, `rate_limit_exceeded`. */
 export function reserveExtraMemory(
   { bodyShare }: RequestContext,
   principal: InferencePrincipal,
@@ -146,7 +143,7 @@ export function reserveExtraMemory(
   rejectForMemory(bodyShare, principal, bytes);
 }
 
-/** Lets a streamed answer go on if its client leaves. */
+/** Lets a streamed answer continue if its client leaves. */
 function outlive(result: GenerationResult): GenerationResult {
   const { answer } = result;
   if (answer.kind !== "stream" || !(answer.stream instanceof ReadableStream)) return result;

@@ -1,6 +1,6 @@
 /**
- * Returns a stream that is read to its end, also if the client leaves before: the answer to a request that may be repeated is produced
- * once. Its bounds are those of the source.
+ * Returns a stream that is read to its end even if the client leaves: the answer to a repeatable request is produced once. Its bounds are
+ * those of the source.
  */
 export function outliveClient(source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = source.getReader();
@@ -25,5 +25,5 @@ async function readRest(read: () => Promise<{ readonly done: boolean }>): Promis
   }
 }
 
-/** A client that never leaves, as far as a generation sees. */
+/** A client that never leaves, from the view of a generation. */
 export const NEVER_LEAVES = new AbortController().signal;

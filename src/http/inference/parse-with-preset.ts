@@ -22,7 +22,7 @@ export interface RequestParser<Request> {
   parse(body: Buffer): Request;
 }
 
-/** What is parsed, and who sent it. */
+/** The parsed request and its sender. */
 interface Sent {
   readonly body: Buffer;
   readonly principal: InferencePrincipal;

@@ -96,7 +96,7 @@ export async function admitCaller(
   return principal.kind === "anonymous" ? rejectOverLimit(principal, context) : principal;
 }
 
-/** The longest body that is read of a client that has used up the anonymous limit. Bytes. */
+/** The maximum size of a body that is read from a client that has used up the anonymous limit. Bytes. */
 const MAX_BYTES_OVER_LIMIT = 256 * 1024;
 
 const ANY_ROLE = { kind: "account", roles: ROLES } as const;
@@ -157,7 +157,7 @@ async function rejectOverLimit(
   return isSmall && requests.limit > 0 ? principal : rejectAnonymous(requests, requests);
 }
 
-/** Returns the status of a principal's rate limits, counting nothing; null if no limit applies. */
+/** Returns the status of a principal's rate limits without counting a request; null if no limit applies. */
 export async function peekLimits(
   principal: InferencePrincipal,
   { generation, clock }: HttpDeps,

@@ -23,7 +23,7 @@ export type Access =
   | { readonly kind: "open_inference" }
   /** Inference keys. */
   | { readonly kind: "inference" }
-  /** The operator, and management keys of the account that the endpoint is about whose user has one of `roles` there. */
+  /** The operator, and management keys of the endpoint's account whose user has one of `roles` in it. */
   | { readonly kind: "account"; readonly roles: readonly Role[] }
   /** The operator. */
   | { readonly kind: "operator" }
@@ -81,8 +81,8 @@ export function requireInferenceKey(principal: IdentifiedPrincipal): ApiKeyPrinc
 }
 
 /**
- * Checks that a principal may manage: the operator, or a management key whose role in its account is among those of `access`.
- * Which account an endpoint is about is checked by its handler (`requireOwnAccount`).
+ * Checks that a principal may manage: it is the operator, or a management key with one of the roles of `access` in its account. The handler
+ * checks which account an endpoint is about (`requireOwnAccount`).
  * @throws GatewayError `authentication`, `permission_denied`.
  */
 export async function authorizeManagement(

@@ -5,7 +5,7 @@ import type { RequestContext } from "../context/context.ts";
 
 /** The methods that change nothing. */
 const READS = new Set(["GET", "HEAD"]);
-/** The methods whose requests have a body, which must be JSON: a form of another site cannot send that. */
+/** The methods whose requests have a body. It must be JSON, which a form of another site cannot send. */
 const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 
 /** Returns the host of a request, with its port; an empty text if there is none. */
@@ -14,8 +14,8 @@ function hostOf(request: Request): string {
 }
 
 /**
- * Rejects a host name that the operator has not configured. Prevents DNS rebinding, in which a page of another site is given the
- * gateway's address under that site's name. Addresses are accepted, because they cannot be rebound.
+ * Rejects a host name that the operator has not configured. Prevents DNS rebinding, where a page of another site resolves its own name to
+ * the gateway's address. IP addresses are accepted, because they cannot be rebound.
  * @throws GatewayError `permission_denied`.
  */
 export function requireConsoleHost(request: Request, console: ConsoleDeps): void {
@@ -50,9 +50,9 @@ function isAddress(name: string): boolean {
 }
 
 /**
- * Rejects requests that a page of another site makes a browser send (cross-site request forgery). Requests that change something
- * must come from the console's own origin, and their bodies must be JSON. `acceptsOthers` accepts clients that are not browsers, which
- * send neither `Sec-Fetch-Site` nor `Origin`.
+ * Rejects requests that a page of another site makes a browser send (cross-site request forgery). Requests that change something must come
+ * from the console's own origin, and their bodies must be JSON. `acceptsOthers` accepts clients that are not browsers, which send neither
+ * `Sec-Fetch-Site` nor `Origin`.
  * @throws GatewayError `permission_denied`, `unsupported_media_type`.
  */
 export function requireSameOrigin(
@@ -95,10 +95,7 @@ function rejectOtherOrigin(): never {
   );
 }
 
-/**
- * Returns whether a browser reaches the gateway over TLS: the configured URL says so, or a trusted proxy does by
- * `x-forwarded-proto`.
- */
+/** Returns whether a browser reaches the gateway over TLS, according to the configured URL or the `x-forwarded-proto` of a trusted proxy. */
 export function isHttps(request: Request, context: RequestContext): boolean {
   const { deps } = context;
   const { publicUrl } = deps.browser.console ?? { publicUrl: null };
@@ -108,8 +105,8 @@ export function isHttps(request: Request, context: RequestContext): boolean {
 }
 
 /**
- * Returns what precedes the gateway's paths in the addresses that the browser of a request sees: the path of the configured URL, without a
- * slash at its end. Empty for a browser that does not come through the proxy which removes it.
+ * Returns the prefix of the gateway's paths as the browser of a request sees them: the path of the configured URL, without a trailing
+ * slash. Empty for a browser that does not come through the proxy that removes the prefix.
  */
 export function basePathOf(request: Request, { publicUrl }: Pick<ConsoleDeps, "publicUrl">): string {
   return publicUrl !== null && publicUrl.host === hostOf(request) ? pathOf(publicUrl) : "";

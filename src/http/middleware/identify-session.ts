@@ -8,10 +8,10 @@ import { hasSecret, type IdentifiedPrincipal, identify } from "./identify.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
 /**
- * Returns who sends a request to the management API: by its API key, else by the cookie of its console session, which it sets in
+ * Returns the principal of a request to the management API: by its API key, otherwise by the cookie of its console session, which is set in
  * the context.
- * @throws GatewayError `authentication` for a key or session that is not valid; `permission_denied` and `unsupported_media_type` for a
- * request with a session that another site may have sent.
+ * @throws GatewayError `authentication` for an invalid key or session; `permission_denied` and `unsupported_media_type` for a request with
+ * a session that another site may have sent.
  */
 export async function identifyManagement(
   request: Request,
@@ -25,7 +25,8 @@ export async function identifyManagement(
 
 /**
  * Returns the principal of the session in a request's cookie. An API key is not a session.
- * @throws GatewayError `authentication` if there is none or it has ended, with the ways to sign in; otherwise like `identifyManagement`.
+ * @throws GatewayError `authentication`, with the ways to sign in, if there is no session or it has ended; otherwise like
+ * `identifyManagement`.
  */
 export async function requireSession(
   request: Request,
@@ -76,7 +77,7 @@ function rejectSession({ deps }: RequestContext): never {
   );
 }
 
-/** Returns the ways to sign in besides a key. */
+/** Returns the ways to sign in other than with a key. */
 export function signInOptions(console: ConsoleDeps | null) {
   const oidc = console?.oidc ?? null;
   return { oidc: oidc && { name: oidc.name } };

@@ -12,8 +12,8 @@ import type { RequestContext } from "../context/context.ts";
 export type IdentifiedPrincipal = ApiKeyPrincipal | OperatorPrincipal | AnonymousPrincipal;
 
 /**
- * Returns who sends a request, by its API key; anonymous if it has none.
- * @throws GatewayError `authentication` for a key that is not valid, also where none is needed.
+ * Returns the principal of a request by its API key; anonymous if it has none.
+ * @throws GatewayError `authentication` for an invalid key, even if no key is needed.
  */
 export async function identify(request: Request, context: RequestContext): Promise<IdentifiedPrincipal> {
   const secret = readSecret(request.headers);

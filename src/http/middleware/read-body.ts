@@ -33,14 +33,15 @@ const DECODERS = {
 const ZLIB_METHOD = 8;
 
 /**
- * Up to this `content-length` the memory of a body is reserved at once, which is cheaper, and gives way to others until the body has
- * arrived. A larger body is counted as it arrives. So a client that declares a body and sends nothing keeps no memory from others. Bytes.
+ * Up to this `content-length`, the memory of a body is reserved immediately, which is cheaper. Until the body has arrived, others can take
+ * that memory. A larger body is counted as it arrives. So a client that declares a body and sends nothing keeps no memory from others.
+ * Bytes.
  */
 const AT_ONCE_BYTES = 256 * 1024;
-/** The part of a larger body that must arrive within the time that a client may be silent. Bytes. */
+/** The part of a larger body that must arrive within the time for which a client may be silent. Bytes. */
 const PROGRESS_BYTES = 256 * 1024;
 
-/** Returns what the bodies that are counted together have in common: their key, or their address without a key. */
+/** Returns the name under which bodies are counted together: the key, or the address if there is none. */
 function holderOf(principal: Principal): string {
   return principal.kind === "anonymous" ? principal.addressHash : credentialIdOf(principal);
 }
@@ -56,8 +57,8 @@ interface Bounds {
 
 /**
  * Reads a body and decompresses it. It must be JSON, unless the endpoint takes forms. A body that is too large, or for which there is no
- * memory, is rejected before it is read completely. Its bytes are counted, together with those of the principal's other requests, until
- * the end of the request (`context.bodyShare`).
+ * memory, is rejected before it is read completely. Its bytes count together with those of the principal's other requests, until the end of
+ * the request (`context.bodyShare`).
  * @throws GatewayError `payload_too_large`, `unavailable`, `rate_limit_exceeded`, `unsupported_media_type`, `invalid_request`,
  * `client_timeout`.
  */
@@ -80,7 +81,7 @@ export function readRequestBody(
   return body.then(withoutMark);
 }
 
-/** Returns a body without the byte order mark that some clients on Windows write, and that is no JSON (RFC 8259, section 8.1). */
+/** Returns a body without the byte order mark that some clients on Windows write, and that is not valid JSON (RFC 8259, section 8.1). */
 function withoutMark(body: Buffer): Buffer {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }
@@ -119,12 +120,12 @@ function requireJson(contentType: string | null): void {
   fail("unsupported_media_type", 'The body must be JSON: send "content-type: application/json".');
 }
 
-/** Returns the body as it was sent, not decompressed. */
+/** Returns the body as sent, not decompressed. */
 function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > bounds.maxBytes) rejectSize(bounds.maxBytes);
   const { share, principal } = bounds;
-  // A body that has not arrived takes no memory, but one that cannot fit is not received.
+  // A body that has not arrived takes no memory, but a body that can never fit is not received.
   if (declared > 0 && !share.mayFit(declared)) rejectForMemory(share, principal, declared);
   if (!(declared <= AT_ONCE_BYTES && share.announce(declared))) return readCounted(request, bounds);
   const sent = request.arrayBuffer();
@@ -139,7 +140,7 @@ function toBuffer(bytes: ArrayBuffer): Buffer {
 }
 
 /**
- * Resolves to a body once all of it has arrived. Rejects if it takes too long, or if it is slow and others need the memory; the runtime
+ * Resolves to a body once it has arrived completely. Rejects if it takes too long, or if it is slow and others need the memory. The runtime
  * discards the rest of it when the response is sent.
  */
 function receive(sent: Promise<ArrayBuffer>, { waits, share }: Bounds): Promise<Buffer> {
@@ -175,7 +176,7 @@ function createTimeoutError(): GatewayError {
 
 const CLOSES = { connection: "close" };
 
-/** The error of a body that gives way to others. Closes the connection like `createTimeoutError`. */
+/** The error of a body that is evicted for others. Closes the connection like `createTimeoutError`. */
 function createSlownessError(): GatewayError {
   return new GatewayError({
     code: "unavailable",
@@ -240,8 +241,8 @@ function createChunks(bounds: Bounds) {
     },
     join: (): Buffer => Buffer.concat(chunks),
     /**
-     * Releases the memory of the chunks at once: until the garbage collector runs, a burst of bodies would accumulate. Skips chunks
-     * that are part of a larger buffer, into which the decoder may still write.
+     * Releases the memory of the chunks immediately: otherwise a burst of bodies would accumulate until the garbage collector runs. Skips
+     * chunks that are part of a larger buffer, into which the decoder may still write.
      */
     free(): void {
       for (const { buffer, byteLength } of chunks.splice(0)) {
@@ -282,7 +283,7 @@ function rejectSize(maxBytes: number): never {
 
 /**
  * Rejects a request for which the memory budget has no room.
- * @throws GatewayError `rate_limit_exceeded` if the holder's other requests use up its share, else `unavailable`.
+ * @throws GatewayError `rate_limit_exceeded` if the holder's other requests use up its share, otherwise `unavailable`.
  */
 export function rejectForMemory(share: ByteShare, principal: Principal, bytes: number): never {
   if (share.shortageFor(bytes) === "holder") {

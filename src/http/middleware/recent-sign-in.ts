@@ -5,8 +5,8 @@ import type { RequestContext } from "../context/context.ts";
 const SIGN_IN_AGAIN = "/api/console/oidc/start?again=true";
 
 /**
- * Rejects a session of a person who has proved too long ago to the OpenID Connect provider who they are. API keys and sessions by key
- * or one-time code pass: what they prove they prove with each request or once, and there is nothing to ask for again.
+ * Rejects a session of the OpenID Connect provider if the person signed in too long ago. API keys, and sessions by key or one-time code,
+ * pass: they cannot be asked to sign in again.
  * @throws GatewayError `permission_denied`, with the reason `sign_in_again`.
  */
 export function requireRecentSignIn(context: RequestContext): void {
@@ -18,7 +18,7 @@ export function requireRecentSignIn(context: RequestContext): void {
   );
 }
 
-/** Returns whether there is nothing to ask for: no session of the provider, or one of a person who has signed in a short time ago. */
+/** Returns whether no new sign-in is needed: the session is not the provider's, or the person signed in recently. */
 export function hasRecentSignIn({ session, deps }: RequestContext): boolean {
   const maxMs = deps.browser.console?.oidc?.reauthenticateMs ?? null;
   if (session === null || session.authenticatedAt === null || maxMs === null) return true;

@@ -15,10 +15,10 @@ export function endpointOperation(endpoint: Endpoint): Operation {
     tag,
     summary,
     callers: access,
-    params: unlessNothing(endpoint.params),
-    query: unlessNothing(endpoint.query),
+    params: nullIfEmpty(endpoint.params),
+    query: nullIfEmpty(endpoint.query),
     headers: headersOf(endpoint),
-    body: unlessNothing(endpoint.body),
+    body: nullIfEmpty(endpoint.body),
     responses: responsesOf(endpoint),
     responseHeaders: takesIdempotencyKey ? ["idempotent-replayed"] : [],
     errors: errorsOf(endpoint),
@@ -33,7 +33,7 @@ function isRepeatable({ method, access, changesNothing }: Endpoint): boolean {
 }
 
 /** Returns null for a schema without fields. */
-function unlessNothing(schema: z.ZodType): z.ZodType | null {
+function nullIfEmpty(schema: z.ZodType): z.ZodType | null {
   return schema === NOTHING ? null : schema;
 }
 

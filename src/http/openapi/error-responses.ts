@@ -9,7 +9,7 @@ export interface ErrorPrinter {
   readonly responses: OpenApiDocument["components"]["responses"];
 }
 
-/** Headers of error responses by status, besides the request id. */
+/** Headers of error responses by status, in addition to the request id. */
 const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
   429: ["retry-after"],
   503: ["retry-after"],

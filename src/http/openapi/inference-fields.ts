@@ -8,7 +8,7 @@ import { namedBody } from "./named-body.ts";
  * not listed here. Every object may have further fields.
  */
 
-/** Returns the schema of a model id, with an example that works as it is if the sandbox provider is enabled. */
+/** Returns the schema of a model id, with an example that works unchanged if the sandbox provider is enabled. */
 export function describeModelId(example: string) {
   return z
     .string()

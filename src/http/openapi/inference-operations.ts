@@ -96,8 +96,8 @@ const COMMON = {
   takesIdempotencyKey: false,
 } as const;
 
-/** Returns what the declaration of a client API says of its first operation. */
-function declared(api: ClientApi): Pick<Operation, "path" | "callers" | "bodyType"> {
+/** Returns what the declaration of a client API states about its first operation. */
+function readDeclaration(api: ClientApi): Pick<Operation, "path" | "callers" | "bodyType"> {
   const { access, operations, takesForm } = CLIENT_APIS[api];
   const [{ path, fixedPath }] = operations;
   return {
@@ -126,14 +126,14 @@ const CHAT_RESPONSES = streamableResponses(
 export const INFERENCE_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
-    ...declared("chat.completions"),
+    ...readDeclaration("chat.completions"),
     summary: "Create a chat completion (OpenAI Chat Completions API)",
     body: ChatRequest,
     responses: CHAT_RESPONSES,
   },
   {
     ...COMMON,
-    ...declared("responses"),
+    ...readDeclaration("responses"),
     summary: "Create a response (OpenAI Responses API). Responses are not stored",
     body: ResponsesRequest,
     responses: streamableResponses(
@@ -145,7 +145,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("messages"),
+    ...readDeclaration("messages"),
     summary: "Create a message (Anthropic Messages API)",
     headers: [...CALLING_HEADERS, ...ANTHROPIC_HEADERS],
     body: MessagesRequest,
@@ -159,7 +159,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("messages"),
+    ...readDeclaration("messages"),
     path: `${GATEWAY_BASE}/messages/count_tokens`,
     summary: "Count the input tokens of a message (Anthropic Messages API), free of charge",
     headers: [ORGANIZATION_HEADER, MODE_HEADER, ...ANTHROPIC_HEADERS],
@@ -171,7 +171,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("completions"),
+    ...readDeclaration("completions"),
     summary: "Complete a text (OpenAI's legacy Completions API)",
     body: CompletionRequest,
     responses: streamableResponses(
@@ -182,7 +182,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("fim"),
+    ...readDeclaration("fim"),
     summary: "Create a fill-in-the-middle completion between a prompt and a suffix",
     body: FimRequest,
     responses: CHAT_RESPONSES,
@@ -190,28 +190,28 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("embeddings"),
+    ...readDeclaration("embeddings"),
     summary: "Create embeddings (OpenAI Embeddings API)",
     body: EmbeddingsRequest,
     responses: [ok("One vector for each input, in the order of the inputs.", EmbeddingsResponse)],
   },
   {
     ...COMMON,
-    ...declared("moderations"),
+    ...readDeclaration("moderations"),
     summary: "Check texts and images for harmful content (OpenAI Moderations API)",
     body: ModerationsRequest,
     responses: [ok("One result for each input.", ModerationsResponse)],
   },
   {
     ...COMMON,
-    ...declared("rerank"),
+    ...readDeclaration("rerank"),
     summary: "Rank documents by their relevance to a query (Cohere Rerank API)",
     body: RerankRequest,
     responses: [ok("The documents by relevance.", RerankResponse)],
   },
   {
     ...COMMON,
-    ...declared("images"),
+    ...readDeclaration("images"),
     summary: "Generate images (OpenAI Images API)",
     body: ImagesRequest,
     responses: streamableResponses(
@@ -222,7 +222,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("speech"),
+    ...readDeclaration("speech"),
     summary: "Speak a text (OpenAI Speech API)",
     body: SpeechRequest,
     responses: [
@@ -231,7 +231,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...COMMON,
-    ...declared("transcriptions"),
+    ...readDeclaration("transcriptions"),
     summary: "Transcribe a recording (OpenAI Transcriptions API)",
     body: TranscriptionRequest,
     responses: streamableResponses(

@@ -3,7 +3,7 @@ import { Pricing, unknownFact } from "../../core/catalog/present/model-view.ts";
 
 const percentiles = z.looseObject({ p50: z.number(), p90: z.number(), p99: z.number() }).nullable();
 
-/** What an endpoint has of a time that is not measured, for clients of OpenRouter. */
+/** Fields about a time that this gateway does not measure, for clients of OpenRouter. */
 const notMeasured = z.null().describe("Always `null`: not measured over this time.");
 
 /** The recent health of an endpoint (`PublicHealth`). */

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { ErrorCode } from "../../base/failures/errors.ts";
 import type { Access } from "../middleware/authorize.ts";
 
-/** Who may call an operation. `anyone`: its response is the same for every caller, so that none is identified. */
+/** Who may call an operation. `anyone`: the response is the same for every caller, so no caller is identified. */
 export type Callers = Access | { readonly kind: "anyone" };
 
 /** A request header. */
@@ -44,7 +44,7 @@ export interface Operation {
   /** The media type of the body. Default: JSON. */
   readonly bodyType?: "multipart/form-data";
   readonly responses: readonly SuccessResponse[];
-  /** Names of `components.headers` that responses have besides the request id. */
+  /** Names of `components.headers` in responses, in addition to the request id. */
   readonly responseHeaders: readonly string[];
   readonly errors: readonly ErrorCode[];
   /** The schema of error responses. */

@@ -33,7 +33,7 @@ export function createSchemaPrinter(): SchemaPrinter {
 }
 
 function convert(schema: z.ZodType, io: Direction) {
-  // In a wrapper a schema with an id becomes a reference, too.
+  // A schema with an id in a wrapper also becomes a reference.
   const wrapped = z.toJSONSchema(z.object({ it: schema }), {
     io,
     target: "draft-2020-12",
@@ -51,7 +51,7 @@ function convert(schema: z.ZodType, io: Direction) {
   return { it: properties.it, definitions: $defs ?? {} };
 }
 
-/** @throws Error for two different schemas with the same name, such as one that requests and responses share. */
+/** Adds a component. @throws Error if another schema has the same name, for example one that requests and responses share. */
 function addComponent(components: Record<string, JsonSchema>, name: string, definition: JsonSchema): void {
   const { id, ...rest } = definition;
   const known = components[name];

@@ -20,7 +20,7 @@ export function allowOrigin(response: Response, request: Request, allowed: Allow
   response.headers.set("access-control-expose-headers", "*");
 }
 
-/** Whether a request is a preflight: a browser asks whether a script of another origin may send what it wants to send. */
+/** Whether a request is a preflight, with which a browser asks whether a script of another origin may send a request. */
 export function isPreflight(request: Request): boolean {
   if (request.method !== "OPTIONS") return false;
   return request.headers.has("origin") && request.headers.has("access-control-request-method");
@@ -46,7 +46,7 @@ export function answerPreflight(
     status: 204,
     headers: {
       "access-control-allow-methods": methods.join(", "),
-      // Named one by one, because a wildcard does not include Authorization.
+      // Named individually, because a wildcard does not include Authorization.
       ...(isList ? { "access-control-allow-headers": asked } : {}),
       "access-control-max-age": String(PREFLIGHT_S),
       vary: "access-control-request-headers",

@@ -28,10 +28,10 @@ function listEnds(): ReadonlyMap<string, Meant> {
 
 /** How many letters a misspelled path may have more or less than the right one. */
 const MAX_LENGTH_DIFFERENCE = 2;
-/** The most segments of a served path. */
+/** The maximum number of segments of a served path. */
 const MAX_SEGMENTS = 6;
 
-/** Returns what to do about a path that is not served: the endpoint to use instead, or where all are listed. */
+/** Returns advice about a path that is not served: the endpoint to use instead, or where all endpoints are listed. */
 export function explainUnknownPath(pathname: string): string {
   const unserved = findUnserved(pathname);
   if (unserved !== null) return `There is no endpoint at this path. ${unserved.hint}`;
@@ -43,7 +43,7 @@ export function explainUnknownPath(pathname: string): string {
   return "There is no endpoint at this path. The chat completions endpoint is POST /v1/chat/completions, and GET /docs lists all endpoints.";
 }
 
-/** Finds the longest end of a path that is served: whatever precedes it is a wrong prefix. Slashes that are too many do not count. */
+/** Finds the longest end of a path that is served. The text before it is a wrong prefix. Superfluous slashes are ignored. */
 function findByEnd(pathname: string): Meant | null {
   const segments = pathname.toLowerCase().split("/").filter(Boolean).slice(-MAX_SEGMENTS);
   for (let from = 0; from < segments.length; from++) {
@@ -64,10 +64,10 @@ function explainMeant({ method, path }: Meant): string {
 
 const LONGEST_PREFIX_FIRST = PREFIXES.toSorted((a, b) => b.length - a.length);
 
-/** Paths that people type, without those of the management API. */
+/** Paths that people type, except those of the management API. */
 const TYPED_ENDS: readonly string[] = [...ENDS.keys()].filter((path) => !path.startsWith("/api/"));
 
-/** Finds the served path that is spelled most like this one. Only those of about its length are compared: scanners send many paths. */
+/** Finds the served path with the most similar spelling. Compares only paths of similar length, because scanners send many paths. */
 function findNear(pathname: string): Meant | null {
   const path = pathname.toLowerCase();
   const prefix = LONGEST_PREFIX_FIRST.find((one) => path.startsWith(`${one}/`));

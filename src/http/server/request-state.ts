@@ -18,12 +18,12 @@ import { allowOrigin } from "./cross-origin.ts";
 /** The idle timeout of a connection, during a request and between requests. Seconds. */
 export const IDLE_S = 120;
 
-/** What a request needs of the server that it arrived at. */
+/** What a request needs from the server that it arrived at. */
 export type ClientConnection = Pick<Server<undefined>, "requestIP" | "timeout">;
 
-/** What requests have arrived for. */
+/** The route of a request, with the dependencies for it. */
 export interface ServedRoute {
-  /** Returns the dependencies of a request that begins now. A request keeps those that it began with. */
+  /** Returns the dependencies of a request that begins now. A request keeps the dependencies with which it began. */
   readonly deps: () => HttpDeps;
   /** The path pattern without the gateway prefix. */
   readonly route: string;
@@ -49,7 +49,7 @@ export class RequestState implements RequestContext {
   endsItself = false;
   takesForm = false;
   private hasEnded = false;
-  /** Whether the idle timeout was disabled, which a generation that ends soon does not need. */
+  /** Whether the idle timeout was disabled. A generation that ends soon does not need that. */
   private hasNoIdleTimeout = false;
 
   constructor(
@@ -101,7 +101,7 @@ export class RequestState implements RequestContext {
     }
   }
 
-  /** Releases what the request holds before anything else, and writes its log line. Idempotent. */
+  /** Releases what the request holds, and writes its log line. Idempotent. */
   private end(status: number): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
@@ -127,7 +127,7 @@ function announceShutdown(response: Response, shutdown: HttpDeps["shutdown"]): v
   response.headers.set("connection", "close");
 }
 
-/** Returns the response to a request for which no other one can be made. */
+/** Returns the response to a request that failed unexpectedly, so that no other response can be made. */
 export function renderUnexpected(log: Pick<Log, "error">, error: unknown): Response {
   const failure = failureOf(error);
   log.error("internal error", { detail: failure.internal ?? failure.message });

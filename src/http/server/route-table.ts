@@ -22,7 +22,7 @@ const API_ROUTES = listApiRoutes(Object.values(CLIENT_APIS));
 /** The routes under every gateway prefix (docs/api/README.md, "Paths"). `:name` is a path parameter. */
 export const GATEWAY_ROUTES: Routes = joinRoutes({ "": BASE, "/": BASE }, API_ROUTES.underPrefixes, {
   "/models": { GET: listModels },
-  // The paths at which OpenRouter's SDK asks for the caller's models, for their number and for one model.
+  // The paths at which OpenRouter's SDK requests the caller's models, their number, and one model.
   "/models/user": { GET: listModels },
   "/models/count": { GET: countModels },
   "/model/:author/:model": { GET: getModelData },
@@ -52,7 +52,7 @@ export const FIXED_ROUTES: Routes = {
   ...apiRoutes("fixed"),
 };
 
-/** The routes at a fixed path that pages of other origins may call as those under a prefix. */
+/** The routes at a fixed path that pages of other origins may call, like those under a prefix. */
 export const OPEN_FIXED_ROUTES: Routes = API_ROUTES.fixed;
 
 /** The gateway prefixes. All serve the same: SDKs append `/v1`, and some need the shorter base URL. */

@@ -4,9 +4,8 @@ import { boundSocketBuffer } from "../../base/network/socket-buffers.ts";
 const DESCRIPTORS = "/proc/self/fd";
 
 /**
- * Runs `listen` and sets the send buffer size of the sockets that it opens, which accepted connections inherit. The runtime
- * does not expose these sockets, so they are found among the file descriptors of the process. `isBounded` is false on systems that
- * do not list them.
+ * Runs `listen` and sets the send buffer size of the sockets that it opens. Accepted connections inherit the size. The runtime does not
+ * expose these sockets, so they are found among the file descriptors of the process. `isBounded` is false on systems that do not list them.
  */
 export function boundSendBuffers<Result>(
   bytes: number,

@@ -23,11 +23,11 @@ interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** Gateway prefixes besides the built-in ones. */
+  /** Gateway prefixes in addition to the built-in ones. */
   readonly extraPrefixes: readonly string[];
   /** The send buffer of a connection in bytes; 0 for the default of the system. */
   readonly sendBufferBytes: number;
-  /** Whether other processes listen on the same address, among which the system distributes connections. */
+  /** Whether other processes listen on the same address. The system then distributes connections over them. */
   readonly sharesPort: boolean;
 }
 
@@ -72,7 +72,7 @@ function serveAll(
     // readRequestBody bounds bodies, with an error response that the runtime's limit would not send.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
-    // Named, because outside of development the runtime would share the port with any process of the same user.
+    // Set explicitly, because outside of development the runtime would share the port with any process of the same user.
     reusePort: sharesPort,
     routes: buildRoutes(deps, extraPrefixes),
     fetch: (request, server) =>
@@ -103,10 +103,10 @@ function buildRoutes(
 }
 
 const NO_METHODS: Methods = {};
-/** What a page may send to a path that is not served, so that it can read why not. */
+/** The methods that a page may use for an unserved path, so that it can read the error. */
 const ANY_METHOD: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Copies headers that clients of other gateways send to the gateway's own names. A header with the own name takes precedence. */
+/** Copies headers of clients of other gateways to the gateway's own names. An existing header of that name takes precedence. */
 function renameHeaders(headers: Headers, aliases: HttpDeps["clients"]["headerAliases"]): void {
   for (const [from, to] of aliases) {
     const value = headers.get(from);
@@ -198,7 +198,7 @@ function rejectMethod(methods: Methods): Handler {
   };
 }
 
-/** Clients that try a WebSocket first use HTTP at once after this status, and only after a pause after others. */
+/** Clients that try a WebSocket first switch to HTTP immediately after this status, and only after a pause after others. */
 function rejectWebSocket(): never {
   throw new GatewayError({
     code: "upgrade_required",

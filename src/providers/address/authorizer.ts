@@ -1,4 +1,4 @@
-import { inOnePiece } from "../../base/text/composed-bytes.ts";
+import { joinIntoOne } from "../../base/text/composed-bytes.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { AuthKind } from "../../core/catalog/records/provider-schema.ts";
 import type { UnsignedRequest, UpstreamAddress } from "../../core/deployments/upstream-address.ts";
@@ -12,21 +12,21 @@ const NOTHING = {};
 
 /** Creates an authorizer that sends the key in a header. */
 export function createHeaderAuthorizer(kind: Exclude<AuthKind, "aws" | "google">): Authorizer {
-  return ({ secret }) => (kind === "bearer" ? bearer(secret) : header(kind, secret));
+  return ({ secret }) => (kind === "bearer" ? createBearerHeader(secret) : header(kind, secret));
 }
 
-/** Creates an authorizer for AWS: a Bedrock API key is sent as it is, a pair of id and secret signs each request. */
+/** Creates an authorizer for AWS: a Bedrock API key is sent unchanged; a pair of id and secret signs each request. */
 export function createAwsAuthorizer(region: string, clock: Clock): Authorizer {
   return ({ url, body, headers, secret }) => {
     const key = secret === null ? null : readAwsKey(secret);
-    if (key === null) return bearer(secret);
+    if (key === null) return createBearerHeader(secret);
     // Other headers may be changed before the request is sent.
     const signed = { "content-type": headers["content-type"] ?? "" };
     const request = {
       method: "POST",
       url,
       headers: signed,
-      body: inOnePiece(body),
+      body: joinIntoOne(body),
       region,
       service: "bedrock",
       now: clock.now(),
@@ -41,7 +41,7 @@ export function createGoogleAuthorizer(sources: ReadonlyMap<string, TokenSource>
     const source = secret === null ? undefined : sources.get(secret);
     if (source === undefined) return header("x-goog-api-key", secret);
     const token = source.token();
-    return typeof token === "string" ? bearer(token) : token.then(bearer);
+    return typeof token === "string" ? createBearerHeader(token) : token.then(createBearerHeader);
   };
 }
 
@@ -54,7 +54,7 @@ export function readAwsKey(secret: string): AwsKey | null {
   return { accessKeyId, secretAccessKey, sessionToken };
 }
 
-function bearer(secret: string | null): Readonly<Record<string, string>> {
+function createBearerHeader(secret: string | null): Readonly<Record<string, string>> {
   return secret === null ? NOTHING : { authorization: `Bearer ${secret}` };
 }
 

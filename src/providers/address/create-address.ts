@@ -23,7 +23,7 @@ import { isServiceAccount, readServiceAccount } from "./service-account.ts";
 /** A provider's row, and the configuration of its address. */
 export interface AddressPlan {
   readonly record: ProviderRecord;
-  /** The configured base URL; null to use that of the row. */
+  /** The configured base URL; null to use the one of the row. */
   readonly base: string | null;
   readonly parts: TemplateParts;
   /** The keys that will be used. */
@@ -38,7 +38,7 @@ interface AddressDeps {
   readonly tokenUrl: URL;
 }
 
-/** An address, or why there is none. */
+/** An address, or the reason why there is none. */
 export type AddressReading =
   | { readonly kind: "address"; readonly address: UpstreamAddress }
   /** Names of address parts that are not configured. */
@@ -76,7 +76,7 @@ interface SchemeOf {
   readonly isOwn: boolean;
 }
 
-/** Returns the scheme of the provider's row if it has the format, else the usual scheme of the format. */
+/** Returns the scheme of the provider's row if it has the format, otherwise the usual scheme of the format. */
 function findScheme(own: Scheme, format: ProviderFormat): SchemeOf {
   const isOwn = own.paths[format] !== undefined;
   return { scheme: isOwn ? own : SCHEMES[usualSchemeOf(format)], isOwn };
@@ -106,7 +106,7 @@ function isAccount(secret: string | null): boolean {
   return secret !== null && isServiceAccount(secret);
 }
 
-/** The characters of an address part. None of them ends a host name, which it may become part of. */
+/** The characters of an address part. None of them can end a host name that contains the part. */
 const PART = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 
 function findProblem({ record, parts, secrets }: AddressPlan): string | null {
@@ -174,8 +174,8 @@ function createUrls(
 }
 
 /**
- * Returns the path in the provider's row, else that of the scheme. If a row has paths of a further format, it has all of them.
- * Returns undefined for a format that neither the row nor its scheme has.
+ * Returns the path in the provider's row, otherwise that of the scheme. A row with paths for an additional format has all paths of that
+ * format. Returns undefined for a format that neither the row nor its scheme has.
  */
 function findPath(
   { format: own, paths, formats }: ProviderRecord,
@@ -195,7 +195,7 @@ function textOf(path: Path, stream: boolean): string {
   return stream ? path.streamed : path.whole;
 }
 
-/** Encodes one segment of a path. `@`, which Vertex model names contain, stays as it is. */
+/** Encodes one segment of a path. `@`, which Vertex model names contain, is not encoded. */
 function encodeSegment(text: string): string {
   return encodeURIComponent(text).replaceAll("%40", "@");
 }

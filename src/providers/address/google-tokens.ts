@@ -7,13 +7,13 @@ import { type ServiceAccount, signAssertion } from "./service-account.ts";
 interface TokenDeps {
   readonly clock: Clock;
   readonly transport: Transport;
-  /** The token endpoint. The one in a key file is ignored, because a file must not choose which host is called. */
+  /** The token endpoint. The one in a key file is ignored, because a file must not decide which host is called. */
   readonly tokenUrl: URL;
 }
 
 /** Provides the access tokens of a service account. */
 export interface TokenSource {
-  /** Returns a token that is valid for some minutes more, without a promise if one is cached. Rejects with an `AuthorizeError`. */
+  /** Returns a token that is valid for at least some more minutes; not as a promise if it is cached. Rejects with an `AuthorizeError`. */
   token(): string | Promise<string>;
 }
 
@@ -88,7 +88,7 @@ async function exchangeAssertion(account: ServiceAccount, deps: TokenDeps): Prom
   }
 }
 
-/** Reads a JSON object. Returns null if the body is something else or too large. */
+/** Reads a JSON object. Returns null if the body is not an object or too large. */
 async function readJson(response: UpstreamResponse): Promise<Record<string, unknown> | null> {
   const pieces: Uint8Array[] = [];
   let size = 0;

@@ -38,7 +38,7 @@ const MEDIA = {
   speech: "/audio/speech",
   transcriptions: "/audio/transcriptions",
 } as const;
-/** The endpoints of an API like OpenAI's whose requests are forwarded. `/rerank` is not OpenAI's, but vLLM, Jina and others have it beside the others. */
+/** The forwarded endpoints of an API like OpenAI's. `/rerank` is not in OpenAI's API, but vLLM, Jina and others serve it in addition. */
 const OTHERS = { ...MEDIA, moderations: "/moderations", rerank: "/rerank" } as const;
 
 export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
@@ -63,7 +63,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
     auth: "x-goog-api-key",
     dropsEnd: /\/v1beta$/,
     paths: {
-      gemini: under("/v1beta", {
+      gemini: prefixPaths("/v1beta", {
         chat: GEMINI_CHAT,
         "count-tokens": "/models/{model}:countTokens",
         embeddings: "/models/{model}:batchEmbedContents",
@@ -74,7 +74,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
     auth: "google",
     dropsEnd: /\/v1(beta1)?$/,
     paths: {
-      gemini: under(`${VERTEX}/publishers/google`, {
+      gemini: prefixPaths(`${VERTEX}/publishers/google`, {
         chat: GEMINI_CHAT,
         "count-tokens": "/models/{model}:countTokens",
       }),
@@ -89,12 +89,12 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
       "openai-chat": { chat: `${VERTEX}/endpoints/openapi/chat/completions` },
     },
   },
-  // An API key of Vertex belongs to a project, so the path has none.
+  // An API key of Vertex belongs to a project, so the path does not contain one.
   "vertex-express": {
     auth: "google",
     dropsEnd: /\/v1(beta1)?$/,
     paths: {
-      gemini: under("/v1/publishers/google", {
+      gemini: prefixPaths("/v1/publishers/google", {
         chat: GEMINI_CHAT,
         "count-tokens": "/models/{model}:countTokens",
       }),
@@ -116,7 +116,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
       "openai-chat": {
         chat: "/openai/v1/chat/completions",
         embeddings: "/openai/v1/embeddings",
-        ...under("/openai/v1", MEDIA),
+        ...prefixPaths("/openai/v1", MEDIA),
       },
       "openai-responses": { chat: "/openai/v1/responses" },
     },
@@ -143,12 +143,12 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
   },
 };
 
-/** Returns the usual scheme of a format: that of its own vendor, which is the first one with the format. */
+/** Returns the usual scheme of a format: the one of its own vendor, which is the first scheme with the format. */
 export function usualSchemeOf(format: ProviderFormat): AddressScheme {
   return ADDRESS_SCHEMES.find((name) => SCHEMES[name].paths[format] !== undefined) as AddressScheme;
 }
 
-function under(prefix: string, paths: Readonly<Record<string, Path>>): Readonly<Record<string, Path>> {
+function prefixPaths(prefix: string, paths: Readonly<Record<string, Path>>): Readonly<Record<string, Path>> {
   const prefixed = (path: Path): Path =>
     typeof path === "string"
       ? prefix + path

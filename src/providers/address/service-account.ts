@@ -3,12 +3,12 @@ import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 /** A service account of Google Cloud and its private key. */
 export interface ServiceAccount {
   readonly email: string;
-  /** The id of the key, by which Google finds the public key. */
+  /** The id of the key, with which Google finds the public key. */
   readonly keyId: string;
   readonly privateKey: KeyObject;
 }
 
-/** A service account, or why the text is not one. The reason contains nothing of the key. */
+/** A service account, or the reason why the text is not one. The reason contains nothing of the key. */
 type AccountReading =
   | { readonly kind: "account"; readonly account: ServiceAccount }
   | { readonly kind: "unreadable"; readonly reason: string };

@@ -24,13 +24,13 @@ const DECODERS: Readonly<Record<string, (first: Uint8Array) => Decoder>> = {
 /** The low half of the first byte of zlib's header. */
 const ZLIB_METHOD = 8;
 
-/** The most characters of a header in an error. */
+/** The maximum number of a header's characters in an error. */
 const NAMED_CHARS = 40;
 
 /**
  * Returns a response whose body is decompressed as it is read, so that the reader's bounds apply to the decompressed bytes. Returns the
- * response itself if it is not compressed. Although requests ask for `identity`, some servers compress. Several codings, or an
- * unknown one, reject the first read.
+ * response itself if it is not compressed. Some servers compress although requests ask for `identity`. If the coding is unknown, or there
+ * are several, the first read rejects.
  */
 export function decodeResponse(response: UpstreamResponse): UpstreamResponse {
   const coding = response.header("content-encoding")?.trim().toLowerCase() ?? "";

@@ -1,4 +1,4 @@
-import { inOnePiece } from "../../base/text/composed-bytes.ts";
+import { joinIntoOne } from "../../base/text/composed-bytes.ts";
 import {
   type Exchange,
   TRANSPORT_HEADERS,
@@ -59,7 +59,7 @@ class FetchExchange implements Exchange {
       const answer = await fetch(withoutCredentials(request.url), {
         method: request.method,
         headers: selectHeaders(request.headers),
-        body: request.body === null ? null : (inOnePiece(request.body) as Uint8Array<ArrayBuffer>),
+        body: request.body === null ? null : (joinIntoOne(request.body) as Uint8Array<ArrayBuffer>),
         redirect: "manual",
         keepalive: false,
         decompress: false,

@@ -4,8 +4,8 @@ import type { Http1Bounds } from "./bounds.ts";
 import type { ResponseHead } from "./response-head.ts";
 
 /**
- * The most bytes that one read returns. Smaller waiting pieces are joined up to it, which is cheaper than one read for each;
- * larger ones are split, so that a slow reader holds no more than this.
+ * The maximum number of bytes that one read returns. Smaller waiting pieces are joined up to this size, which is cheaper than a read for
+ * each. Larger pieces are split, so that a slow reader holds no more than this.
  */
 const READ_BYTES = 64 * 1024;
 
@@ -22,7 +22,7 @@ interface Piece {
   readonly to: number;
 }
 
-/** Where nothing is unread. It is never changed. */
+/** The list of no unread pieces. It is never changed. */
 const NO_PIECES: Piece[] = [];
 
 interface Waiting {
@@ -92,7 +92,7 @@ export class HttpAnswer implements UpstreamResponse {
       resolve(slicePiece(bytes, from, at));
       if (at === to) return;
     }
-    // Only one unread piece keeps the other bytes of its read alive: most answers have one, which need not be copied.
+    // A single unread piece keeps the other bytes of its read alive. Most answers have only one, which then need not be copied.
     if (this.pieces.length === 0) this.pieces = [{ bytes, from: at, to }];
     else this.pieces.push(wholeOf(slicePiece(bytes, at, to)));
     this.unreadBytes += to - at;
@@ -153,7 +153,7 @@ export class HttpAnswer implements UpstreamResponse {
 /** Up to this size a copy is cheaper than a view, because the engine moves the viewed bytes first. */
 const COPY_BYTES = 4096;
 
-/** Returns a range of bytes, and the bytes themselves if it is all of them. */
+/** Returns a range of bytes; the bytes themselves if the range contains all of them. */
 function slicePiece(bytes: Uint8Array, from: number, to: number): Uint8Array {
   if (from === 0 && to === bytes.length) return bytes;
   if (to - from <= COPY_BYTES) return bytes.slice(from, to);

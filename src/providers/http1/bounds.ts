@@ -10,7 +10,7 @@ export interface Http1Bounds {
   readonly interimHeads: number;
   /** Unread body bytes above which the socket is paused. One more socket read may exceed it. */
   readonly unreadBytes: number;
-  /** Unread pieces above which the socket is paused, because each takes memory besides its bytes. */
+  /** The number of unread pieces at which the socket is paused, because each piece takes memory in addition to its bytes. */
   readonly unreadPieces: number;
   /** Socket receive buffer, where the system supports it; 0 for the default of the system. */
   readonly systemBufferBytes: number;

@@ -9,7 +9,7 @@ const SEMICOLON = 59;
 /** The largest chunk size, which a number represents exactly. */
 const MAX_CHUNK_BYTES = 2 ** 48;
 
-/** Digits of a chunk size that fits into one read. */
+/** The number of digits of a chunk size that fits into one read. */
 const PLAIN_DIGITS = 7;
 
 enum At {
@@ -63,8 +63,8 @@ export class ChunkedDecoder {
   }
 
   /**
-   * Decodes `bytes` from offset `from`, and returns the offset after the last decoded byte. Moves the data of several chunks
-   * together within `bytes`, so that a read of many small chunks becomes one piece.
+   * Decodes `bytes` from offset `from`, and returns the offset after the last decoded byte. Moves the data of several chunks together
+   * within `bytes`, so that a read of many small chunks becomes one piece.
    */
   decode(bytes: Uint8Array, from: number): number {
     this.bodyAt = from;
@@ -168,7 +168,7 @@ export class ChunkedDecoder {
     return this.takeText(byte, At.TrailerLf, this.bounds.headBytes);
   }
 
-  /** Skips a byte of an extension or trailer, up to its CR. A bare LF is rejected, because other parsers take it for a line end. */
+  /** Skips a byte of an extension or trailer, up to its CR. A bare LF is rejected, because other parsers accept it as a line end. */
   private takeText(byte: number, next: At, boundBytes: number): At {
     if (byte === LF || byte === 0) return this.reject("forbidden byte in chunk framing");
     return this.countByte(byte === CR ? next : this.at, boundBytes);

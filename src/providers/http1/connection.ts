@@ -6,7 +6,7 @@ import type { Clock, Timer } from "../../base/time/clock.ts";
 import { TransportError } from "../../core/deployments/transport.ts";
 import type { Target } from "./target.ts";
 
-/** Receives the events of a connection. There are none after `closed`, or after `drop` or `end`. */
+/** Receives the events of a connection. No events follow `closed`, or a call of `drop` or `end`. */
 export interface ConnectionUser {
   /** The connection can be written to. TLS, if used, is verified. */
   opened(connection: Connection): void;
@@ -21,14 +21,17 @@ interface ConnectOptions {
   readonly timeoutMs: number;
   /** Socket receive buffer in bytes; 0 for the default of the system. */
   readonly systemBufferBytes: number;
-  /** Trusted root certificates; undefined for those of the system. */
+  /** Trusted root certificates; undefined for the system's. */
   readonly ca: readonly string[] | undefined;
 }
 
 /** Requests up to this size are copied into one buffer, so that they are sent with one system call. Bytes. */
 const JOIN_BYTES = { any: 64 * 1024, inSmallPieces: 512 * 1024 } as const;
 
-/** Shared by all connections, because a write ends before the next begins. What no request needs of it takes no memory. */
+/**
+ * Shared by all connections, because a write ends before the next one begins. The system provides memory only for the pages that requests
+ * use.
+ */
 const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BYTES.inSmallPieces);
 
 /** The ALPN protocol list with the entry `http/1.1`, encoded. */
@@ -37,8 +40,8 @@ const ALPN_HTTP1 = "\x08http/1.1";
 const sending: Connection[] = [];
 
 /**
- * Writes the messages of all connections together, after the current task and everything that its promises continue. A system call
- * right after others of its kind finds its code in the caches, and wakes an upstream on the same machine once for all.
+ * Writes the messages of all connections together, after the current task and all of its promise callbacks. Consecutive system calls find
+ * their code in the caches, and an upstream on the same machine is woken only once.
  */
 function sendTogether(connection: Connection): void {
   if (sending.length === 0) process.nextTick(sendAll);
@@ -72,7 +75,7 @@ export class Connection {
   private readonly systemBufferBytes: number;
   private socket: Socket<Connection> | null = null;
   private timer: Timer | null = null;
-  /** The head and the body of a request that was not written yet; null if there is none. */
+  /** The head of a request that was not written yet; null if there is none. */
   private unsentHead: string | null = null;
   private unsentBody: Bytes | null = null;
   private unsent: Uint8Array[] = [];
@@ -96,8 +99,8 @@ export class Connection {
   }
 
   /**
-   * Sends a head (latin-1) and a body as fast as the peer reads them, together with those of other connections (`sendTogether`).
-   * `body` must not change until flushed.
+   * Sends a head (latin-1) and a body as fast as the peer reads them, together with those of other connections (`sendTogether`). `body`
+   * must not change until it is flushed.
    */
   send(head: string, body: Bytes | null): void {
     this.unsentHead = head;
@@ -275,7 +278,7 @@ const NO_PIECES: readonly Uint8Array[] = [];
 /** Smaller neighbors are joined, because writing each would cost more than copying it. Bytes. */
 const SMALL_BYTES = 4 * 1024;
 
-/** Whether the pieces of a body are so small on average that they must be joined, as those of a translated conversation are. */
+/** Whether the pieces of a body are so small on average that they must be joined, as in translated conversations. */
 function isInSmallPieces(body: Bytes | null): boolean {
   return body instanceof ComposedBytes && body.meanPieceBytes < SMALL_BYTES;
 }
@@ -315,7 +318,7 @@ function describeConnectFailure(error: unknown): TransportError {
  * a copy.
  */
 const HANDLERS: SocketHandler<Connection> = {
-  // Not `Buffer`, whose `slice` shares memory where a Uint8Array's does not.
+  // Not `Buffer`, whose `slice` shares memory; that of a Uint8Array copies.
   binaryType: "uint8array",
   open: (socket) => socket.data.acceptSocket(socket),
   handshake: (socket, success, error) => socket.data.acceptHandshake(socket, success, error),

@@ -40,7 +40,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
 
   private readonly context: ExchangeContext;
   private readonly connectTimeoutMs: number;
-  /** Null once the answer has begun, which may take minutes in which its memory is free for others. */
+  /** Null once the answer has begun, so that its memory is free for others during an answer of minutes. */
   private body: UpstreamRequest["body"];
   private readonly parser: ResponseParser;
   private readonly resolve: (response: UpstreamResponse) => void;
@@ -127,8 +127,8 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
 
   closed(connection: Connection, error: TransportError | null): void {
     this.connection = null;
-    // The usual race of keep-alive: the server closed the idle connection just before the request. It shows at once and
-    // without a byte of an answer. A server that closes later has received the request and may have processed it.
+    // The usual race of keep-alive: the server closed the idle connection just before the request arrived. The connection fails
+    // immediately and without a byte of an answer. A server that closes later has received the request and may have processed it.
     const isRace =
       connection.isReused && !this.hasReceived && this.context.clock.now() - this.sentAt < RACE_MS;
     if (isRace) this.connect(this.target!);
@@ -164,7 +164,7 @@ class Http1Exchange implements Exchange, ConnectionUser, BodySource {
   private finish(connection: Connection, answer: HttpAnswer, surplus: boolean): void {
     this.connection = null;
     if (surplus) this.context.pool.distrust(connection.origin);
-    // A server that answers early may take the rest of the request for the next one.
+    // A server that answers early may read the rest of the request as the next one.
     if (surplus || this.isEarly || !connection.isFlushed || !answer.keepAlive) {
       connection.end();
     } else {

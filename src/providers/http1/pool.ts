@@ -5,13 +5,13 @@ import { createTurnCounter, type TurnCounter } from "./turn-counter.ts";
 
 /** Idle connections, which are reused for the same origin. */
 export interface Pool {
-  /** Removes and returns the rested connection that was used last, which the server is least likely to close; null if there is none. */
+  /** Removes and returns the most recently used rested connection, which the server is least likely to close; null if there is none. */
   take(origin: string): Connection | null;
   /** Adds an open connection. Closes it, or an older one, if a bound is reached. */
   put(connection: Connection): void;
   /** Reports bytes that belong to no answer. For a while connections to the origin are not reused. */
   distrust(origin: string): void;
-  /** Closes all connections, also those that are added later. */
+  /** Closes all connections, including those that are added later. */
   close(): void;
 }
 
@@ -34,10 +34,10 @@ interface Origin {
 }
 
 /**
- * In HTTP/1.1 an answer does not name its request. If a server sends more bytes than its answer, they would be taken for the
- * answer to the connection's next request, which may be another caller's. Therefore a connection rests before its reuse, and is
- * closed if it receives a byte meanwhile. The rest lasts until the event loop has polled the socket once more. Connections to
- * an origin that is not trusted yet must also be silent for `probationMs`, which detects servers that always send too much.
+ * Idle connections to reuse. In HTTP/1.1 an answer does not name its request. If a server sends more bytes than its answer, they would be
+ * read as the answer to the connection's next request, which may be another caller's. Therefore a connection rests before its reuse, and is
+ * closed if it receives a byte during that time. The rest lasts until the event loop has polled the socket once more. Connections to an
+ * origin that is not trusted yet must also be silent for `probationMs`, which detects servers that always send too much.
  */
 class IdlePool implements Pool, ConnectionUser {
   private readonly origins = new Map<string, Origin>();

@@ -223,7 +223,7 @@ export class ResponseHead {
     else this.readFraming(block, at, nameEnd, end);
   }
 
-  /** Reads a field if it is one of those on which reading the body depends. Their names differ in length, which saves comparisons. */
+  /** Reads a field if it decides how the body is read. The names of these fields have different lengths, which saves comparisons. */
   private readFraming(block: Uint8Array, at: number, nameEnd: number, end: number): void {
     const length = nameEnd - at;
     if (length === 14 && isNamed(block, at, "content-length")) {

@@ -2,17 +2,17 @@ import type { Http1Bounds } from "./bounds.ts";
 import { ChunkedDecoder } from "./chunked-decoder.ts";
 import { ResponseHead } from "./response-head.ts";
 
-/** What determines the end of the body. */
+/** The way in which the end of the body is determined. */
 type Framing = "head" | "length" | "chunked" | "close" | "over";
 
 /**
- * Parses one answer, without I/O. The result does not depend on how the bytes were split. What a call of `feed` has found is in the
- * fields until the next call.
+ * Parses one answer, without I/O. The result does not depend on how the bytes were split. The results of a call of `feed` are in the fields
+ * until the next call.
  */
 export class ResponseParser {
   /** The answer's head, once it is complete. 1xx heads are skipped. */
   head: ResponseHead | null = null;
-  /** The range of the bytes that were fed last which is of the body. Chunks are moved together within it. */
+  /** The range of the last fed bytes that belongs to the body. Chunks are moved together within it. */
   bodyAt = 0;
   bodyEnd = 0;
   /** Whether bytes followed the end of the answer. The connection must not be reused. */

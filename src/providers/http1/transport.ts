@@ -9,7 +9,7 @@ interface Http1TransportOptions {
   readonly clock: Clock;
   /** Replaces single bounds of `DEFAULT_BOUNDS`. */
   readonly bounds?: Partial<Http1Bounds>;
-  /** Called when an origin has sent bytes that belong to no answer, and not again while it is distrusted. */
+  /** Called when an origin has sent bytes that belong to no answer, once until it is trusted again. */
   readonly onStrayBytes?: (origin: string) => void;
   readonly tls?: {
     /** A root certificate (PEM) to trust in addition to those of the system, for private hosts. It makes handshakes slower. */
@@ -29,7 +29,7 @@ export function createHttp1Transport({
 }: Http1TransportOptions): Transport {
   const allBounds = { ...DEFAULT_BOUNDS, ...bounds };
   const pool = createPool(clock, allBounds, onStrayBytes);
-  // A list of roots replaces the built-in ones, so it contains them too.
+  // A list of roots replaces the built-in ones, so it must contain them as well.
   const ca = tls?.ca === undefined ? undefined : [...rootCertificates, tls.ca];
   const context = { clock, pool, ca, bounds: allBounds };
   return {

@@ -2,7 +2,7 @@
 export interface TurnCounter {
   /** Turns so far. */
   readonly count: number;
-  /** Returns the count from which on the event loop has polled all sockets at least once more. */
+  /** Returns the count at which the event loop has certainly polled all sockets at least once more. */
   nextPolled(): number;
 }
 

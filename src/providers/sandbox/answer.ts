@@ -6,11 +6,11 @@ import type { SandboxRequest, SandboxTool } from "./read-request.ts";
 /** The model's own limit of an answer. Tokens. */
 const MAX_OUTPUT_TOKENS = 32_768;
 
-/** What the markers of a message ask for in the answer. */
+/** The effects that the markers of a message have on the answer. */
 export interface AnswerDirectives {
   /** The last user message without its markers. */
   readonly text: string;
-  /** The tools to call: all, one by name, or null for none. */
+  /** The tools to call: all, one by name, or null for no call. */
   readonly calls: "all" | { readonly name: string } | null;
   readonly reasons: boolean;
   /** The number of words of the answer; null for an echo. */
@@ -25,7 +25,7 @@ export interface AnswerCall {
 }
 
 export interface SandboxChoice {
-  /** Empty for none. */
+  /** Empty for no reasoning. */
   readonly reasoning: string;
   /** Null if there are calls. */
   readonly text: string | null;

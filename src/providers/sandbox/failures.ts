@@ -21,7 +21,7 @@ interface HealthyAnswer {
   readonly stamp: Stamp;
 }
 
-/** Turns a healthy answer into a reply that fails in one way. */
+/** Turns a healthy answer into a reply that fails in a certain way. */
 export type SandboxFailure = (healthy: HealthyAnswer) => SandboxReply;
 
 /** The context window that the context failure names. Tokens. */
@@ -144,7 +144,7 @@ export const answerWithNothing: SandboxFailure = (healthy) =>
     ? replyWithStream([])
     : { kind: "answer", status: 200, headers: { "content-type": "application/json" }, body: [] };
 
-/** Replies with status 200 and an error as a document, also if a stream was requested. */
+/** Replies with status 200 and an error as a document, even if a stream was requested. */
 export function answerWithErrorBody(status: number): SandboxFailure {
   return () => replyWithJson(200, describeInBody(status));
 }

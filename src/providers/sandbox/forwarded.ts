@@ -77,13 +77,13 @@ export function planDrawing(body: Uint8Array | null): SandboxReply {
 
 /** Samples of a second of the sandbox's audio, one byte each. */
 const SAMPLE_RATE = 8_000;
-/** The length of the silence that stands for a character. Seconds. */
+/** The length of the silence for a character. Seconds. */
 const SECONDS_PER_CHAR = 1 / 16;
 const SILENCE = 0x80;
 
 const speaking = z.looseObject({ model: z.literal("speak"), input: z.string().min(1).max(4_096) });
 
-/** Answers a speech request with silence as long as the text would take, as WAV whatever format is asked for. */
+/** Answers a speech request with silence of the length that the text would take, as WAV whatever format is requested. */
 export function planSpeech(body: Uint8Array | null): SandboxReply {
   const read = readBody(body, speaking);
   if (!read.ok) return replyWithError(read.status, read.error);
@@ -97,7 +97,7 @@ export function planSpeech(body: Uint8Array | null): SandboxReply {
   };
 }
 
-/** Encodes the head of a WAV file with one channel of one byte for each sample. */
+/** Encodes the head of a WAV file with one channel and one byte per sample. */
 function encodeWavHead(samples: number): Buffer {
   const head = Buffer.alloc(44);
   head.write("RIFF", 0, "latin1");

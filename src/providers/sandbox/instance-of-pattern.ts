@@ -6,7 +6,7 @@
 /** The longest generated text. Characters. */
 const MAX_LENGTH = 1024;
 
-/** The longest pattern that is parsed, which also bounds its nesting. Characters. */
+/** The maximum length of a pattern that is parsed, which also bounds its nesting. Characters. */
 const MAX_PATTERN = 1024;
 
 /** A match of each class escape. */
@@ -19,7 +19,7 @@ const STAND_INS = "a0A -_.~";
 interface Reader {
   readonly pattern: string;
   at: number;
-  /** Repetitions that are still to be added at the first quantifier that allows more. */
+  /** The repetitions to add at the first quantifier that allows more. */
   extra: number;
 }
 

@@ -5,7 +5,7 @@ type Schema = Readonly<Record<string, unknown>>;
 /** The deepest nesting of an instance. Deeper recursion takes another alternative. */
 const MAX_DEPTH = 24;
 
-/** The most work for one instance: schemas visited and keys merged, including failed alternatives. */
+/** The maximum work for one instance: visited schemas and merged keys, including failed alternatives. */
 const MAX_WORK = 50_000;
 
 /** The largest schema as JSON. Characters. */
@@ -32,7 +32,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   "json-pointer": "",
 };
 
-/** A value, or why there is none. */
+/** A value, or the reason why there is none. */
 type Instance =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
@@ -135,7 +135,7 @@ function mergeAll(builder: Builder, base: Schema, schemas: unknown[]): unknown {
   return schemas.reduce((merged, schema) => merge(builder, merged, schema), base);
 }
 
-/** Merges two schemas into one that requires what both require, as far as `build` supports it. */
+/** Merges two schemas into one with the requirements of both, as far as `build` supports it. */
 function merge(builder: Builder, left: unknown, right: unknown): unknown {
   if (left === false || right === false) return false;
   if (!isSchema(left)) return right;
@@ -172,11 +172,11 @@ function mergeProperties(builder: Builder, left: Schema, right: Schema): Schema 
   spend(builder, Object.keys(left).length + Object.keys(right).length);
   const names = new Set([...Object.keys(left), ...Object.keys(right)]);
   return Object.fromEntries(
-    [...names].map((name) => [name, merge(builder, own(left, name), own(right, name))]),
+    [...names].map((name) => [name, merge(builder, readOwnMember(left, name), readOwnMember(right, name))]),
   );
 }
 
-function own(owner: Schema, name: string): unknown {
+function readOwnMember(owner: Schema, name: string): unknown {
   return Object.hasOwn(owner, name) ? owner[name] : undefined;
 }
 

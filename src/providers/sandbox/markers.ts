@@ -26,7 +26,7 @@ import {
 } from "./failures.ts";
 import type { Pace } from "./play-reply.ts";
 
-/** What the markers of a message ask of the sandbox. */
+/** The requests of a message's markers to the sandbox. */
 interface Directives extends AnswerDirectives, Pace {
   /** Null for a healthy answer. */
   readonly failure: SandboxFailure | null;
@@ -50,7 +50,7 @@ const MAX_DELAY_MS = 60_000;
 /** The longest answer. Words. */
 const MAX_WORDS = 10_000;
 
-/** The most tokens before a failure. */
+/** The maximum number of tokens before a failure. */
 const MAX_TOKENS = 10_000;
 
 /** The largest piece of a split body. Bytes. */
@@ -68,28 +68,28 @@ const MARKERS = {
   slow: numbered("slow=MS", MAX_DELAY_MS, (delayMs) => ({ delayMs })),
   split: numbered("split=BYTES", MAX_SPLIT_BYTES, (splitBytes) => ({ splitBytes })),
   error: { form: "error=STATUS[,retry-after=SECONDS]", read: readError },
-  quota: failing("quota", failForQuota),
-  context: failing("context", failForContext),
-  refused: failing("refused", refuseConnection),
-  "connect-timeout": failing("connect-timeout", neverConnect),
-  reset: failing("reset", resetConnection),
-  silent: failing("silent", neverAnswer),
+  quota: createFailureMarker("quota", failForQuota),
+  context: createFailureMarker("context", failForContext),
+  refused: createFailureMarker("refused", refuseConnection),
+  "connect-timeout": createFailureMarker("connect-timeout", neverConnect),
+  reset: createFailureMarker("reset", resetConnection),
+  silent: createFailureMarker("silent", neverAnswer),
   html: { form: "html[=STATUS]", read: readHtml },
-  empty: failing("empty", answerWithNothing),
-  "error-body": failing("error-body", answerWithErrorBody(500)),
-  "error-first": failing("error-first", streamErrorFirst(500)),
-  "error-late": late("error-late", (count) => streamErrorLate(500, count)),
-  "402-body": failing("402-body", answerWithErrorBody(402)),
-  "402-first": failing("402-first", streamErrorFirst(402)),
-  "402-late": late("402-late", (count) => streamErrorLate(402, count)),
-  stall: late("stall", stallAfter),
-  cut: late("cut", cutAfter),
+  empty: createFailureMarker("empty", answerWithNothing),
+  "error-body": createFailureMarker("error-body", answerWithErrorBody(500)),
+  "error-first": createFailureMarker("error-first", streamErrorFirst(500)),
+  "error-late": createLateMarker("error-late", (count) => streamErrorLate(500, count)),
+  "402-body": createFailureMarker("402-body", answerWithErrorBody(402)),
+  "402-first": createFailureMarker("402-first", streamErrorFirst(402)),
+  "402-late": createLateMarker("402-late", (count) => streamErrorLate(402, count)),
+  stall: createLateMarker("stall", stallAfter),
+  cut: createLateMarker("cut", cutAfter),
   "cut-tool": plain("cut-tool", { calls: "all", failure: cutInCall }),
-  "no-end": failing("no-end", endWithoutFinish),
-  "double-finish": failing("double-finish", finishTwice),
-  "half-utf8": failing("half-utf8", splitCharacters),
-  "no-usage": failing("no-usage", leaveOutUsage),
-  garbage: failing("garbage", sendGarbage),
+  "no-end": createFailureMarker("no-end", endWithoutFinish),
+  "double-finish": createFailureMarker("double-finish", finishTwice),
+  "half-utf8": createFailureMarker("half-utf8", splitCharacters),
+  "no-usage": createFailureMarker("no-usage", leaveOutUsage),
+  garbage: createFailureMarker("garbage", sendGarbage),
 } as const satisfies Record<string, Marker>;
 
 /** The syntax of all markers, without brackets. */
@@ -138,7 +138,7 @@ function plain(form: string, directives: Partial<Directives>): Marker {
   return { form, read: (argument) => (argument === "" ? directives : null) };
 }
 
-function failing(form: string, failure: SandboxFailure): Marker {
+function createFailureMarker(form: string, failure: SandboxFailure): Marker {
   return plain(form, { failure });
 }
 
@@ -152,7 +152,7 @@ function numbered(form: string, most: number, toDirectives: (value: number) => P
   };
 }
 
-function late(name: string, failAfter: (count: number) => SandboxFailure): Marker {
+function createLateMarker(name: string, failAfter: (count: number) => SandboxFailure): Marker {
   return {
     form: `${name}[=TOKENS]`,
     read(argument) {

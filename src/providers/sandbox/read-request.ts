@@ -6,10 +6,10 @@ import { describeBadRequest, type SandboxError } from "./reply.ts";
 /** The upstream's only model. */
 export const SANDBOX_MODEL = "echo";
 
-/** The most choices of an answer. */
+/** The maximum number of choices of an answer. */
 const MAX_CHOICES = 8;
 
-/** The most stop sequences, as at OpenAI. */
+/** The maximum number of stop sequences, as at OpenAI. */
 const MAX_STOPS = 4;
 
 /** The tokens of an image, file or recording. */

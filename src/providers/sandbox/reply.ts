@@ -17,7 +17,7 @@ export type SandboxReply =
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Iterable<Piece>;
     }
-  /** The exchange fails at once, without a head. */
+  /** The exchange fails immediately, without a head. */
   | { readonly kind: "failure"; readonly error: TransportErrorKind; readonly message: string }
   /** The connection is not established before the connect timeout of the request. */
   | { readonly kind: "connect-timeout" }

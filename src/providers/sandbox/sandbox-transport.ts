@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { inOnePiece } from "../../base/text/composed-bytes.ts";
+import { joinIntoOne } from "../../base/text/composed-bytes.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { Transport, UpstreamRequest } from "../../core/deployments/transport.ts";
 import { composeAnswer } from "./answer.ts";
@@ -41,7 +41,7 @@ export function createSandboxTransport({ clock }: { readonly clock: Clock }): Tr
 
 function planReply(request: UpstreamRequest, created: number): PlannedReply {
   const endpoint = findEndpoint(request);
-  const body = request.body === null ? null : inOnePiece(request.body);
+  const body = request.body === null ? null : joinIntoOne(request.body);
   if (endpoint === "models") return { reply: listModels(), pace: AT_ONCE };
   if (endpoint === "chat") return addRequestId(planChat(readRequest(body), created), body);
   if (endpoint === "fim") return addRequestId(planChat(readFimRequest(body), created), body);
@@ -50,7 +50,7 @@ function planReply(request: UpstreamRequest, created: number): PlannedReply {
   return { reply: replyWithError(404, describeBadRequest(message)), pace: AT_ONCE };
 }
 
-/** The endpoints that answer at once, without a stream. */
+/** The endpoints that answer immediately, without a stream. */
 const SINGLE_REPLIES = {
   embeddings: planEmbeddings,
   moderations: planModeration,

@@ -18,9 +18,9 @@ const SEGMENT_BYTES = 1024 * 1024;
 const LINE_FEED = 10;
 
 /**
- * Opens a journal in numbered files `NNNNNNNN.log` of a directory. Each line is an entry after its checksum. Written entries are
- * with the operating system, so they survive the death of the process at any moment. A power failure loses at most the group
- * of records that the database has not synced yet (docs/adr/0003-journal.md).
+ * Opens a journal in numbered files `NNNNNNNN.log` of a directory. Each line is an entry after its checksum. Written entries are handed to
+ * the operating system, so they survive the death of the process at any moment. A power failure loses at most the group of records that the
+ * database has not synced yet (docs/adr/0003-journal.md).
  */
 export function openFileJournal(dir: string): Journal {
   makePrivateFolder(dir);
@@ -33,7 +33,7 @@ class FileJournal implements Journal {
   /** The segment that is written. */
   private number: number;
   private file: number;
-  /** Bytes of the segment that is written, without what waits in `lines`. */
+  /** The size of the segment that is being written, without the waiting `lines`. Bytes. */
   private written = 0;
   /** Bytes of the other segments, by number. */
   private readonly sizes = new Map<number, number>();
@@ -136,7 +136,7 @@ class FileJournal implements Journal {
 
 const CLOSED = -1;
 
-/** Writes a new file and renames it over the old one, so that one of them exists at every moment. */
+/** Writes a new file and renames it over the old one, so that one of them exists at all times. */
 function writeSkipped(file: string, entries: readonly string[]): void {
   if (entries.length === 0) {
     rmSync(file, { force: true });

@@ -3,7 +3,7 @@ import { CHECKSUM_BYTES, checksum, writeChecksum } from "./checksum.ts";
 
 /** The length of the checksum and a space. */
 const HEAD_BYTES = CHECKSUM_BYTES + 1;
-/** The most bytes of one UTF-16 code unit in UTF-8. */
+/** The maximum number of bytes of one UTF-16 code unit in UTF-8. */
 const MAX_CODE_UNIT_BYTES = 3;
 const USUAL_BYTES = 64 * 1024;
 const LINE_FEED = 10;

@@ -8,7 +8,7 @@ import { decodeLine } from "./line-buffer.ts";
 export const SKIPPED_SEGMENT = -1;
 const SKIPPED_FILE = "aside.log";
 const LINE_FEED = 10;
-/** More than most records need. */
+/** The size that is enough for most records. */
 const FIRST_READ_BYTES = 8 * 1024;
 
 /** A position is the number of a file, followed by 32 bits for the offset in it. */
@@ -24,7 +24,7 @@ export function segmentOf(position: number): number {
   return Math.floor(position / OFFSETS);
 }
 
-/** Returns the path of a segment: a numbered file, or that of the skipped entries. */
+/** Returns the path of a segment: of a numbered file, or of the skipped entries. */
 export function segmentPath(dir: string, segment: number): string {
   return join(dir, segment === SKIPPED_SEGMENT ? SKIPPED_FILE : `${String(segment).padStart(8, "0")}.log`);
 }

@@ -10,10 +10,9 @@ const SPARE_NAME = /^spare-\d+$/;
 const ZEROS = Buffer.alloc(64 * 1024);
 
 /**
- * Files of released segments that become new segments, because writing over the pages of a file costs a quarter of writing
- * to a new one, zeros included.
- * A spare file has only zeros: a segment that is made of it ends, like one that was being written when its process died, with bytes
- * behind its last line feed, which recovery drops. Its old lines cannot be taken for new ones.
+ * Files of released segments that become new segments, because writing over the pages of a file costs a quarter of writing to a new one,
+ * zeros included. A spare file contains only zeros. So a segment made from it ends with bytes after its last line feed, like a segment that
+ * was being written when its process died, and recovery drops them. Its old lines cannot be mistaken for new ones.
  */
 export class SpareSegments {
   private readonly files: string[] = [];
@@ -33,8 +32,8 @@ export class SpareSegments {
   }
 
   /**
-   * Keeps the file of a released segment as a spare file, or removes it. `bytes`: how many were written to it. It is renamed before it is
-   * overwritten, so that recovery never reads a segment that is half zeros.
+   * Keeps the file of a released segment as a spare file, or removes it. `bytes`: the number of bytes that were written to it. It is
+   * renamed before it is overwritten, so that recovery never reads a segment that is half zeros.
    */
   release(file: string, bytes: number): void {
     if (this.files.length < MAX_SPARES && bytes <= LARGEST_BYTES && this.take(file, bytes)) return;

@@ -4,7 +4,7 @@ import { NONCE_BYTES, openSealed, sealBytes } from "../../base/secrets/seal.ts";
 import type { Clock } from "../../base/time/clock.ts";
 import type { AnswerStore, StoredAnswer } from "../../core/extensions/answers/answer-store.ts";
 
-/** Memory that an answer takes besides its contents. Bytes. */
+/** The memory of an answer in addition to its contents. Bytes. */
 const ENTRY_BYTES = 200;
 
 interface Entry {
@@ -16,7 +16,7 @@ interface Entry {
 interface MemoryAnswerStoreOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Upper bound of the memory that answers take; past it the oldest ones are evicted. 0 keeps none. */
+  /** The maximum memory of answers. Beyond it, the oldest ones are evicted. 0 keeps none. */
   readonly maxBytes: number;
 }
 

@@ -7,16 +7,16 @@ import type { ConversationStore } from "../../core/generation/memory/conversatio
 import type { CalledTurn } from "../../wire/canonical/answer/called-turn.ts";
 
 const TTL_MS = 3_600_000;
-/** Memory that a name of a turn takes besides the turn's contents. */
+/** The memory of a turn's name in addition to the turn's contents. Bytes. */
 const NAME_BYTES = 200;
 const NOTHING: ReadonlyMap<string, CalledTurn> = new Map();
 
 /** An encrypted turn, found by a name for each of its calls. */
 interface Entry {
   readonly names: readonly string[];
-  /** A keyed hash of the turn, by which another one is told from it. */
+  /** A keyed hash of the turn, which distinguishes it from other turns. */
   readonly hash: string;
-  /** Null: several turns have the name, so that it stands for none. */
+  /** Null: several turns have this name, so it identifies none of them. */
   readonly sealed: Buffer | null;
   readonly expiresAt: number;
 }
@@ -24,7 +24,7 @@ interface Entry {
 interface MemoryConversationStoreOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Upper bound of the memory that turns take; past it the oldest turns are evicted. 0 stores nothing. */
+  /** The maximum memory of turns. Beyond it, the oldest turns are evicted. 0 stores nothing. */
   readonly maxBytes: number;
 }
 
@@ -82,7 +82,7 @@ class MemoryConversationStore implements ConversationStore {
     return turns;
   }
 
-  /** Adds an entry in place of those that have its names. One beyond the bound is not kept. */
+  /** Adds an entry, which replaces those with its names. An entry beyond the bound is not kept. */
   private add(entry: Omit<Entry, "expiresAt">): void {
     const bytes = (entry.sealed?.length ?? 0) + NAME_BYTES * entry.names.length;
     for (const name of entry.names) this.removeName(name);
@@ -108,7 +108,7 @@ class MemoryConversationStore implements ConversationStore {
     return createHmac("sha256", this.key).update(text).digest("base64url");
   }
 
-  /** Takes a name from its entry, which ends with its last name. */
+  /** Removes a name from its entry. An entry is removed with its last name. */
   private removeName(name: string): void {
     const entry = this.byName.get(name);
     this.byName.delete(name);

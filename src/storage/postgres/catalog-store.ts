@@ -18,7 +18,7 @@ export class PostgresCatalogStore implements CatalogStore {
     this.revision = new Revision(database, "catalog");
   }
 
-  /** While the database is unavailable, nothing can be said to have changed. */
+  /** While the database is unavailable, the version counts as unchanged. */
   async readVersion() {
     try {
       this.version = String(await this.revision.read());

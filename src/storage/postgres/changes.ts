@@ -7,7 +7,7 @@ import type { Postgres, Subscription } from "./connection/client.ts";
 const PERIOD_MS = 500;
 /** The channel on which triggers announce changes, with the name of the table. */
 const CHANNEL = "gateway_changes";
-/** After so many readings another attempt to listen is made, if the last one has failed. */
+/** If listening has failed, the number of readings until the next try. */
 const READINGS_BEFORE_RETRY = 20;
 
 /** The revision `wanted` is the number of requests of gateways for money that others have leased. */
@@ -22,7 +22,7 @@ export class PostgresChanges implements ChangeSource, KnownRevisions {
   private subscription: Promise<Subscription | null> | null = null;
   private readings = 0;
 
-  /** `isListening`: whether the database's connections can receive notifications, which those of PgBouncer cannot. */
+  /** `isListening`: whether the connections of the database can receive notifications. Those of PgBouncer cannot. */
   constructor(
     private readonly database: Pick<Postgres, "run" | "listen">,
     private readonly isListening: boolean,
@@ -58,7 +58,7 @@ export class PostgresChanges implements ChangeSource, KnownRevisions {
         for (const listener of this.listeners) listener(table === "gateways");
       })
       .catch(() => {
-        // The readings go on without it.
+        // The regular readings continue without it.
         this.subscription = null;
         return null;
       });

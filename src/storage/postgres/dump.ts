@@ -12,7 +12,7 @@ import { CopiedCredits } from "./ledger/copied-credits.ts";
 import { dayOfId, Partitions } from "./ledger/partitions.ts";
 import { copyRecords } from "./usage/save-usage.ts";
 
-/** What a dump of PostgreSQL needs. Its statements may take minutes. */
+/** The dependencies of a PostgreSQL dump. Its statements may take minutes. */
 interface PostgresDumpOptions {
   readonly database: Postgres;
   readonly location: string;
@@ -21,7 +21,7 @@ interface PostgresDumpOptions {
 /** The types of columns in PostgreSQL. */
 const TYPES = { text: "text", integer: "bigint", boolean: "boolean", bytes: "bytea" } as const;
 
-/** The tables whose rows never change: one that exists is left. */
+/** The tables whose rows never change. An existing row is kept. */
 const IMMUTABLE: readonly string[] = ["audit_log", "charges", "budget_marks"];
 
 /** The tables that are partitioned by the day in the id. */
@@ -56,12 +56,12 @@ export class PostgresDump implements StorageDump {
     const conditions = ["true"];
     if (values.length > 0)
       conditions.push(`(${key.join(", ")}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})`);
-    // For itself, so that earlier partitions are not read.
+    // A condition of its own, so that earlier partitions are not read.
     if (values.length > 0 && isDated) conditions.push("day >= $1");
     if (table.name === "settings") conditions.push(`name <> ALL ('${encodeList(OWN_SETTINGS)}'::text[])`);
     const rows = await this.database.run<Record<string, unknown>>(
       `SELECT ${Object.keys(table.columns).join(", ")} FROM ${table.name}
-       WHERE ${conditions.join(" AND ")} ORDER BY ${key.map(inByteOrder(table)).join(", ")} LIMIT ${table.pageRows}`,
+       WHERE ${conditions.join(" AND ")} ORDER BY ${key.map(orderByBytes(table)).join(", ")} LIMIT ${table.pageRows}`,
       values,
     );
     return rows.map((row) => readRow(table, row));
@@ -116,8 +116,8 @@ export class PostgresDump implements StorageDump {
   }
 }
 
-/** Texts are compared as bytes, as SQLite does, whatever the order of the database is. */
-function inByteOrder({ columns }: DumpTable): (name: string) => string {
+/** Texts are compared as bytes, as in SQLite, whatever the collation of the database is. */
+function orderByBytes({ columns }: DumpTable): (name: string) => string {
   return (name) => (columns[name] === "text" ? `${name} COLLATE "C"` : name);
 }
 
@@ -145,7 +145,7 @@ function readEntry({ id, record }: DumpRow) {
   return { record: JSON.parse(json), json, day: dayOfId(String(id)) };
 }
 
-/** Inserts rows by one statement for any number of them. */
+/** Inserts rows, with the same statement for any number of them. */
 async function insertRows(sql: SqlRunner, table: DumpTable, rows: readonly DumpRow[]): Promise<void> {
   const names = Object.keys(table.columns);
   const lists = Object.entries(table.columns).map(([, type], at) => `$${at + 1}::text::${TYPES[type]}[]`);

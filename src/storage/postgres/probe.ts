@@ -4,12 +4,12 @@ import { gateways as gatewaysStep } from "./migrations/0003-gateways.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
 import { type PostgresSchema, readSchema } from "./migrations/migrate.ts";
 
-/** What a PostgreSQL server says about itself. */
+/** The facts that a PostgreSQL server reports about itself. */
 export interface PostgresProbe {
   /** The version of the server, such as `17.2`. */
   readonly version: string;
   readonly majorVersion: number;
-  /** Whether it takes no changes: a standby, or one that is set so. */
+  /** Whether it accepts no changes, as a standby or because of its settings. */
   readonly isReadOnly: boolean;
   /** By how much the clock of the server is ahead of this machine's. Milliseconds. */
   readonly clockSkewMs: number;
@@ -23,7 +23,7 @@ export interface PostgresProbe {
 /** The longest time for a statement. Milliseconds. */
 const STATEMENT_MS = 3_000;
 
-/** Asks a PostgreSQL server about itself, and changes nothing. Rejects with a `StoreError` if it is away, within a few seconds. */
+/** Reads facts about a PostgreSQL server without changing anything. Rejects with a `StoreError` within a few seconds if it is unavailable. */
 export async function probePostgres(
   options: Pick<PostgresOptions, "url" | "isPooled" | "clock">,
 ): Promise<PostgresProbe> {

@@ -10,13 +10,13 @@ export interface RedisAddress {
   readonly isTls: boolean;
   /** Null for the default user. */
   readonly user: string | null;
-  /** Null for none. */
+  /** Null for no password. */
   readonly password: string | null;
   /** The number of the database. */
   readonly database: number;
 }
 
-/** A text that is no address of a Redis server. `message` says what is wrong, and what is possible. */
+/** A text that is not an address of a Redis server. `message` says what is wrong, and what is allowed. */
 export class RedisAddressError extends Error {
   constructor(message: string) {
     super(message);

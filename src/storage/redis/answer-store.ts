@@ -14,18 +14,18 @@ interface RedisAnswerStoreOptions {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly random: Random;
-  /** A secret that all gateways have and Redis does not, from which the keys of names and contents derive. */
+  /** A secret that all gateways have and Redis does not. The keys for names and contents derive from it. */
   readonly secret: string;
 }
 
-/** An answer as it is stored, encrypted. */
+/** A stored, encrypted answer. */
 interface SealedAnswer {
   readonly answer: StoredAnswer;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
-/** An `AnswerStore` that several gateways share in Redis. Nothing is found or kept while Redis is away. */
+/** An `AnswerStore` that several gateways share in Redis. While Redis is unavailable, nothing is found or stored. */
 export function createRedisAnswerStore({
   redis,
   clock,

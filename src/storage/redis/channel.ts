@@ -3,7 +3,7 @@ import type { Redis, RedisSubscription } from "./client.ts";
 
 /** Messages between gateways, which may be lost. */
 export interface RedisChannel {
-  /** Sends a message to all gateways, also to this one. Dropped while Redis is away, and beyond so many messages a second. */
+  /** Sends a message to all gateways, including this one. Messages are dropped while Redis is unavailable, and beyond a number per second. */
   publish(message: string): void;
   close(): void;
 }

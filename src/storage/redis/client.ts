@@ -15,31 +15,34 @@ interface RedisScript {
   readonly sha: string;
 }
 
-/** What a script is called with. All keys have one hash tag. */
+/** The input of a script. All keys have one hash tag. */
 interface ScriptInput {
   readonly keys: readonly string[];
   readonly values: readonly (string | number)[];
 }
 
-/** A Redis or Valkey server, or a cluster of them, which may be away at any time. */
+/** A Redis or Valkey server, or a cluster of them. It may be unavailable at any time. */
 export interface Redis {
   /**
-   * Sends a command and returns its answer: text, integers, lists of them, or null. A cluster is asked at the server that has the first
-   * value as a key. Rejects with a `StoreError` if the server rejects the command, does not answer within 50 ms, or is away. A rejected
-   * command may have been executed, at most once.
+   * Sends a command and returns its answer: text, integers, lists of them, or null. In a cluster, the command goes to the server of its
+   * first value, which must be a key. Rejects with a `StoreError` if the server rejects the command, does not answer within 50 ms, or is
+   * unavailable. A rejected command may have been executed, at most once.
    */
   send(command: string, values: readonly string[]): Promise<unknown>;
   /** Runs a script and returns its answer. Rejects like `send`. */
   run(script: RedisScript, input: ScriptInput): Promise<unknown>;
-  /** Whether commands are sent. While it is false, all calls fail at once, and a probe is sent each second. */
+  /** Whether commands are sent. While it is false, all calls fail immediately, and a probe is sent each second. */
   readonly isAvailable: boolean;
   /** Why it is not available, and what to do about it; null while it is. */
   readonly problem: string | null;
   /** Calls `listener` at each change of `isAvailable`. */
   onChange(listener: (isAvailable: boolean) => void): void;
-  /** Keys of one partition may be used in one command: 0 for all keys of one server, the slot of a cluster. */
+  /**
+   * Returns the partition of a key. Keys of one partition may be used in one command: 0 for all keys of a single server, the slot in a
+   * cluster.
+   */
   partitionOf(key: string): number;
-  /** For each server that has keys, the beginning of a key that is there. */
+  /** Lists the beginning of a key for each server that has keys, so that the key is on that server. */
   listOwnTags(): readonly string[];
   /** Opens a connection that receives the messages of a channel. `onLost` is called once when it has ended or could not be opened. */
   subscribe(channel: string, onMessage: (message: string) => void, onLost: () => void): RedisSubscription;
@@ -67,14 +70,14 @@ const COMMAND_MS = 50;
 const LATE_TURNS = 2;
 /** How long the first probe is waited for. Milliseconds. */
 const START_MS = 1_000;
-/** How often a server is asked whether it is there. Milliseconds. */
+/** How often a server is probed. Milliseconds. */
 const PROBE_MS = 1_000;
-/** So many failures within `FAILURES_MS` mean that the server is away. */
+/** The number of failures within `FAILURES_MS` at which the server counts as unavailable. */
 const FAILURES = 5;
 const FAILURES_MS = 1_000;
-/** Ticks after which a probe of a server in use that is not answered has failed. */
+/** The number of ticks after which an unanswered probe of a server in use has failed. */
 const MAX_SILENT_PROBES = 3;
-/** Commands in progress. Beyond it they fail at once. */
+/** The maximum number of commands in progress. Further ones fail immediately. */
 const MAX_COMMANDS = 10_000;
 /** The commands whose first value is no key. */
 const WITHOUT_KEY: ReadonlySet<string> = new Set([
@@ -94,7 +97,8 @@ export function defineScript(text: string): RedisScript {
 }
 
 /**
- * Returns a client, which connects at once, and again whenever a connection is lost. The server counts as away until a probe has found it.
+ * Returns a client, which connects immediately, and again whenever a connection is lost. The server counts as unavailable until a probe has
+ * succeeded.
  * @throws RedisAddressError
  */
 export function connectRedis(options: RedisOptions): Redis {
@@ -104,7 +108,7 @@ export function connectRedis(options: RedisOptions): Redis {
 class Client implements Redis {
   isAvailable = false;
   problem: string | null = "it has not answered yet";
-  /** By name. One server has one link; a cluster one for each master, and for each server that was asked first. */
+  /** By name. A single server has one link. A cluster has one for each master, and for each server that was contacted first. */
   private readonly links = new Map<string, ServerLink>();
   /** Null for a single server. */
   private slots: SlotMap | null = null;
@@ -120,7 +124,7 @@ class Client implements Redis {
   private silentTicks = 0;
   private hasTicked = false;
   private isClosed = false;
-  /** The time in which a probe must be answered: at the start this process and the server may be busy with other things. Milliseconds. */
+  /** The time limit of a probe. It is longer at the start, when this process and the server may be busy. Milliseconds. */
   private probeMs = START_MS;
 
   constructor(
@@ -187,7 +191,7 @@ class Client implements Redis {
     this.links.clear();
   }
 
-  /** The server that is asked first. Once the masters of a cluster are known, they are asked too. */
+  /** The server that is contacted first. Once the masters of a cluster are known, they are contacted as well. */
   private seedHost(): RedisHost {
     const hosts = [...this.address.hosts, ...(this.slots?.masters ?? [])];
     return hosts[this.seed % hosts.length] as RedisHost;
@@ -217,7 +221,7 @@ class Client implements Redis {
     return link;
   }
 
-  /** Looks at once whether a server whose connection was lost is still there, unless it ends all connections. */
+  /** Checks immediately whether a server whose connection was lost is still there, unless it ends all connections. */
   private lose(reason: StoreError, hasLasted: boolean): void {
     if (this.isClosed) return;
     if (hasLasted) void this.probe();
@@ -242,7 +246,7 @@ class Client implements Redis {
     }
   }
 
-  /** Sends a command, and again to the server that has its key if another one was asked, which has not executed it. */
+  /** Sends a command. If the answer is a redirection, the server has not executed the command, and it is sent again to the named server. */
   private async redirected(link: ServerLink, parts: readonly string[], error: unknown): Promise<RedisReply> {
     const target = readRedirection(replyOf(error)?.message ?? "", link.host);
     if (target === null) throw error;
@@ -263,7 +267,7 @@ class Client implements Redis {
     const { promise, resolve, reject } = Promise.withResolvers<RedisReply>();
     let isOver = false;
     const timer = this.clock.after(withinMs, async () => {
-      // If this process was busy, the answer may be there and only not be read yet.
+      // If this process was busy, the answer may have arrived without being read yet.
       for (let turn = 0; turn < LATE_TURNS && !isOver; turn++) await nextTurn();
       if (isOver) return;
       link.countUnanswered();
@@ -293,9 +297,9 @@ class Client implements Redis {
     if (this.failures.length >= FAILURES) this.setAvailable(false, error);
   }
 
-  /** Asks whether the servers are there; a probe that is not answered for several ticks has failed. */
+  /** Sends probes to the servers. A probe that is not answered for several ticks has failed. */
   private tick(): void {
-    // Several ticks in one turn say only that this process was busy.
+    // Several ticks in one turn only mean that this process was busy.
     if (this.hasTicked) return;
     this.hasTicked = true;
     onNextTurn(() => {
@@ -313,7 +317,7 @@ class Client implements Redis {
     this.setAvailable(false, problem);
   }
 
-  /** Asks all servers whether they take writes: those that are full, and replicas, answer reads only. */
+  /** Probes whether all servers accept writes: full servers and replicas only answer reads. */
   private probe(isMoved = false): Promise<void> {
     if (isMoved && this.probing !== null) return this.probing;
     this.probing ??= this.examine(isMoved)
@@ -348,13 +352,13 @@ class Client implements Redis {
         const answer = link.send(["SET", `gateway:probe:${tags[at]}`, "1", "PX", "1000"]);
         // A server that is slow stays in use until commands fail, and comes back only when it is quick.
         await (isBack ? this.answered(link, answer, this.probeMs) : answer);
-        // What came with the answer may have ended the connection.
+        // The data after the answer may have ended the connection.
         link.requireConnection();
       }),
     );
   }
 
-  /** Finds out whether the address is that of a cluster, and which server has which keys. */
+  /** Finds out whether the address is a cluster's, and which server has which keys. */
   private async readSlots(): Promise<void> {
     const link = this.link(this.seedHost());
     await link.connect();
@@ -365,7 +369,7 @@ class Client implements Redis {
       this.dropLinks();
     } catch (error) {
       if (isOutage(error)) throw error;
-      // A single server, or one that does not say.
+      // A single server, or one that does not report its slots.
       this.slots = null;
     }
     if (this.slots === null && this.address.hosts.length > 1)
@@ -395,11 +399,11 @@ class Client implements Redis {
 
 interface Redirection {
   readonly host: RedisHost;
-  /** Whether the other server has the slot from now on, or is asked for this command only. */
+  /** Whether the other server has the slot from now on, or only for this command. */
   readonly isFinal: boolean;
 }
 
-/** Reads `MOVED 3999 127.0.0.1:6381` and `ASK 3999 127.0.0.1:6381`. A host that is not named is the one that was asked. */
+/** Reads `MOVED 3999 127.0.0.1:6381` and `ASK 3999 127.0.0.1:6381`. A missing host means the server that answered. */
 function readRedirection(message: string, asked: RedisHost): Redirection | null {
   const [, kind, name, port] = /^(MOVED|ASK) \d+ (.*):(\d+)$/.exec(message) ?? [];
   if (kind === undefined) return null;

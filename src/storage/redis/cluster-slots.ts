@@ -4,7 +4,10 @@ import { ProtocolError, type RedisReply } from "./resp.ts";
 /** The slots of a Redis Cluster. */
 const SLOTS = 16_384;
 
-/** Returns the slot of a key: of what stands between its first braces, if anything does, so that such keys are at one server. */
+/**
+ * Returns the slot of a key. If the key has braces, only the text between the first ones counts, so that keys with the same text are on one
+ * server.
+ */
 export function slotOf(key: string): number {
   const start = key.indexOf("{");
   const end = start === -1 ? -1 : key.indexOf("}", start + 1);
@@ -24,20 +27,20 @@ function crc16(bytes: Uint8Array): number {
   return crc;
 }
 
-/** Which server of a cluster has which slots. */
+/** The servers of a cluster by slot. */
 export interface SlotMap {
   /** The masters that have slots. */
   readonly masters: readonly RedisHost[];
-  /** The index of the master of each slot; -1 for none. */
+  /** The index of the master of each slot; -1 if it has none. */
   readonly indexOf: Int16Array;
-  /** For each master the beginning of a key that it has, so that each can be asked for a key of its own. */
+  /** For each master, the beginning of a key that it has, so that a key can be sent to each of them. */
   readonly ownTags: readonly string[];
 }
 
 const MAX_MASTERS = 1_000;
 
 /**
- * Reads the answer to `CLUSTER SLOTS`. A server that does not name its host is the one that was asked, or has the given port there.
+ * Reads the answer to `CLUSTER SLOTS`. A server without a host is the one that answered, or is on that host with the given port.
  * @throws ProtocolError
  */
 export function readSlotMap(answer: RedisReply, asked: RedisHost): SlotMap {

@@ -19,7 +19,7 @@ interface CommonCountsOptions {
   readonly renewedMs: number;
   /** Returns the time that is counted by, for tests; null for the server's. */
   readonly time: () => number | null;
-  /** Called when Redis is told all that was counted without it, and when it is away. */
+  /** Called when Redis has received everything that was counted without it, and when it becomes unavailable. */
   readonly onChange: (isJoined: boolean) => void;
 }
 
@@ -30,19 +30,19 @@ const CHECK_MS = 1_000;
 const ID_BYTES = 12;
 
 /**
- * The counts that several gateways have in common in Redis. While Redis is away, what this gateway counts is owed; when it is back, and
- * before anything else is counted there, it is told. A Redis that has lost its data is told all that is still in the windows: a value
- * that another one has replaced is noticed with the next request that is counted in it, and a server that is empty within a second.
+ * The counts that several gateways share in Redis. While Redis is unavailable, what this gateway counts is owed. When Redis is back, it
+ * gets the owed counts before anything else is counted there. A Redis that has lost its data gets everything that is still in the windows.
+ * A replaced value is noticed with the next request that is counted in it, and an empty server within a second.
  */
 export class CommonCounts {
   /** Whether requests are counted in Redis. */
   isJoined = false;
-  /** Why requests are not counted in a Redis that answers; null if nothing is known. */
+  /** Why requests are not counted in a Redis that answers; null if there is no known problem. */
   problem: string | null = null;
   readonly counts = new ScopeCounts();
   private readonly queue: CountQueue;
   private readonly past = new PastRequests();
-  /** For each server, what identifies its data; another value means that it lost them. */
+  /** The identity of each server's data. Another value means that the server has lost them. */
   private lives = new Map<string, string>();
   /** By how much the clock of the server is ahead of this one's. Milliseconds. */
   private aheadMs = 0;
@@ -50,7 +50,7 @@ export class CommonCounts {
   private isRenewing = false;
   private isClosed = false;
   private readonly timers: readonly Timer[];
-  /** Resolves when Redis, if it is there at the start, has been told what was counted. */
+  /** Resolves when Redis, if it is available at the start, has received the existing counts. */
   readonly joining: Promise<void>;
 
   constructor(private readonly options: CommonCountsOptions) {
@@ -72,7 +72,7 @@ export class CommonCounts {
     this.joining = this.check();
   }
 
-  /** Counts a request, or asks for the status of limits. All scopes are of one partition. Rejects with a `StoreError` if Redis fails. */
+  /** Counts a request, or reads the status of limits. All scopes belong to one partition. Rejects with a `StoreError` if Redis fails. */
   async ask(question: LimitQuestion, keys: readonly string[]): Promise<LimitAnswer> {
     if (!this.past.isEmpty) this.restorePast(keys);
     try {
@@ -89,24 +89,24 @@ export class CommonCounts {
     this.past.add(key, at);
   }
 
-  /** Corrects an amount that Redis has counted. No-op while Redis is away. */
+  /** Corrects an amount that Redis has counted. No-op while Redis is unavailable. */
   correct(key: string, correction: Parameters<CountQueue["change"]>[1]): void {
     if (this.isJoined) this.queue.change(key, correction);
   }
 
-  /** Tells Redis soon what is owed, or has ended, of a scope. While Redis is away, it is told when it is back. */
+  /** Sends Redis soon what is owed, or has ended, of a scope; if Redis is unavailable, when it is back. */
   touch(key: string): void {
     if (this.isJoined) this.queue.touch(key);
   }
 
-  /** Sends what waits, and ends what runs at intervals. */
+  /** Sends what waits, and stops the timers. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const timer of this.timers) timer.cancel();
     if (this.isJoined) await this.queue.flush();
   }
 
-  /** Joins if Redis is there; else, if this gateway has joined, finds out whether Redis has lost its data. */
+  /** Joins if Redis is available. If this gateway has already joined, finds out whether Redis has lost its data. */
   private async check(): Promise<void> {
     const { redis, onChange } = this.options;
     if (this.isBusy || this.isClosed || !redis.isAvailable) return;
@@ -119,7 +119,7 @@ export class CommonCounts {
       if (!redis.isAvailable || !isJoining) return;
       this.isJoined = true;
       this.problem = null;
-      // What was owed meanwhile.
+      // The counts that were owed meanwhile.
       for (const scope of this.counts.list()) if (scope.mustCarry) this.queue.touch(scope.key);
       onChange(true);
       void this.restoreAll();
@@ -152,7 +152,7 @@ export class CommonCounts {
     if (Number.isFinite(ahead)) this.aheadMs = ahead;
   }
 
-  /** Returns whether the data of a server are not those that this gateway has counted in so far. */
+  /** Returns whether a server has lost the data in which this gateway has counted so far. */
   private async hasLostData(): Promise<boolean> {
     const { redis, random, prefix } = this.options;
     const lives = new Map<string, string>();
@@ -168,7 +168,7 @@ export class CommonCounts {
     return hasLost;
   }
 
-  /** Tells Redis what this gateway has counted and Redis does not have, one call after the other, because it may be much. */
+  /** Sends Redis the counts of this gateway that it lacks, one call after another, because there may be many. */
   private async carryAll(): Promise<void> {
     const now = this.options.clock.now();
     let touched = 0;
@@ -182,12 +182,12 @@ export class CommonCounts {
     await this.queue.flush();
   }
 
-  /** Sends the requests of before the start in some scopes, before the next request is counted for them. */
+  /** Sends the requests from before the start in some scopes, before the next request is counted for them. */
   private restorePast(keys: readonly string[]): void {
     for (const [key, hour] of this.past.take(this.now(), keys)) this.queue.change(key, ["restore", hour]);
   }
 
-  /** Sends the requests of before the start, one call after the other, because they may be many. */
+  /** Sends the requests from before the start, one call after another, because there may be many. */
   private async restoreAll(): Promise<void> {
     while (this.isJoined && !this.past.isEmpty) {
       for (const [key, hour] of this.past.take(this.now())) this.queue.change(key, ["restore", hour]);
@@ -199,7 +199,7 @@ export class CommonCounts {
     return this.options.time() ?? this.options.clock.now();
   }
 
-  /** Says what runs here, one call after the other, because it may be much. */
+  /** Sends the numbers of running requests, one call after another, because there may be many. */
   private async renew(): Promise<void> {
     if (!this.isJoined || this.isRenewing) return;
     this.isRenewing = true;

@@ -15,7 +15,7 @@ interface ConnectionOptions {
   readonly onMessage?: (message: string) => void;
 }
 
-/** Bytes that wait to be sent. A server that reads nothing for so long is lost. */
+/** The number of bytes waiting to be sent at which a server that reads nothing is given up. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 
 interface Waiting {
@@ -24,7 +24,7 @@ interface Waiting {
 }
 
 /**
- * One connection to a server. It is used once: whatever goes wrong ends it for ever, with a reason, and its owner opens another one.
+ * One connection to a server. It is used only until the first error, which ends it with a reason; its owner then opens another one.
  * Commands are answered in their order, and are never sent twice.
  */
 export class RedisConnection {
@@ -35,9 +35,9 @@ export class RedisConnection {
   /** The commands that were sent, the oldest at `firstWaiting`. */
   private waiting: Waiting[] = [];
   private firstWaiting = 0;
-  /** What was sent in this turn of the event loop, to be written together. */
+  /** The data of this turn of the event loop, which is written together. */
   private unsent = "";
-  /** What the socket has not taken. */
+  /** The data that the socket has not accepted yet. */
   private unwritten: Buffer | null = null;
   private ended: StoreError | null = null;
   private hasAnswered = false;
@@ -76,7 +76,7 @@ export class RedisConnection {
     return this.firstWaiting === this.waiting.length;
   }
 
-  /** Returns what may be wrong with a server that has ended the connection before it answered anything. */
+  /** Returns the likely cause if a server ended the connection before it answered anything. */
   describeStart(): string {
     if (this.hasAnswered) return "";
     return this.options.address.isTls
@@ -184,7 +184,7 @@ export class RedisConnection {
       this.lose(new StoreError(`${this.name} reads nothing`));
   }
 
-  /** Called when the socket takes more. */
+  /** Called when the socket accepts more data. */
   drain(socket: Socket<RedisConnection>): void {
     const { unwritten } = this;
     this.unwritten = null;
@@ -196,7 +196,7 @@ export class RedisConnection {
     if (written < bytes.length) this.unwritten = bytes.subarray(written);
   }
 
-  /** Ends the connection and tells its owner why. */
+  /** Ends the connection and reports the reason to its owner. */
   lose(reason: StoreError): void {
     if (this.ended !== null) return;
     this.close(reason);
@@ -211,7 +211,7 @@ const HANDLERS = {
     socket.data.acceptHandshake(socket, success, error),
   data: (socket: Socket<RedisConnection>, piece: Buffer) => socket.data.receive(piece),
   drain: (socket: Socket<RedisConnection>) => socket.data.drain(socket),
-  // A server that has ended its half answers nothing more.
+  // A server that has closed its side sends no more answers.
   end: (socket: Socket<RedisConnection>) => socket.data.lose(closedBy(socket)),
   close: (socket: Socket<RedisConnection>) => socket.data.lose(closedBy(socket)),
   error: (socket: Socket<RedisConnection>, error: Error) =>
@@ -241,7 +241,7 @@ function describeConnectError(error: unknown, name: string): StoreError {
 const CA_CODES =
   /SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|CERT_UNTRUSTED|DEPTH_ZERO|unable to (get|verify)|self.signed/i;
 
-/** Says what failed in a TLS handshake, and what to do about it. */
+/** Describes what failed in a TLS handshake, and what to do about it. */
 function describeTlsError(error: Error | null, name: string): string {
   const { code = "", message = "it was cut off" } = (error ?? {}) as { code?: string; message?: string };
   const remedy = CA_CODES.test(`${code} ${message}`)

@@ -10,11 +10,11 @@ import { deriveKey } from "./derive-key.ts";
 const TTL_MS = 3_600_000;
 /** A larger turn is not stored. Characters of its JSON. */
 const MAX_TURN_CHARS = 128_000;
-/** Turns that one request may have back, the last ones first. */
+/** The maximum number of turns that one request gets back, the last ones first. */
 const MAX_TURNS = 100;
-/** No more are read after so many characters of a request's turns. */
+/** The maximum number of characters of a request's turns that are read. Further turns are not read. */
 const MAX_READ_CHARS = 2_000_000;
-/** Turns in one command: rate limits wait for its answer on the same connection. */
+/** The number of turns in one command. Few, because rate limits wait for its answer on the same connection. */
 const TURNS_PER_COMMAND = 8;
 const TTL = ["PX", String(TTL_MS)] as const;
 const NOTHING: ReadonlyMap<string, CalledTurn> = new Map();
@@ -28,7 +28,7 @@ interface RedisConversationStoreOptions {
   readonly secret: string;
 }
 
-/** A turn as it is stored, encrypted. */
+/** A stored, encrypted turn. */
 interface StoredTurn {
   readonly turn: CalledTurn;
   /** Milliseconds since the epoch. */
@@ -40,7 +40,7 @@ const AMBIGUOUS = "ambiguous";
 
 /**
  * A `ConversationStore` that several gateways share in Redis. A turn is stored under an id, which its content decides; each of its names
- * has a key with that id. Turns expire after an hour, and are not stored while Redis is away. All keys of a scope have one hash tag.
+ * has a key with that id. Turns expire after an hour, and are not stored while Redis is unavailable. All keys of a scope have one hash tag.
  */
 export function createRedisConversationStore(options: RedisConversationStoreOptions): ConversationStore {
   return new RedisConversationStore(options);

@@ -19,7 +19,7 @@ interface CountQueueOptions {
   readonly clock: Clock;
   readonly counts: ScopeCounts;
   readonly prefix: string;
-  /** Names this gateway among those that count. */
+  /** The name of this gateway among those that count. */
   readonly gateway: string;
   /** How long a gateway's running requests count without being renewed. Milliseconds. */
   readonly leaseMs: number;
@@ -27,13 +27,13 @@ interface CountQueueOptions {
   readonly time: () => number;
 }
 
-/** How long a change that no request waits for may wait for others: one that frees a place, and one that does not. Milliseconds. */
+/** How long a change that no request waits for may wait to be sent with others: one that frees a place, and one that does not. Milliseconds. */
 const FREEING_MS = 5;
 const CORRECTING_MS = 40;
 /** Keys of one call: the script keeps the server from other work, longest when counts are carried. */
 export const MAX_KEYS = 40;
 const MAX_OPS = 400;
-/** Beyond it changes are dropped: places end by themselves, and what was reserved leaves its window. */
+/** The maximum number of waiting changes. Further ones are dropped: places expire by themselves, and reserved amounts leave their window. */
 const MAX_WAITING = 20_000;
 
 /** A value was lost, and nothing was counted. */
@@ -46,7 +46,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** What is sent in one call. All keys are in one partition. */
+/** The questions and changes that are sent in one call. All keys are in one partition. */
 class Batch {
   readonly keys: string[] = [];
   readonly ops: (readonly unknown[])[] = [];
@@ -75,8 +75,9 @@ class Batch {
 }
 
 /**
- * Sends questions and changes to Redis in groups: after the first question of a turn of the event loop the others wait for its end and
- * go together, and changes wait for questions for a moment. Whatever was counted without Redis, or was lost there, is carried with the first call that concerns its scope.
+ * Sends questions and changes to Redis in groups. The first question of a turn of the event loop waits for the end of the turn, and all
+ * questions of the turn go together. Changes wait a moment for questions. Counts that were made without Redis, or that Redis has lost, are
+ * carried with the first call that concerns their scope.
  */
 export class CountQueue {
   /** By partition. */
@@ -92,11 +93,11 @@ export class CountQueue {
 
   constructor(private readonly options: CountQueueOptions) {}
 
-  /** Asks about scopes of one partition. Rejects with a `StoreError` if Redis fails; it may have counted the request. */
+  /** Sends a question about scopes of one partition. Rejects with a `StoreError` if Redis fails; it may have counted the request. */
   async ask(question: LimitQuestion): Promise<LimitAnswer> {
     const answer = await this.askOnce(question);
     if (answer !== LOST) return answer;
-    // What was lost is carried with the next call.
+    // Lost counts are carried with the next call.
     const again = await this.askOnce(question);
     if (again !== LOST) return again;
     throw new StoreError("Redis loses its data");
@@ -112,13 +113,13 @@ export class CountQueue {
     this.flushWithin(CORRECTING_MS);
   }
 
-  /** Tells Redis soon what must be carried, or has ended, of a scope. */
+  /** Sends Redis soon what must be carried, or has ended, for a scope. */
   touch(key: string): void {
     this.batchOf(key).indexOf(key);
     this.flushWithin(FREEING_MS);
   }
 
-  /** Sends what waits. Resolves when all that was sent has an outcome. */
+  /** Sends everything that waits. Resolves when all of it has an outcome. */
   async flush(): Promise<void> {
     this.sendAll();
     await Promise.all([...this.inFlight]);
@@ -207,7 +208,10 @@ export class CountQueue {
     }
   }
 
-  /** Notes the number of a value. One that this gateway has not counted in has lost what was counted, unless it was carried. */
+  /**
+   * Records the number of a value. If this gateway has not counted in that value, it has lost the gateway's counts, unless they were
+   * carried over.
+   */
   private accept(scope: OwnScope, number: string, isCarried: boolean): void {
     if (number === "" || number === scope.known) return;
     if (isCarried || scope.known === "") {
@@ -259,7 +263,7 @@ function readAnswer(answer: unknown): { readonly g: readonly string[]; readonly 
     const { g, a } = JSON.parse(String(answer)) as { g: unknown; a: unknown };
     if (Array.isArray(g)) return { g: g.map(String), a: Array.isArray(a) ? a : [] };
   } catch {
-    // Something else than JSON.
+    // It is not JSON.
   }
   throw new StoreError("Redis answered a script with something else");
 }

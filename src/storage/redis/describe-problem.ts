@@ -1,7 +1,7 @@
 import { StoreError } from "../../base/failures/store-error.ts";
 import { ReplyError } from "./resp.ts";
 
-/** What is wrong with a server, and what the operator can do about it. */
+/** The problems of a server, and what the operator can do about each. */
 const REMEDIES: Readonly<Record<string, string>> = {
   OOM: "Redis is full: raise its maxmemory, or give the gateways a Redis of their own",
   READONLY: "it is a read-only replica: point redis.url at the master",
@@ -16,7 +16,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   DENIED: "it is in protected mode: set a password, or bind it to an address",
 };
 
-/** Answers that say that the server takes nothing at all at the moment. An outage, other than a command that is wrong or not permitted. */
+/** Answers of a server that rejects all commands at the moment. They mean an outage, not a wrong or forbidden command. */
 const OUTAGES: ReadonlySet<string> = new Set([
   "OOM",
   "READONLY",
@@ -29,7 +29,7 @@ const OUTAGES: ReadonlySet<string> = new Set([
   "NOAUTH",
 ]);
 
-/** Returns the answer of the server that made a command fail; null if there was none. */
+/** Returns the server's answer that made a command fail; null if there was none. */
 export function replyOf(error: unknown): ReplyError | null {
   const cause = error instanceof StoreError ? error.cause : error;
   return cause instanceof ReplyError ? cause : null;

@@ -11,7 +11,7 @@ import type {
 export type WindowName = "m" | "h" | "t";
 const WINDOWS = ["m", "h", "t"] as const;
 
-/** What was counted for a request in one scope, so that it can be corrected. */
+/** The amounts counted for a request in one scope, so that they can be corrected. */
 export interface CountedScope {
   readonly key: string;
   /** Whether its concurrent requests are limited. */
@@ -26,7 +26,7 @@ export interface CountedAmount {
   readonly amount: number;
 }
 
-/** A question about the limits of some scopes. Without a request it is one that uses no tokens and ends at once. */
+/** A question about the limits of some scopes. Without a request, it asks for one that uses no tokens and ends immediately. */
 export interface LimitQuestion {
   readonly mode: "admit" | "count" | "peek";
   readonly scopes: readonly LimitScope[];
@@ -42,7 +42,7 @@ export interface LimitAnswer {
 
 /** Ages in milliseconds, each followed by its amount. */
 export type AgedAmounts = readonly number[];
-/** What was counted in the windows of a scope. */
+/** The amounts counted in the windows of a scope. */
 export type WindowAmounts = Readonly<Partial<Record<WindowName, AgedAmounts>>>;
 
 /** A change of a scope that no request waits for. */
@@ -53,15 +53,15 @@ export type LimitChange =
   | readonly ["restore", hour: AgedAmounts];
 
 /**
- * Names the key of a scope. The hash tag is the account, so that the scopes of a request with a key are counted in one step, and
- * accounts are divided among the servers of a cluster. Models and client addresses have tags of their own.
+ * Returns the key of a scope. Its hash tag is the account, so that the scopes of a request with a key are counted in one step, and accounts
+ * are distributed over the servers of a cluster. Models and client addresses have tags of their own.
  */
 export function keyOf(prefix: string, { source, id, accountId }: LimitScope): string {
   const tag = source === "gateway" || source === "anonymous" ? `${source} ${id}` : (accountId ?? id);
   return `${prefix}limit:{${tag}}:${source}:${id}`;
 }
 
-/** Returns the operation that asks a question. `indexOf` returns the index of a key in its call, from 1 on. */
+/** Returns the operation for a question. `indexOf` returns the index of a key in its call, from 1 on. */
 export function encodeQuestion(
   { mode, scopes, request }: LimitQuestion,
   indexOf: (scope: LimitScope) => number,
@@ -111,7 +111,7 @@ function readVerdict(values: Numbers, limit: number): LimitVerdict {
   return { allowed: remaining > 0, limit, remaining, resetMs, retryAfterMs };
 }
 
-/** `index` of the scope that rejects, below 0 for none, and `kind` of its limit in `KINDS`. */
+/** `index` of the rejecting scope, below 0 for none, and `kind` of its limit in `KINDS`. */
 function describeRejection(
   { scopes, request }: LimitQuestion,
   { index, kind, waitMs }: { readonly index: number; readonly kind: number; readonly waitMs: number },

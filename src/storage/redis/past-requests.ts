@@ -1,7 +1,7 @@
 import { SECOND_MS } from "../../base/time/time.ts";
 import type { AgedAmounts } from "./limit-calls.ts";
 
-/** Scopes in one call. A scope is not divided: it is restored only if there is nothing of it. */
+/** The maximum number of scopes in one call. A scope is not divided, because it is restored only if Redis has nothing of it. */
 const MAX_PER_CALL = 50;
 /** Further scopes start at zero. */
 const MAX_SCOPES = 100_000;

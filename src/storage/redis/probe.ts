@@ -2,24 +2,24 @@ import type { Clock } from "../../base/time/clock.ts";
 import { connectRedis, defineScript, type Redis } from "./client.ts";
 import { describeProblem } from "./describe-problem.ts";
 
-/** What a Redis or Valkey server says about itself. */
+/** The facts that a Redis or Valkey server reports about itself. */
 export interface RedisProbe {
-  /** Such as `Redis 7.4.1` or `Valkey 8.0.1`; null if it does not say. */
+  /** Such as `Redis 7.4.1` or `Valkey 8.0.1`; null if the server does not report it. */
   readonly version: string | null;
   readonly majorVersion: number | null;
-  /** What it does when its memory is full; null if it does not say. */
+  /** What the server does when its memory is full; null if it does not report that. */
   readonly evictionPolicy: string | null;
   /** By how much the clock of the server is ahead of this machine's. Milliseconds. */
   readonly clockSkewMs: number | null;
   /** The servers of a Redis Cluster that have keys; 1 for a single server. */
   readonly masters: number;
-  /** What gateways need and the server rejects, with what to do about it. */
+  /** The requirements of gateways that the server does not meet, with what to do about each. */
   readonly problems: readonly string[];
 }
 
 const SCRIPT = defineScript("return redis.call('SET', KEYS[1], ARGV[1], 'PX', 1000)");
 const KEY = "gateway:probe:{doctor}";
-/** The commands that gateways send besides `SET`, by what does not work without them. */
+/** The commands that gateways send in addition to `SET`, by the feature that needs them. */
 const NEEDED: readonly (readonly [use: string, ask: (redis: Redis) => Promise<unknown>])[] = [
   ["rate limits over several gateways", (redis) => redis.run(SCRIPT, { keys: [KEY], values: ["1"] })],
   ["rate limits over several gateways", (redis) => redis.send("TIME", [])],
@@ -29,7 +29,10 @@ const NEEDED: readonly (readonly [use: string, ask: (redis: Redis) => Promise<un
   ["advice about vendors", (redis) => redis.send("PUBLISH", ["gateway:health/0", ""])],
 ];
 
-/** Asks a server about itself, and writes only what gateways probe. Rejects with an `Error` that says why it cannot be used, within a second. */
+/**
+ * Reads facts about a server, and writes only keys for probing. Rejects within a second with an `Error` that says why the server cannot be
+ * used.
+ */
 export async function probeRedis(url: string, clock: Clock): Promise<RedisProbe> {
   const redis = connectRedis({ url, clock });
   try {

@@ -32,7 +32,7 @@ interface RedisRateLimiterOptions {
   readonly random: Random;
   /** Milliseconds after which a generation that was never settled stops counting as concurrent. Longer than any generation. */
   readonly leaseMs: number;
-  /** By which this gateway takes its share while Redis is away. */
+  /** Decides this gateway's share while Redis is unavailable. */
   readonly findLiveGateways: FindLiveGateways;
   /** Called when requests begin to be counted in Redis, or to be admitted by shares. */
   readonly onChange?: (countsInRedis: boolean) => void;
@@ -51,17 +51,17 @@ interface Running {
   readonly isInRedis: boolean;
 }
 
-/** What was counted in a scope, and where this gateway remembers it. */
+/** The amounts counted in a scope, and where this gateway remembers them. */
 interface CountedHere extends CountedScope {
   readonly remembered: Readonly<Partial<Record<WindowName, AddedAmount>>>;
 }
 
 /**
- * A rate limiter of several gateways, which count together in Redis. While Redis is away, each admits its share of the limits, less what
- * it has counted before.
+ * A rate limiter of several gateways, which count together in Redis. While Redis is unavailable, each admits its share of the limits,
+ * less what it has counted before.
  */
 export class RedisRateLimiter implements RateLimiter {
-  /** Counts all that this gateway admits, to know it when Redis is away. */
+  /** Counts everything that this gateway admits, so that it is known when Redis is unavailable. */
   private readonly local: MemoryRateLimiter;
   private readonly prefix: string;
   private readonly common: CommonCounts;
@@ -92,17 +92,17 @@ export class RedisRateLimiter implements RateLimiter {
     await this.common.joining;
   }
 
-  /** Tells Redis what waits, and ends what runs at intervals. */
+  /** Sends waiting changes to Redis, and stops the timers. */
   async close(): Promise<void> {
     await this.common.close();
   }
 
-  /** Whether requests are counted in Redis; else they are admitted by shares. */
+  /** Whether requests are counted in Redis; otherwise they are admitted by shares. */
   get countsInRedis(): boolean {
     return this.common.isJoined;
   }
 
-  /** Why requests are not counted in a Redis that answers; null if nothing is known. */
+  /** Why requests are not counted in a Redis that answers; null if there is no known problem. */
   get problem(): string | null {
     return this.common.problem;
   }
@@ -160,7 +160,7 @@ export class RedisRateLimiter implements RateLimiter {
     if (running !== null) this.undo(running);
   }
 
-  /** Each gateway restores its share of the requests for itself, and all of them for a Redis that does not know them. */
+  /** Each gateway restores its own share of the requests, and all of them for a Redis that does not know them. */
   restore(scope: LimitScope, at: number): void {
     const live = this.options.findLiveGateways();
     if (live === null || this.restored % live.count === live.rank) this.local.restore(scope, at);
@@ -168,7 +168,7 @@ export class RedisRateLimiter implements RateLimiter {
     if (scope.requestsPerHour !== undefined) this.common.restore(keyOf(this.prefix, scope), at);
   }
 
-  /** Asks Redis. Returns null if it is away or fails. */
+  /** Asks Redis. Returns null if it is unavailable or fails. */
   private async ask(question: LimitQuestion, now: number): Promise<LimitAnswer | null> {
     this.lastTime = now;
     if (!this.common.isJoined || question.scopes.length === 0) return null;
@@ -177,7 +177,7 @@ export class RedisRateLimiter implements RateLimiter {
       const answer = await this.askPart({ ...question, scopes });
       if (answer !== null) answers.push(answer);
       if (answer !== null && answer.rejection === null) continue;
-      // What was counted at other servers is taken back.
+      // Counts at other servers are taken back.
       const counted = answers.slice(0, answer === null ? answers.length : -1).flatMap((one) => one.counted);
       if (question.mode !== "peek") this.undoCounted(counted, question.mode === "admit");
       return answer;
@@ -185,7 +185,7 @@ export class RedisRateLimiter implements RateLimiter {
     return answers.length === 1 ? (answers[0] as LimitAnswer) : join(answers);
   }
 
-  /** Asks about scopes of one partition. */
+  /** Sends a question about scopes of one partition. */
   private async askPart(question: LimitQuestion): Promise<LimitAnswer | null> {
     const keys = question.scopes.map((scope) => keyOf(this.prefix, scope));
     if (question.mode === "admit")
@@ -258,7 +258,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** Remembers what Redis has counted, in case that it is lost there. */
+  /** Remembers the counts in Redis, in case they are lost there. */
   private remember(scopes: readonly CountedScope[], now: number): readonly CountedHere[] {
     return scopes.map((scope) => {
       const own = this.common.counts.use(scope.key);
@@ -294,9 +294,9 @@ export class RedisRateLimiter implements RateLimiter {
     this.common.correct(key, ["correct", window, slice, difference]);
   }
 
-  /** Takes back what was counted for a generation that has not run. */
+  /** Takes back the counts of a generation that did not run. */
   private undo({ scopes, isInRedis }: Omit<Running, "expiresAt">): void {
-    // What is only owed stays counted for its window.
+    // Owed counts stay in their window.
     if (!isInRedis) return;
     for (const { key, amounts, remembered } of scopes) {
       for (const amount of amounts)
@@ -305,7 +305,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** Takes back what one server has counted for a request that another one rejected. */
+  /** Takes back what one server has counted for a request that another server rejected. */
   private undoCounted(counted: readonly CountedScope[], wasRunning: boolean): void {
     this.undo({ scopes: counted.map((scope) => ({ ...scope, remembered: {} })), isInRedis: true });
     for (const { key, isConcurrent } of counted)

@@ -41,7 +41,7 @@ export function encodeCommand(parts: readonly string[]): string {
 export class ReplyReader {
   private pieces: Buffer[] = [];
   private length = 0;
-  /** No answer is complete before so many bytes are there. */
+  /** No answer is complete before this many bytes have arrived. */
   private needed = 1;
   private at = 0;
   private bytes: Buffer = NOTHING;

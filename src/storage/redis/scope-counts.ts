@@ -3,7 +3,10 @@ import { type AddedAmount, SlidingSum } from "../../base/numbers/sliding-sum.ts"
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time/time.ts";
 import type { AgedAmounts, WindowAmounts, WindowName } from "./limit-calls.ts";
 
-/** Scopes whose counts are carried to a Redis that has lost its data; of more scopes, those that were idle longest start at zero. */
+/**
+ * The maximum number of scopes whose counts are carried to a Redis that has lost its data. If there are more, the scopes that were idle
+ * longest start at zero.
+ */
 const MAX_SCOPES = 20_000;
 const LENGTH_MS: Readonly<Record<WindowName, number>> = { m: MINUTE_MS, h: HOUR_MS, t: MINUTE_MS };
 
@@ -35,7 +38,10 @@ class Windows {
   }
 }
 
-/** Lists the amounts of a sum, those of one span of time together with the age of the youngest, so that none leaves early. */
+/**
+ * Lists the amounts of a sum with their ages. Amounts within one time span are listed together with the age of the youngest, so that none
+ * leaves early.
+ */
 function listAges(sum: SlidingSum, spanMs: number, now: number): AgedAmounts {
   const spans = new Map<number, { age: number; amount: number }>();
   for (const { lastAt, amount } of sum.list(now)) {
@@ -47,16 +53,16 @@ function listAges(sum: SlidingSum, spanMs: number, now: number): AgedAmounts {
   return [...spans.values()].flatMap(({ age, amount }) => [age, amount]);
 }
 
-/** What this gateway has counted for one scope, and what Redis knows of it. */
+/** This gateway's counts for one scope, and what Redis knows of them. */
 export class OwnScope {
-  /** The number of the value in Redis that has all but what is owed; "" if there is none. */
+  /** The number of the value in Redis that contains everything except what is owed; "" if there is none. */
   known = "";
-  /** The generations of this gateway that are counted as concurrent; those that Redis has not been told of as ended. */
+  /** The generations of this gateway that count as concurrent: all except those whose end was reported to Redis. */
   running = 0;
   ended = 0;
   /** Whether concurrent requests are limited, so that Redis counts them. */
   isConcurrent = false;
-  /** Questions on their way to Redis, which may add to what runs. */
+  /** Questions on their way to Redis, which may increase the number of running requests. */
   asking = 0;
   /** Whether the value in Redis may be lost, or not have what this gateway has counted. */
   mustCarry = false;
@@ -82,7 +88,7 @@ export class OwnScope {
     return this.running === 0 && this.all.isEmpty(now);
   }
 
-  /** Returns what Redis does not have, and what it must have if it has lost everything. What is owed is then no longer owed. */
+  /** Returns the counts that Redis lacks, and those that it needs if it has lost everything. The owed counts are no longer owed afterwards. */
   take(now: number): TakenCounts {
     const owed = this.owed?.list(now) ?? {};
     this.owed = null;
@@ -107,7 +113,7 @@ export interface TakenCounts {
   readonly all: WindowAmounts;
 }
 
-/** What this gateway has counted, by scope. */
+/** The counts of this gateway, by scope. */
 export class ScopeCounts {
   private readonly scopes = new BoundedMap<string, OwnScope>({
     max: MAX_SCOPES,

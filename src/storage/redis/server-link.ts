@@ -15,12 +15,12 @@ interface ServerLinkOptions {
 
 /** How long a connection may take, with TLS and the sign-in. Milliseconds. */
 const CONNECT_MS = 1_000;
-/** After so many consecutive commands without an answer, the connection is replaced: that of a paused server stays open. */
+/** After this many consecutive commands without an answer, the connection is replaced, because that of a paused server stays open. */
 const MAX_UNANSWERED = 3;
 /** A connection that is lost sooner has not lasted: a server may accept and close each one. Milliseconds. */
 const MIN_LIFE_MS = 1_000;
 
-/** The connection to one server, of which there is one at a time. Each is used once; after a loss `connect` opens another one. */
+/** The connection to one server. There is one at a time, and each is used until it is lost; then `connect` opens another one. */
 export class ServerLink {
   private connection: RedisConnection | null = null;
   private isReady = false;
@@ -40,7 +40,7 @@ export class ServerLink {
     return formatHost(this.options.host);
   }
 
-  /** Resolves when there is a connection. Rejects with a `StoreError` that says why there is none, within a second. */
+  /** Resolves when there is a connection. Otherwise rejects within a second with a `StoreError` that says why. */
   connect(): Promise<void> {
     if (this.isReady) return Promise.resolve();
     this.connecting ??= this.open().finally(() => {
@@ -54,7 +54,7 @@ export class ServerLink {
     if (!this.isReady) throw this.lost ?? new StoreError(`there is no connection to ${this.name}`);
   }
 
-  /** Sends a command. Rejects with a `StoreError`, at once if there is no connection. */
+  /** Sends a command. Rejects with a `StoreError`, immediately if there is no connection. */
   send(parts: readonly string[]): Promise<RedisReply> {
     const { connection } = this;
     if (connection === null || !this.isReady)
@@ -62,7 +62,7 @@ export class ServerLink {
     return connection.send(parts);
   }
 
-  /** Called when a command was answered. While others wait, the answer may have been that to an earlier one. */
+  /** Called when a command was answered. While others wait, the answer may belong to an earlier one. */
   countAnswered(): void {
     if (this.connection?.isIdle !== false) this.unanswered = 0;
   }

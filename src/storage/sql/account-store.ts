@@ -178,7 +178,7 @@ function* changeAccount(
   if (before === null) return { verdict: "unknown", account: null };
   const after = change(before);
   const closes = before.closedAt === null && after.closedAt !== null;
-  if (closes && (yield* ownsAlone(id))) return { verdict: "last_owner", account: before };
+  if (closes && (yield* isOnlyOwner(id))) return { verdict: "last_owner", account: before };
   const verdict = yield* checkUnique(after);
   if (verdict !== "done") return { verdict, account: before };
   yield* requireKnown(traits, "account", before, after);
@@ -227,7 +227,7 @@ function* listOwners(organizationId: string): Work<readonly Owner[]> {
 }
 
 /** Returns whether a user is the last owner of an organization that is not closed. */
-function* ownsAlone(userId: string): Work<boolean> {
+function* isOnlyOwner(userId: string): Work<boolean> {
   const owned = yield* sql<{ id: string }>`
     SELECT organization_id AS id FROM members JOIN accounts ON accounts.id = organization_id
     WHERE user_id = ${userId} AND role = 'owner' AND closed_at IS NULL`;

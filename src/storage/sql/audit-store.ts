@@ -101,7 +101,7 @@ function* lockChain({ isShared }: SqlTraits): Work<ChainEnd> {
   return last === undefined ? EMPTY_CHAIN : { place: readInteger(last.place), hash: last.hash };
 }
 
-/** Returns a draft as it is stored: its hash must be that of what is read back. `changes` is stored as JSON, which escapes U+0000. */
+/** Returns a draft as it will be read back, so that its hash stays valid. `changes` is stored as JSON, which escapes U+0000. */
 function toStored(traits: SqlTraits, draft: AuditDraft): AuditDraft {
   const { keyId, userId, action, accountId, target, requestId } = draft;
   const texts = Object.entries({ keyId, userId, action, accountId, target, requestId });

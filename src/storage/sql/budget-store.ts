@@ -15,7 +15,7 @@ import { Revision } from "./statements/revision.ts";
 import { raw, type Sql, sql, type Work } from "./statements/statement.ts";
 import { type Integer, readInteger } from "./statements/values.ts";
 
-/** Budgets. What may touch many rows is one statement, which SQLite does in slices instead (`sqlite/budget-store.ts`). */
+/** Budgets. A change that may affect many rows is one statement here; SQLite does it in slices instead (`sqlite/budget-store.ts`). */
 export class SqlBudgetStore implements BudgetStore {
   protected readonly revision: Revision;
 
@@ -83,7 +83,7 @@ export class SqlBudgetStore implements BudgetStore {
     return rows.map(({ value, spent }) => ({ value, spent: readInteger(spent) }));
   }
 
-  /** Inserts in one order of rows, so that two gateways do not wait for each other. A mark that is named twice is claimed once. */
+  /** Inserts rows in a fixed order, so that two gateways cannot deadlock. A mark that is listed twice is claimed once. */
   async claimMarks(marks: readonly BudgetMark[]) {
     const { traits } = this.database;
     const rows = marks.map(({ budgetId, value, since, level }) => [
@@ -150,20 +150,20 @@ function* deleteBudget(id: string): Work<boolean> {
   yield* sql`DELETE FROM budgets WHERE id = ${id}`;
   yield* sql`DELETE FROM budget_days WHERE budget_id = ${id}`;
   yield* sql`DELETE FROM budget_marks WHERE budget_id = ${id}`;
-  // What gateways have leased is given back, and deleted with old periods.
+  // The leased amounts are given back, and deleted with old periods.
   const meter = LATE_METERS + id;
   yield* sql`DELETE FROM spending
     WHERE (meter = ${meter} OR (meter > ${`${meter}/`} AND meter < ${`${meter}0`})) AND leased = 0`;
   return true;
 }
 
-/** Locks the balance of an account, which is created if it has none, before all rows of its limits and budgets. */
+/** Locks the balance of an account before all rows of its limits and budgets. Creates the balance if there is none. */
 function lockBalance(accountId: string): Sql {
   return sql`INSERT INTO balances AS known (account_id) VALUES (${accountId})
     ON CONFLICT (account_id) DO UPDATE SET account_id = known.account_id`;
 }
 
-/** Adds what usage sums tell of earlier spending, as far back as the budget's present period counts. */
+/** Adds earlier spending from usage sums, as far back as the budget's present period counts. */
 function* countEarlier(budget: BudgetRecord): Work<void> {
   const { from } = daysOfBudget(budget, budget.createdAt);
   for (const { table, value, condition } of listEarlierSums(budget))
@@ -174,7 +174,7 @@ function* countEarlier(budget: BudgetRecord): Work<void> {
       ON CONFLICT (budget_id, value, day) DO UPDATE SET spent = known.spent + excluded.spent`;
 }
 
-/** The rows are deleted by the statement that sums them, so that none that comes in between is lost. */
+/** The statement that sums the rows also deletes them, so that no row that is added in between is lost. */
 function* mergeDays(day: number): Work<void> {
   yield* sql`WITH merged AS (
       DELETE FROM budget_days WHERE day > 0 AND day < ${day} RETURNING budget_id, value, spent

@@ -83,7 +83,7 @@ export class SqlConsoleSessionStore implements ConsoleSessionStore {
   }
 }
 
-/** Inserts a session, without those that have ended and the oldest ones of its key. */
+/** Inserts a session. Deletes ended sessions, and the oldest ones of its key. */
 function* insertSession(session: ConsoleSession): Work<void> {
   const { keyId, createdAt } = session;
   yield* sql`DELETE FROM console_sessions

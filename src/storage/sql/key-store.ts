@@ -99,7 +99,7 @@ export class SqlKeyStore implements KeyStore {
     return KEYS.readFirst(await this.revision.change(() => revoke));
   }
 
-  /** Locks the rows in the order of their ids, so that two processes that record uses of the same keys cannot block each other. */
+  /** Locks the rows in the order of their ids, so that two processes that record uses of the same keys cannot deadlock. */
   async recordKeyUses(uses: readonly KeyUse[]) {
     const rows = uses.map(({ id, usedAt }) => [id, usedAt]);
     const used = this.database.traits.listAs("used", { id: "text", at: "bigint" }, rows);

@@ -90,7 +90,7 @@ export class SqlProviderKeyStore implements ProviderKeyStore {
     return this.revision.listChanged(cursor);
   }
 
-  /** Locks the rows in the order of their ids, so that two processes that record uses of the same keys cannot block each other. */
+  /** Locks the rows in the order of their ids, so that two processes that record uses of the same keys cannot deadlock. */
   async recordKeyUses(uses: readonly ProviderKeyUse[]) {
     const latest = mergeUses(uses);
     if (latest.length === 0) return;
@@ -138,7 +138,7 @@ export class SqlProviderKeyStore implements ProviderKeyStore {
     return rows.map(readRow);
   }
 
-  /** Runs a statement that returns the key that it changes. Returns whether there is one. */
+  /** Runs a statement that returns the key that it changes. Returns whether there is such a key. */
   private async changeOne(statement: Sql): Promise<boolean> {
     const isOne = (rows: readonly object[]) => rows.length > 0;
     return isOne(await this.revision.change(() => statement, isOne));

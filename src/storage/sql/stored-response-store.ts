@@ -19,7 +19,7 @@ type Claim = Parameters<StoredResponseStore["claimKey"]>[1];
 
 /** Another process may claim and release a key between the statements that find it taken and read it. */
 const MAX_TRIES = 3;
-/** Expired keys that a claim deletes besides its own. Each claim adds one at most. */
+/** The maximum number of other expired keys that a claim deletes. Each claim adds at most one key. */
 const MAX_SWEPT = 100;
 
 /** The stored responses of idempotency keys. */
@@ -30,7 +30,7 @@ export class SqlStoredResponseStore implements StoredResponseStore {
     this.table = database.traits.names.storedResponses;
   }
 
-  /** Its statements need no transaction. Requests at the same time may exceed the maximum of a scope by their number. */
+  /** Needs no transaction. Concurrent requests may exceed the maximum of a scope by their number. */
   async claimKey(key: IdempotencyKey, claim: Claim): Promise<IdempotencyClaim> {
     await this.sweep(key, claim.expiredAt);
     for (let attempt = 0; attempt < MAX_TRIES; attempt++) {

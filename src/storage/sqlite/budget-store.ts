@@ -4,10 +4,10 @@ import { SqlBudgetStore } from "../sql/budget-store.ts";
 import { type Sql, sql } from "../sql/statements/statement.ts";
 import { TopSums } from "./top-sums.ts";
 
-/** Rows that one slice reads, merges or deletes: few, because other work waits for the database. */
+/** The number of rows that one slice reads, merges or deletes: few, because other work waits for the database. */
 const SLICE = 2_000;
 
-/** Budgets in SQLite. What may touch many rows is done in slices, each in a turn of the event loop of its own. */
+/** Budgets in SQLite. Changes that may affect many rows are made in slices, each in a turn of the event loop of its own. */
 export class SqliteBudgetStore extends SqlBudgetStore {
   private readonly turn = createTurnLine();
 
@@ -15,7 +15,7 @@ export class SqliteBudgetStore extends SqlBudgetStore {
     const remove = sql`DELETE FROM budgets WHERE id = ${id} RETURNING id`;
     const isOne = (rows: readonly object[]) => rows.length > 0;
     const isDeleted = isOne(await this.revision.change(() => remove, isOne));
-    // No cost is added to a budget that is gone. What a crash leaves here is deleted with old days.
+    // No cost is added to a deleted budget. If a crash leaves rows here, they are deleted with old days.
     await this.deleteSums(id);
     return isDeleted;
   }
@@ -78,7 +78,7 @@ interface Place {
   readonly day: number;
 }
 
-/** A position in the marks: after those of that budget, value and period. */
+/** A position in the marks: after the mark of this budget, value and period. */
 interface MarkPlace {
   readonly id: string;
   readonly value: string;
@@ -100,7 +100,7 @@ function endMarks(from: MarkPlace): Sql<MarkPlace> {
     ORDER BY budget_id, value, since LIMIT 1 OFFSET ${SLICE} - 1`;
 }
 
-/** Merges the oldest days. Both statements find the same rows: merged ones have the day 0. Returns how many it has found. */
+/** Merges the oldest days. Both statements find the same rows, because merged ones have the day 0. Returns the number of rows found. */
 function* mergeSlice(day: number) {
   const old = sql`SELECT budget_id, value, day FROM budget_days WHERE day > 0 AND day < ${day}
     ORDER BY day, budget_id, value LIMIT ${SLICE}`;
@@ -122,7 +122,7 @@ function deleteBudgetMarks(budgetId: string): Sql {
     (SELECT budget_id, value, since, level FROM budget_marks WHERE budget_id = ${budgetId} LIMIT ${SLICE}) RETURNING 1`;
 }
 
-/** Finds sums of a budget that does not exist, with one look-up for each budget that has sums. */
+/** Finds sums of budgets that do not exist, with one lookup for each budget that has sums. */
 const ORPHAN = sql<{ id: string }>`WITH RECURSIVE counted (id) AS (
     SELECT min(budget_id) FROM budget_days
     UNION ALL SELECT (SELECT min(budget_id) FROM budget_days WHERE budget_id > counted.id)

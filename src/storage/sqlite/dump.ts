@@ -15,7 +15,7 @@ import { createSqliteDatabase } from "./connection/sql-database.ts";
 import { GenerationTags } from "./usage/generation-tags.ts";
 import { columnsOf, GENERATION_COLUMNS } from "./usage/usage-store.ts";
 
-/** How SQLite keeps a table of a dump, as far as it differs. */
+/** How SQLite stores a table of a dump, as far as it differs. */
 interface Mapping {
   readonly table?: string;
   /** Its names of columns. */
@@ -24,7 +24,7 @@ interface Mapping {
   readonly where?: string;
   /** Further columns of a row that is written. */
   readonly extra?: (row: DumpRow) => Readonly<Record<string, DumpValue>>;
-  /** Rows never change, so that a row that exists is left. */
+  /** Rows never change, so an existing row is kept. */
   readonly isImmutable?: true;
 }
 
@@ -51,11 +51,11 @@ function describeGeneration({ record }: DumpRow): Readonly<Record<string, DumpVa
   return Object.fromEntries(GENERATION_COLUMNS.map((name, at) => [name, values[at] ?? null]));
 }
 
-/** What a dump of SQLite needs besides its tables. */
+/** The inputs of a SQLite dump besides its tables. */
 interface SqliteDumpOptions {
   readonly database: Database;
   readonly location: string;
-  /** Returns why the data directory cannot be copied now, as far as its files tell; null if it can. */
+  /** Returns why the data directory cannot be copied now, as far as its files show; null if it can. */
   readonly findObstacle: () => string | null;
 }
 

@@ -3,7 +3,7 @@ import type { KeyRecord } from "../../core/accounts/records/records.ts";
 import { KEYS, SqlKeyStore } from "../sql/key-store.ts";
 import { sql } from "../sql/statements/statement.ts";
 
-/** Keys that one slice of a search through all of them reads. Each slice has a turn of the event loop of its own. */
+/** The number of keys that one slice of a search through all keys reads. Each slice has a turn of the event loop of its own. */
 const SLICE = 2_000;
 /** Follows every id. */
 const LAST_ID = "\u{10ffff}";

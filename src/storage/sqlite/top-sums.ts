@@ -1,9 +1,9 @@
 import type { BudgetSum } from "../../core/accounts/stores/budget-store.ts";
 
-/** Sums that are kept beside the largest ones, before these are chosen again. */
+/** The number of sums that are kept in addition to the largest ones, before the largest are chosen again. */
 const SPARE = 1_000;
 
-/** Finds the largest sums of slices that come in the order of their values. A value may be in two slices. */
+/** Finds the largest sums among slices in the order of their values. A value may be in two slices. */
 export class TopSums {
   private sums: BudgetSum[] = [];
   /** The last sum, to which the next slice may add. */

@@ -5,7 +5,7 @@ import type { Family, HistogramSeries } from "./registry.ts";
 /** The media type of the text format. */
 export const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Lines that are printed in one turn of the event loop: about a fifth of a millisecond. */
+/** The number of lines that are printed in one turn of the event loop: about a fifth of a millisecond. */
 const LINES_PER_TURN = 500;
 
 /** A metric in Prometheus' text format. */
@@ -18,7 +18,7 @@ export interface PrintedFamily {
 }
 
 /**
- * Prints metrics in Prometheus' text format. Pauses between pieces, so that requests go on. `constant` is added to the labels of every
+ * Prints metrics in Prometheus' text format. Pauses between pieces, so that requests continue. `constant` is added to the labels of every
  * series.
  */
 export async function printFamilies(

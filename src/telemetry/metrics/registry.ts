@@ -7,7 +7,7 @@ import type {
   ReportValue,
 } from "../../core/telemetry/metric-registry.ts";
 
-/** The most series of a metric. Beyond it, the values of `OPEN_LABELS` are counted as `other`. */
+/** The maximum number of series of a metric. Beyond it, the values of `OPEN_LABELS` are counted as `other`. */
 export const MAX_SERIES = 1_000;
 const OTHER = "other";
 /** The labels that have as many values as the catalog has entries. All others have a closed set. */
@@ -131,7 +131,7 @@ class SeriesMap<Series> {
     return this.findKnown(counted) ?? this.add(counted);
   }
 
-  /** Finds a series as `find` does, without a list of its labels: of a counter or histogram there are at most four. */
+  /** Finds a series like `find`, without a list of its labels: a counter or histogram has at most four. */
   findOne(a?: string, b?: string, c?: string, d?: string): Series {
     let branch: Branch<Series> | undefined = this.root;
     if (a !== undefined) branch = branch.next.get(a);

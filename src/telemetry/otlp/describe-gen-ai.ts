@@ -18,7 +18,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   transcriptions: "transcription",
 };
 
-/** What an attempt calls. */
+/** The model and provider that an attempt calls. */
 interface GenAiCall {
   readonly operation: string;
   readonly provider: string;

@@ -4,7 +4,7 @@ import type { Family, HistogramSeries } from "../metrics/registry.ts";
 import { encodeTime } from "./json.ts";
 
 const CUMULATIVE = 2;
-/** Series that are encoded in one turn of the event loop. */
+/** The number of series that are encoded in one turn of the event loop. */
 const SERIES_PER_TURN = 100;
 
 /** The interval that cumulative values are about. Milliseconds since the epoch. */
@@ -13,7 +13,7 @@ interface Interval {
   readonly now: number;
 }
 
-/** Encodes metrics with the names that `/metrics` has. Pauses between pieces, so that requests go on. */
+/** Encodes metrics with the names of `/metrics`. Pauses between pieces, so that requests continue. */
 export async function encodeMetrics(families: readonly Family[], interval: Interval): Promise<string> {
   const times = `"startTimeUnixNano":${encodeTime(interval.startedAt)},"timeUnixNano":${encodeTime(interval.now)}`;
   const metrics: string[] = [];

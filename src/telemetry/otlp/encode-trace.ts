@@ -19,8 +19,8 @@ export function outcomeOfTrace({ record, failure }: Pick<TracedEnd, "record" | "
 }
 
 /**
- * Encodes traces: a SERVER span for each request, and below it a CLIENT span for each attempt. Never contents. Most of a span is the
- * same for all requests with the same route, model, provider and result. Such parts are encoded once and kept.
+ * Encodes traces: a SERVER span for each request, and below it a CLIENT span for each attempt. Never includes contents. Most of a span is
+ * the same for all requests with the same route, model, provider and result. Such parts are encoded once and kept.
  */
 export class TraceEncoder {
   private readonly requestTexts = new SharedTexts();
@@ -140,7 +140,7 @@ interface SharedPart {
   readonly error: string | null;
 }
 
-/** Encodes what spans share. The array of attributes is left open for those of one span. */
+/** Encodes what spans share. The array of attributes stays open for those of one span. */
 function encodeShared({ kind, name, attributes, error }: SharedPart): string {
   const status = error === null ? "{}" : `{"code":${ERROR},"message":${JSON.stringify(error)}}`;
   return `"name":${JSON.stringify(name)},"kind":${KIND[kind]},"status":${status},"attributes":[${encodeAttributes(attributes)}`;

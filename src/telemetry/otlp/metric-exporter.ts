@@ -5,7 +5,7 @@ import type { EncodedOrigin } from "./json.ts";
 import { type Posting, postExport } from "./post-export.ts";
 import { type ExportReports, reportExport } from "./span-exporter.ts";
 
-/** What a metric exporter is made of. */
+/** The dependencies of a metric exporter. */
 interface MetricExporterParts {
   readonly posting: Posting;
   readonly origin: EncodedOrigin;
@@ -15,7 +15,7 @@ interface MetricExporterParts {
   readonly startedAt: number;
 }
 
-/** Sends all metrics at intervals. Values are cumulative, so that an export that fails loses nothing but its moment. */
+/** Sends all metrics at intervals. Values are cumulative, so a failed export loses only the values of that moment. */
 export class MetricExporter {
   private sending: Promise<void> | null = null;
 

@@ -6,16 +6,16 @@ export interface Sampler {
   readonly followsParent: boolean;
 }
 
-/** Where and how one signal is sent. */
+/** The destination and settings of one signal. */
 export interface SignalSettings {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** How long one post may take. Milliseconds. */
+  /** The time limit of one post. Milliseconds. */
   readonly timeoutMs: number;
   readonly isGzipped: boolean;
 }
 
-/** What the variables of OpenTelemetry configure. */
+/** The settings from OpenTelemetry's environment variables. */
 export interface OtlpSettings {
   /** Null if traces are not exported. */
   readonly traces: (SignalSettings & { readonly sampler: Sampler }) | null;
@@ -95,7 +95,7 @@ function readEither(signal: Signal, suffix: string, read: Read): readonly [strin
   return value === null ? [read(common), common] : [value, own];
 }
 
-/** The endpoint of one signal is used as it is; that of all signals is a base, below which each signal has a path. */
+/** The endpoint of one signal is used unchanged. The common endpoint is a base URL, to which the path of each signal is added. */
 function readUrl(signal: Signal, read: Read, isWanted: boolean): string | null {
   const own = `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`;
   const ownUrl = read(own);

@@ -7,7 +7,7 @@ const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MAX_TRIES = 5;
 /** The pause before the first repetition, which doubles. Milliseconds. */
 const FIRST_PAUSE_MS = 1_000;
-/** The longest pause, also if the collector names a longer one. Milliseconds. */
+/** The longest pause, even if the collector asks for a longer one. Milliseconds. */
 const MAX_PAUSE_MS = 30_000;
 /** How much of a response is read. Bytes. */
 const MAX_RESPONSE_BYTES = 16 * 1024;
@@ -18,12 +18,12 @@ export type ExportResult =
   | { readonly kind: "taken"; readonly rejected: number; readonly message: string }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** What an export is sent with. */
+/** The dependencies of sending an export. */
 export interface Posting {
   readonly settings: SignalSettings;
   readonly clock: Clock;
   readonly random: Random;
-  /** Aborted when the gateway stops: a post under way is completed, but none is repeated. */
+  /** Aborted when the gateway stops: a post in progress is completed, but none is repeated. */
   readonly stopped: AbortSignal;
 }
 

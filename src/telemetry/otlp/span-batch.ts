@@ -1,10 +1,10 @@
 import type { EncodedOrigin } from "./json.ts";
 import { TextBuffer } from "./text-buffer.ts";
 
-/** The bytes that a batch has beyond those that are expected: enough for few spans, as one of a quiet gateway has. */
+/** Extra bytes of a batch beyond the expected size. They are enough for the few spans of a quiet gateway. */
 const SPARE_BYTES = 16 * 1024;
 
-/** The spans of one export, as the text that is sent. */
+/** The spans of one export, as the text to send. */
 export class SpanBatch {
   spans = 0;
   private readonly text: TextBuffer;

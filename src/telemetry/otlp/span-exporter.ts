@@ -10,7 +10,7 @@ const DELAY_MS = 5_000;
 /** Spans that may wait; further ones are dropped. About a kilobyte each. */
 const MAX_WAITING_SPANS = 8_192;
 
-/** What an exporter reports to. */
+/** The receivers of an exporter's results. */
 export interface ExportReports {
   /** Called with how many spans or exports the collector has taken. */
   readonly onTaken: (count: number) => void;
@@ -18,12 +18,12 @@ export interface ExportReports {
   readonly onDropped: (count: number, reason: string) => void;
 }
 
-/** Sends spans in batches: when there are enough for one, or after some seconds. One post is under way at a time. */
+/** Sends spans in batches: when there are enough for one, or after some seconds. Only one post is in progress at a time. */
 export class SpanExporter {
   /** The oldest first. All but the newest are full. */
   private readonly waiting: SpanBatch[] = [];
   private waitingSpans = 0;
-  /** The bytes of the last batch, by which the next one begins with enough memory. */
+  /** The size of the last batch, which decides the initial memory of the next one. */
   private lastBytes = 0;
   private timer: Timer | null = null;
   private sending: Promise<void> | null = null;
@@ -83,7 +83,7 @@ export class SpanExporter {
   }
 }
 
-/** Reports the result of an export of so many items. */
+/** Reports the result of an export with this number of items. */
 export function reportExport(result: ExportResult, count: number, reports: ExportReports): void {
   if (result.kind === "failed") {
     reports.onDropped(count, result.reason);

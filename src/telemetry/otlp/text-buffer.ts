@@ -1,4 +1,4 @@
-/** The most bytes of a UTF-16 unit in UTF-8. */
+/** The maximum number of bytes of a UTF-16 unit in UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;
 
 /** Collects text as UTF-8. Texts that are joined later would be copied twice more, and each large text has new pages of memory. */
@@ -17,7 +17,7 @@ export class TextBuffer {
     this.used += this.bytes.write(text, this.used);
   }
 
-  /** Returns the text so far. The bytes are valid as long as nothing is appended. */
+  /** Returns the text so far. The bytes are valid until something is appended. */
   read(): Buffer<ArrayBuffer> {
     return this.bytes.subarray(0, this.used);
   }

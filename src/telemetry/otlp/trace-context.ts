@@ -21,7 +21,7 @@ interface SpanIds {
   makeSpanId(): string;
 }
 
-/** The random bytes that are drawn and printed at once: those of 32 requests with one attempt. */
+/** The number of random bytes that are drawn and printed together: enough for 32 requests with one attempt. */
 const BLOCK_BYTES = 32 * (16 + 8 + 8);
 
 /** Creates a source of ids. */

@@ -5,7 +5,7 @@ import type { Sampler } from "./otlp-settings.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { createSpanIds, identifySpan } from "./trace-context.ts";
 
-/** What a tracer is made of. */
+/** The dependencies of a tracer. */
 interface TracerParts {
   readonly sampler: Sampler;
   readonly random: Random;
@@ -14,7 +14,7 @@ interface TracerParts {
   readonly isGenAi: boolean;
 }
 
-/** Creates a tracer that exports sampled traces. Of the traces that begin here, it exports failed ones also if they are not sampled. */
+/** Creates a tracer that exports sampled traces. It also exports failed traces that begin here even if they are not sampled. */
 export function createTracer({ sampler, random, exporter, isGenAi }: TracerParts): Tracer {
   const ids = createSpanIds(random);
   const encoder = new TraceEncoder(isGenAi);

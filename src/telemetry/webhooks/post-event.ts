@@ -11,7 +11,7 @@ export interface WebhookTarget {
   readonly secret: string | null;
 }
 
-/** The outcome of one try. `mayRetry`: the receiver may take the event later. */
+/** The outcome of one try. `mayRetry`: the receiver may accept the event later. */
 export type PostOutcome =
   | { readonly kind: "taken"; readonly status: number }
   | {
@@ -27,7 +27,7 @@ const TIMEOUT_MS = 10_000;
 /** The statuses below 500 after which the same request may succeed. */
 const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** Sends an event once. Follows no redirect and reads nothing of the response's body. Never rejects. */
+/** Sends an event once. Follows no redirect, and does not read the response's body. Never rejects. */
 export function postEvent(
   { url, format, secret }: WebhookTarget,
   event: GatewayEvent,

@@ -14,14 +14,14 @@ interface JsonPost {
   readonly timeoutMs: number;
 }
 
-/** What a response, or its absence, means to the caller. */
+/** How a response, or its absence, becomes an outcome for the caller. */
 interface PostReaders<Outcome> {
   readonly read: (response: Response) => Promise<Outcome>;
-  /** `problem` says why there was no response; null: it took too long. */
+  /** `problem` says why there was no response; null: the time limit was exceeded. */
   readonly fail: (problem: string | null) => Outcome;
 }
 
-/** Sends a request once and returns what `read` or `fail` makes of it. Follows no redirect. Never rejects. */
+/** Sends a request once and returns the result of `read` or `fail`. Follows no redirect. Never rejects. */
 export async function postJson<Outcome>(
   post: JsonPost,
   { read, fail }: PostReaders<Outcome>,

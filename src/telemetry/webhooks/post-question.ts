@@ -17,7 +17,7 @@ export interface HookTarget {
 /** How much longer a response may be than its request. Bytes. */
 const MAX_EXTRA_BYTES = 64 * 1024;
 
-/** Asks a service once about texts. `name` is the guardrail's. Follows no redirect. Never rejects. */
+/** Sends texts to a service once. `name` is the guardrail's. Follows no redirect. Never rejects. */
 export function postQuestion(
   target: HookTarget,
   { name, question }: { readonly name: string; readonly question: HookQuestion },

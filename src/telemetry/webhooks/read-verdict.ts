@@ -1,6 +1,6 @@
 import type { HookVerdict } from "../../core/extensions/guardrails/text-hook.ts";
 
-/** The verdict of a service, or why there is none: a phrase for the log, without anything of the texts. */
+/** The verdict of a service, or the reason why there is none: a phrase for the log, without any of the texts. */
 export type HookReply = HookVerdict | { readonly kind: "failed"; readonly detail: string };
 
 /** The words for each verdict: those of this gateway, and those of other gateways' interfaces for the same purpose. */

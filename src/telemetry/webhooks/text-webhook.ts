@@ -13,11 +13,11 @@ import type { HookReply } from "./read-verdict.ts";
 export interface TextWebhookConfig extends HookTarget {
   /** The name of the guardrail. */
   readonly name: string;
-  /** The most questions at the same time. Further ones fail at once. */
+  /** The maximum number of concurrent calls. Further ones fail immediately. */
   readonly concurrent: number;
 }
 
-/** What a webhook works with. */
+/** The dependencies of a webhook. */
 export interface TextWebhookDeps {
   readonly clock: Pick<Clock, "now" | "after">;
   readonly log: Pick<Log, "warn">;
@@ -25,12 +25,12 @@ export interface TextWebhookDeps {
   readonly onVerdict: (name: string, verdict: HookVerdict["kind"]) => void;
 }
 
-/** After so many consecutive failures the service is not asked for a while, so that requests do not all wait for their timeout. */
+/** After this many consecutive failures the service is not called for a while, so that requests do not all wait for their timeout. */
 const FAILURES_TO_OPEN = 5;
 /** How long it is not asked. Then one question tries it. Milliseconds. */
 const OPEN_MS = 10_000;
 
-/** Asks a service of the operator about texts over HTTP (docs/guardrails.md, "Webhook"). */
+/** Sends texts to a service of the operator over HTTP (docs/guardrails.md, "Webhook"). */
 export class TextWebhook implements TextHook {
   private asking = 0;
   private failures = 0;

@@ -5,16 +5,16 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time/time.ts";
 import type { GatewayEvent } from "../../core/events/event.ts";
 import { type PostOutcome, postEvent, type WebhookTarget } from "./post-event.ts";
 
-/** The most events that wait for a receiver. */
+/** The maximum number of events that wait for a receiver. */
 export const MAX_WAITING = 1_000;
-/** The most tries of an event, and the longest time after which it is still sent. */
+/** The maximum number of tries of an event, and the longest time for which it is still sent. */
 export const MAX_TRIES = 20;
 export const MAX_AGE_MS = 24 * HOUR_MS;
-/** The pause after the first failure, which doubles, and the longest one. Milliseconds. */
+/** The pause after the first failure, which doubles each time, and the longest pause. Milliseconds. */
 const FIRST_PAUSE_MS = SECOND_MS;
 const MAX_PAUSE_MS = 15 * MINUTE_MS;
 
-/** What a queue works with. */
+/** The dependencies of a queue. */
 export interface QueueParts {
   readonly target: WebhookTarget;
   /** Names the receiver in the log. */
@@ -25,8 +25,8 @@ export interface QueueParts {
 }
 
 /**
- * The events that wait for one receiver, in memory. They are sent one after the other, in their order, so that a receiver sees
- * `provider.up` after `provider.down`. An event that is not taken is sent again with a growing pause, and given up after a number of
+ * The events that wait for one receiver, in memory. They are sent one after another in their order, so that a receiver sees `provider.up`
+ * after `provider.down`. If the receiver does not accept an event, it is sent again after growing pauses, and given up after a number of
  * tries or a day.
  */
 export class WebhookQueue {
@@ -56,7 +56,7 @@ export class WebhookQueue {
     this.sendNext();
   }
 
-  /** Sends what waits once more, without pauses between repetitions, and resolves when that is done. */
+  /** Sends waiting events once more, without pauses between repetitions, and resolves when that is done. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.pause?.cancel();

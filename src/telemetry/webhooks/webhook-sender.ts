@@ -10,7 +10,7 @@ export interface Webhook extends WebhookTarget {
   readonly events: readonly string[];
 }
 
-/** What webhooks are sent with. */
+/** The dependencies of sending webhooks. */
 interface SenderParts extends Omit<QueueParts, "target" | "origin"> {
   readonly webhooks: readonly Webhook[];
   readonly ids: IdSource;

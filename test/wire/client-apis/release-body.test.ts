@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ComposedBytes, copyBytes, inOnePiece, piecesOf } from "../../../src/base/text/composed-bytes.ts";
+import { ComposedBytes, copyBytes, joinIntoOne, piecesOf } from "../../../src/base/text/composed-bytes.ts";
 import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
 import { applySplices, spliceBody } from "../../../src/wire/json/splice.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
@@ -70,7 +70,7 @@ test("spliced bytes are the same whether they are copied, joined or listed in pi
       const expected = Buffer.concat([...kept, bytes.subarray(end)]);
       const spliced = spliceBody(bytes, splices.toReversed());
       expect(spliced.length).toBe(expected.length);
-      expect(Buffer.from(inOnePiece(spliced)).equals(expected)).toBe(true);
+      expect(Buffer.from(joinIntoOne(spliced)).equals(expected)).toBe(true);
       expect(Buffer.concat(piecesOf(spliced)).equals(expected)).toBe(true);
       expect(applySplices(bytes, splices).equals(expected)).toBe(true);
       const target = Buffer.alloc(expected.length + at + 1);

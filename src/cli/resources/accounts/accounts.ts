@@ -105,7 +105,7 @@ function defineChanges(kind: Kind) {
   return [
     defineCommand({
       name: "update",
-      description: "Change the given fields; a running gateway applies them within a second",
+      description: "Change the given fields. A running gateway applies them within a second",
       endpoint,
       args: [argumentOf(kind)],
       settings: { of, use: "change" },

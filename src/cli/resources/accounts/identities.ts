@@ -15,7 +15,7 @@ const args = [
   { name: "<subject>", help: "Subject (sub) of the person at the provider", field: "subject" },
 ];
 
-/** `gateway identities list|add|remove`: which users the people of the OpenID Connect provider are. */
+/** `gateway identities list|add|remove`: links people of the OpenID Connect provider to users. */
 export function declareIdentityCommands(identities: Command): void {
   declareCommands(identities, [
     defineCommand({
@@ -38,7 +38,7 @@ export function declareIdentityCommands(identities: Command): void {
       endpoint: deleteIdentity,
       args,
       show: ({ data }) =>
-        `Removed the link of ${data.subject} to ${data.user_id}. Sessions of the person go on until they end.`,
+        `Removed the link of ${data.subject} to ${data.user_id}. Existing sessions of the person continue.`,
     }),
   ]);
 }

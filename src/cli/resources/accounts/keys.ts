@@ -22,7 +22,7 @@ export function declareKeyCommands(keys: Command): void {
   declareCommands(keys, [
     defineCommand({
       name: "create",
-      description: "Create a key; its secret is printed once and not stored",
+      description: "Create a key. Its secret is printed once and not stored",
       endpoint: postKey,
       args: [{ name: "<name>", help: NAME.option?.help ?? "", field: "name" }],
       options: [
@@ -46,7 +46,7 @@ export function declareKeyCommands(keys: Command): void {
     defineCommand({ name: "show", endpoint: getManagedKey, args, show: ({ data }) => formatFields(data) }),
     defineCommand({
       name: "update",
-      description: "Change the given fields; a running gateway applies them within a second",
+      description: "Change the given fields. A running gateway applies them within a second",
       endpoint: patchKey,
       args,
       settings: { of: KEY_SETTINGS, use: "change" },
@@ -54,7 +54,7 @@ export function declareKeyCommands(keys: Command): void {
     }),
     defineCommand({
       name: "revoke",
-      description: "Revoke a key; a running gateway rejects it within a second",
+      description: "Revoke a key. A running gateway rejects it within a second",
       endpoint: deleteKey,
       args,
       show: showChange("Revoked"),

@@ -37,7 +37,7 @@ export function declareProviderKeyCommands(keys: Command): void {
   declareCommands(keys, [
     defineCommand({
       name: "add",
-      description: "Store a provider key; reads it from standard input or prompts for it",
+      description: "Store a provider key. Reads it from standard input or prompts for it",
       endpoint: postProviderKey,
       args: [
         {
@@ -73,13 +73,13 @@ export function declareProviderKeyCommands(keys: Command): void {
     }),
     defineCommand({
       name: "update",
-      description: "Change the given fields; a running gateway applies them within a second",
+      description: "Change the given fields. A running gateway applies them within a second",
       endpoint: patchProviderKey,
       args: [KEY],
       options: [
         {
           flags: "--secret",
-          help: "Replace the secret; reads it from standard input or prompts for it",
+          help: "Replace the secret. Reads it from standard input or prompts for it",
           field: null,
         },
       ],
@@ -94,7 +94,7 @@ export function declareProviderKeyCommands(keys: Command): void {
     }),
     defineCommand({
       name: "remove",
-      description: "Delete a key; a running gateway stops using it within a second",
+      description: "Delete a key. A running gateway stops using it within a second",
       endpoint: deleteProviderKey,
       args: [KEY],
       complete: async (input, run) => addOwner(input, run),
@@ -135,7 +135,7 @@ function addOwner({ params }: EndpointInput, { named }: Pick<CommandRun, "named"
   return { params: { ...params, id: named["key"]?.owner } };
 }
 
-/** Returns settings in which members, who may be named like users elsewhere, are ids. */
+/** Returns settings in which members are ids. The given members may be names, as elsewhere. */
 async function resolveMembers(
   caller: Caller,
   settings: EndpointInput["body"],

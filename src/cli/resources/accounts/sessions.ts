@@ -44,7 +44,7 @@ interface Sessions {
   readonly data: readonly (Row & { readonly is_current: boolean })[];
 }
 
-/** The session of the command itself is none of a browser. */
+/** Leaves out the session of the command itself, which belongs to no browser. */
 function takeOthers({ data }: Sessions) {
   return { data: data.filter((one) => !one.is_current).map(({ is_current: _, ...session }) => session) };
 }

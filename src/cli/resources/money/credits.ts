@@ -29,7 +29,7 @@ export function declareCreditCommands(credits: Command): void {
   declareCommands(credits, [
     defineCommand({
       name: "grant",
-      description: "Grant credits to an account; a running gateway applies them within a second",
+      description: "Grant credits to an account. A running gateway applies them within a second",
       endpoint: postCredits,
       args: [account, amount],
       examples: [
@@ -95,7 +95,7 @@ export function declareCreditCommands(credits: Command): void {
 
 const CREDIT_KINDS = TRANSFER_KINDS.filter((kind) => kind !== "usage");
 
-/** Leaves out what only the memory of a running gateway knows, so that the command prints the same on the stores and with `--url`. */
+/** Leaves out values that only the memory of a running gateway has, so that the command prints the same on the stores and with `--url`. */
 function takeStored(balance: Row): Row {
   return Object.fromEntries(Object.entries(balance).filter(([name]) => !/^(held|available)/.test(name)));
 }

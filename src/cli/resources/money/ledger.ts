@@ -50,7 +50,7 @@ export function declareLedgerCommands(ledger: Command): void {
   declareCommands(ledger, [
     defineCommand({
       name: "check",
-      description: "Verify all balances and charges; exits with 1 if anything differs",
+      description: "Verify all balances and charges. Exits with 1 if anything differs",
       endpoint: getLedgerCheck,
       namesDatabase: true,
       hasFailed: ({ data }) => data.length > 0,

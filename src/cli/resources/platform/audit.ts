@@ -24,7 +24,7 @@ export function declareAuditCommands(audit: Command): void {
     }),
     defineCommand({
       name: "verify",
-      description: "Verify the hash chain of the log; exits with 1 if it is broken",
+      description: "Verify the hash chain of the log. Exits with 1 if it is broken",
       endpoint: getAuditVerdict,
       namesDatabase: true,
       hasFailed: ({ data }) => !data.holds,

@@ -26,7 +26,7 @@ export function declareCatalogCommands(catalog: Command): void {
   addImport(catalog);
   declareCommands(catalog, [
     defineRefresh("refresh", {
-      description: "Merge models and prices from the source; large price changes are held for a decision",
+      description: "Merge models and prices from the source. Large price changes are held for a decision",
       isDry: false,
     }),
     defineRefresh("diff", {
@@ -54,12 +54,12 @@ export function declareCatalogCommands(catalog: Command): void {
           : formatHeld(data),
     }),
     defineDecision("approve", {
-      description: "Put held price changes in force",
+      description: "Apply held price changes",
       endpoint: approveCatalogChange,
       outcome: "These prices are in force. A running gateway applies them within a second.",
     }),
     defineDecision("reject", {
-      description: "Keep the prices in force until the source lists different ones",
+      description: "Reject held price changes, until the source lists other prices",
       endpoint: rejectCatalogChange,
       outcome: "The current prices stay in force until the source lists different ones.",
     }),

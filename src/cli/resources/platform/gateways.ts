@@ -43,7 +43,7 @@ export function declareLeaseCommands(leases: Command): void {
   leases
     .command("release")
     .description(
-      "Give back what a gateway has leased whose disk is lost. Its running generations end as interrupted. What it spent and had not saved is not charged.",
+      "Release the leases of a gateway whose disk is lost. Its running generations become interrupted, and costs that it had not saved are not charged.",
     )
     .argument("<gateway>", "Gateway: ID, or name of its host")
     .option("--yes", "Do not ask for confirmation")
@@ -56,7 +56,7 @@ interface ReleaseOptions {
   readonly yes?: boolean;
 }
 
-/** The most leases that are listed. */
+/** The maximum number of leases that are listed. */
 const MAX_LISTED = 100;
 
 async function release(stores: Stores, text: string, { yes }: ReleaseOptions): Promise<string> {
@@ -65,7 +65,7 @@ async function release(stores: Stores, text: string, { yes }: ReleaseOptions): P
   requireGone(gone);
   if (yes !== true && !(await confirm(questionOf(gone)))) return "Nothing was changed.";
   const task = { stores, gone, action: "gateway leases release" };
-  // A journal that is there after all is better than none.
+  // If the journal is available after all, use it.
   const taken = (await takeOver(task)) ?? (await giveUpJournal(task));
   if (taken === null)
     throw new Error(
@@ -74,7 +74,7 @@ async function release(stores: Stores, text: string, { yes }: ReleaseOptions): P
   return describeRelease(id, taken);
 }
 
-/** Of several gateways of one host, the one that is gone is meant. */
+/** Finds a gateway. If a host has several, returns the one that is gone. */
 async function find({ gateways }: Stores, text: string): Promise<RegisteredGateway> {
   const all = await gateways.list();
   const nameOne = ({ id, host, isLive, dataDir }: RegisteredGateway): Named => ({

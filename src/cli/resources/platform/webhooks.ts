@@ -4,7 +4,7 @@ import { defineCommand } from "../../endpoint/command-spec.ts";
 import { declareCommands } from "../../endpoint/declare-command.ts";
 import { tableOf } from "../../render/columns.ts";
 
-/** Receivers may take ten seconds each, at the same time. */
+/** Receivers may take ten seconds each. They are called at the same time. */
 const TIMEOUT_MS = 20_000;
 
 /** `gateway webhooks list|test`: the webhooks of the running gateway. */
@@ -20,7 +20,7 @@ export function declareWebhookCommands(webhooks: Command): void {
     }),
     defineCommand({
       name: "test",
-      description: "Send a test event; exits with 1 if a receiver does not take it",
+      description: "Send a test event. Exits with 1 if a receiver does not accept it",
       endpoint: testWebhooks,
       timeoutMs: TIMEOUT_MS,
       hasFailed: ({ data }) => data.some(({ error }) => error !== null),

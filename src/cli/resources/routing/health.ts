@@ -75,7 +75,7 @@ interface Drain {
   readonly note: string | null;
 }
 
-/** What is printed of the health of a provider, as the API presents it. */
+/** The printed part of a provider's health, as the API presents it. */
 interface ProviderHealth {
   readonly provider: string;
   readonly state: string;

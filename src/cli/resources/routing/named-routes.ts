@@ -28,7 +28,7 @@ const DEFINITION: readonly Column[] = [
   ["leads to", "definition", (definition) => printTargets(definition as RouteDefinition)],
 ];
 
-/** `gateway named-routes …`: names that stand for models. */
+/** `gateway named-routes …`: names that clients may send as model. */
 export function declareNamedRouteCommands(routes: Command): void {
   declareCommands(routes, [
     defineCommand({
@@ -53,7 +53,7 @@ export function declareNamedRouteCommands(routes: Command): void {
     }),
     defineCommand({
       name: "set",
-      description: "Create or replace a named route; running gateways use it within a second",
+      description: "Create or replace a named route. Running gateways use it within a second",
       endpoint: putNamedRoute,
       args: [NAME],
       options: [
@@ -112,7 +112,7 @@ function printTargets(definition: RouteDefinition): string {
   return definition.targets.map(({ model, weight }) => `${model} ${weight}`).join(", ");
 }
 
-/** Returns where the routes of the account that `--account` names are looked up. */
+/** Returns the source in which the routes of the account of `--account` are looked up. */
 function routesOf(caller: Caller, { options: { account } }: Pick<CommandRun, "options">): NameSource {
   const listSome = async (): Promise<readonly Named[]> => {
     const query =

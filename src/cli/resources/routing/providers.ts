@@ -61,7 +61,7 @@ function readDuration(text: string): number {
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Returns when a drain ends by itself (RFC 3339); null for never. @throws Error naming the option. */
+/** Returns the time at which a drain ends by itself (RFC 3339); null for never. @throws Error naming the option. */
 function endOf({ for: durationMs, until }: Options): string | null {
   const now = systemClock.now();
   if (durationMs !== undefined) return new Date(now + Number(durationMs)).toISOString();

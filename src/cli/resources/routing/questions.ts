@@ -44,12 +44,12 @@ export function declareRouteCommands(route: Command): void {
   declareCommands(route, [EXPLAIN]);
 }
 
-/** `gateway policy dry-run`: which recorded requests a changed policy would have refused. */
+/** `gateway policy dry-run`: lists recorded requests that a changed policy would have rejected. */
 export function declarePolicyCommands(policy: Command): void {
   declareCommands(policy, [
     defineCommand({
       name: "dry-run",
-      description: "List the recorded requests that a changed policy of an account would have refused",
+      description: "List the recorded requests that a changed policy of an account would have rejected",
       endpoint: dryRunOfPolicy,
       show({ checked, rerouted, refused }) {
         const table = tableOf(

@@ -18,7 +18,7 @@ const TIER = {
   named: tiersOf,
 } as const;
 
-/** `gateway tiers list|show|set|delete`: the model ids that stand for a choice of models. */
+/** `gateway tiers list|show|set|delete`: tiers, the model ids for a choice of models. */
 export function declareTierCommands(tiers: Command): void {
   declareCommands(tiers, [
     defineCommand({
@@ -40,7 +40,7 @@ export function declareTierCommands(tiers: Command): void {
     }),
     defineCommand({
       name: "set",
-      description: "Create or replace a tier in the stores; running gateways use it within a second",
+      description: "Create or replace a tier in the stores. Running gateways use it within a second",
       endpoint: putTier,
       args: [{ name: "<id>", help: "ID of the tier, gateway-auto/…", field: "id" }],
       options: [

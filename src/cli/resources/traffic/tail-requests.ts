@@ -19,7 +19,7 @@ import { addExamples, readLimit } from "../../endpoint/read-options.ts";
 import { print, printProblem } from "../../render/print.ts";
 import { FILTER_OPTIONS } from "./generation-options.ts";
 
-/** The options of the command besides the filter. */
+/** The options of the command besides those of the filter. */
 interface TailOptions {
   readonly count?: number;
   readonly json?: true;
@@ -47,7 +47,7 @@ export function declareTailCommand(command: Command): void {
   );
 }
 
-/** How often the process looks whether it should go on, which keeps it running. Milliseconds. */
+/** How often the process checks whether it should continue, which also keeps it running. Milliseconds. */
 const HOLD_MS = 60_000;
 
 /** Prints requests as they end, until the process is interrupted or `count` are printed. Rejects with a `StoreError`. */

@@ -85,7 +85,7 @@ function formatReport(report: Report, { options }: CommandRun): string {
   return fitTable(columns, process.stdout.isTTY ? process.stdout.columns : null);
 }
 
-/** The columns of a table, and which of them a narrow terminal does without. */
+/** The columns of a table, and which of them a narrow terminal omits. */
 function listColumns(
   groups: readonly UsageGroup[],
   lines: readonly Line[],

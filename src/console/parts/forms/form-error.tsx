@@ -6,8 +6,8 @@ import { Button } from "../controls/button.tsx";
 import { ErrorBox } from "../layout/states.tsx";
 
 /**
- * The error of a form that is about none of its fields. Where it asks for a recent sign-in, it has a button that begins one; what was
- * typed into `form` is there again afterwards.
+ * The error of a form that concerns none of its fields. If it asks for a recent sign-in, it has a button that begins one; what was typed
+ * into `form` is restored afterwards.
  */
 export function FormError({ error, form }: { error: ApiError | null; form?: Pick<Form<object>, "keep"> }) {
   if (error === null) return null;

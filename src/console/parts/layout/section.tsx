@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 export function Section(props: {
   id: string;
   title: string;
-  /** What the section says in a few words, also while it is folded. */
+  /** A short summary of the section, which is shown even while it is folded. */
   summary?: ComponentChildren;
   isClosed?: boolean;
   children: ComponentChildren;

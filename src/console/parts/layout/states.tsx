@@ -4,7 +4,7 @@ import { text } from "../../text/text.ts";
 import { Button } from "../controls/button.tsx";
 import { Icon } from "../values/icon.tsx";
 
-/** What a list shows when it has nothing: a title, an explanation, and what to do. */
+/** The text of an empty list: a title, an explanation, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

@@ -13,11 +13,11 @@ interface Toast {
   readonly asksForSignIn: boolean;
 }
 
-/** How long a message is shown, and how many at once. */
+/** How long a message is shown, and the maximum number of messages. */
 const SHOWN_MS = 6_000;
 /** How long one is shown that asks for a new sign-in. */
 const QUESTION_MS = 60_000;
-const MOST = 3;
+const MAX_TOASTS = 3;
 
 const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
@@ -26,7 +26,7 @@ let lastId = 0;
 export function showToast(message: string, { isError = false, asksForSignIn = false } = {}): void {
   lastId += 1;
   const id = lastId;
-  toasts.value = [...toasts.value, { id, message, isError, asksForSignIn }].slice(-MOST);
+  toasts.value = [...toasts.value, { id, message, isError, asksForSignIn }].slice(-MAX_TOASTS);
   setTimeout(
     () => {
       toasts.value = toasts.value.filter((toast) => toast.id !== id);
@@ -35,7 +35,7 @@ export function showToast(message: string, { isError = false, asksForSignIn = fa
   );
 }
 
-/** Shows why something failed. Where it needs a recent sign-in, the message has a button that begins one. */
+/** Shows why something failed. If it needs a recent sign-in, the message has a button that begins one. */
 export function showFailure(failure: unknown): void {
   const error = toApiError(failure);
   showToast(error.message, { isError: true, asksForSignIn: isSignInAgain(error) });

@@ -15,7 +15,7 @@ interface ListPage<Row> {
 
 /** A list that is shown page by page. */
 interface Pages<Row> extends Loaded<ListPage<Row>> {
-  /** The cursors of the pages up to the one that is shown. */
+  /** The cursors of the pages up to the current one. */
   readonly after: readonly string[];
   turn(after: readonly string[]): void;
 }

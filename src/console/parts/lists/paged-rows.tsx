@@ -6,7 +6,7 @@ import { Button } from "../controls/button.tsx";
 import { ErrorBox, RowsSkeleton } from "../layout/states.tsx";
 
 interface RowsProps<Row> {
-  /** What is shown in place of rows if there are none. */
+  /** Shown instead of rows if there are none. */
   readonly empty: ComponentChildren;
   /** How many lines stand in for the rows while they are loaded. */
   readonly lines?: number;
@@ -36,7 +36,7 @@ export function PagedRows<Row>(props: RowsProps<Row> & { pages: Pages<Row> }) {
   );
 }
 
-/** The rows of a list that is loaded at once, or what stands in for them. */
+/** The rows of a list that is loaded as a whole, or a placeholder for them. */
 export function LoadedRows<Row>(props: RowsProps<Row> & { loaded: Loaded<readonly Row[]> }) {
   const { data, error, reload } = props.loaded;
   return (

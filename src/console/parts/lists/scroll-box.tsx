@@ -1,6 +1,6 @@
 import type { ComponentChildren, Ref } from "preact";
 
-/** A box that scrolls on its own, such as that of a table. It is reachable with the keyboard. */
+/** A box with its own scrolling, such as that of a table. It can be reached with the keyboard. */
 export function ScrollBox(props: {
   label: string;
   children: ComponentChildren;

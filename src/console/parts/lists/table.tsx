@@ -14,7 +14,7 @@ export interface Column<Row> {
   /** The smallest width of a column without a width, in pixels. */
   readonly minWidth?: number;
   cell(row: Row): ComponentChildren;
-  /** What is shown on hover over a cell, such as the whole of a text that may be cut. */
+  /** The text that is shown on hover over a cell, such as the full text of a shortened one. */
   hint?(row: Row): string | undefined;
   /** The value to sort by; a column without it cannot be sorted. */
   sortBy?(row: Row): number | string | null | undefined;
@@ -36,7 +36,7 @@ interface TableProps<Row> {
   readonly footTitle?: string;
   /** Opens a row, by a click or by Enter. */
   readonly onOpen?: (row: Row) => void;
-  /** The key of the row that the keyboard is at; null for none. */
+  /** The key of the row that the keyboard has selected; null for none. */
   readonly selected?: string | null;
   /** The smallest width in pixels before the table scrolls sideways; absent: the sum of the widths of its columns. */
   readonly minWidth?: number;
@@ -117,7 +117,7 @@ class TableRow extends Component<RowProps> {
 
   open = (event: MouseEvent) => {
     const { row, onOpen } = this.props;
-    // A link or a button in the row does what it says, and a click that ends a selection of text opens nothing.
+    // Links and buttons in the row keep their own action, and a click that ends a text selection opens nothing.
     if ((event.target as Element).closest("a, button, input") || getSelection()?.toString()) return;
     onOpen?.(row);
   };

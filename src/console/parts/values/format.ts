@@ -26,9 +26,12 @@ function trim(value: number, digits: number): string {
 
 const NANODOLLARS = 1_000_000_000;
 
-/** The decimals of amounts below a dollar, all alike so that they line up in a column, and the least amount that they show. */
+/**
+ * The number of decimals of amounts below a dollar, the same for all so that they line up in a column, and the smallest amount that they
+ * show.
+ */
 const SMALL_DECIMALS = 5;
-const LEAST = 10 ** -SMALL_DECIMALS;
+const MIN_SHOWN = 10 ** -SMALL_DECIMALS;
 
 /** Returns an amount of money: five decimals below a dollar, then two, then none. */
 export function formatMoney(nanodollars: number): string {
@@ -37,7 +40,7 @@ export function formatMoney(nanodollars: number): string {
   const dollars = Math.abs(nanodollars) / NANODOLLARS;
   if (dollars >= 1_000) return `${sign}$${formatCount(Math.round(dollars))}`;
   if (dollars >= 1) return `${sign}$${dollars.toFixed(2)}`;
-  if (dollars < LEAST) return `${sign}<$${LEAST.toFixed(SMALL_DECIMALS)}`;
+  if (dollars < MIN_SHOWN) return `${sign}<$${MIN_SHOWN.toFixed(SMALL_DECIMALS)}`;
   return `${sign}$${dollars.toFixed(SMALL_DECIMALS)}`;
 }
 
@@ -111,7 +114,7 @@ export function formatExactTime(at: number): string {
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
-/** Returns a time for an axis over `rangeMs`: the clock within two days, else the day. */
+/** Returns a time for an axis over `rangeMs`: the clock within two days, otherwise the day. */
 export function formatAxisTime(at: number, rangeMs: number): string {
   if (rangeMs <= DAY_MS) return clock.format(at);
   return rangeMs <= 8 * DAY_MS ? `${day.format(at)} ${clock.format(at)}` : day.format(at);

@@ -11,8 +11,8 @@ import { nameOf } from "./audit-table.tsx";
 
 type Hold = Operations["GET /api/admin/holds"]["response"]["data"][number];
 
-/** The most holds that are shown, the largest first, and how often they are loaded again. */
-const MOST = 100;
+/** The maximum number of holds that are shown, the largest first, and how often they are loaded again. */
+const MAX_HOLDS = 100;
 const REFRESH_MS = 5_000;
 
 const { holdColumns: titles } = text.audit;
@@ -35,7 +35,7 @@ export function AllHolds() {
           <Table
             label={text.audit.holds}
             columns={listColumns(holds)}
-            rows={holds.slice(0, MOST)}
+            rows={holds.slice(0, MAX_HOLDS)}
             keyOf={({ id }) => id}
             footTitle={text.audit.holdSum(formatCount(holds.length))}
           />

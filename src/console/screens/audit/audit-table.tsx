@@ -29,7 +29,7 @@ export function AuditTable({
   );
 }
 
-/** Returns the name of a key or account if it is loaded, else its short id. */
+/** Returns the name of a key or account if it is loaded, otherwise its short id. */
 export function nameOf(id: string): string {
   return findName(id.startsWith("key_") ? "keys" : "accounts", id) ?? shortenId(id);
 }

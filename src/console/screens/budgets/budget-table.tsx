@@ -41,7 +41,7 @@ function describeSubject({ subject, key_id, user_id, end_user, tag }: Budget): s
   return value === "*" ? words.each[subject] : `${words.subjectIds[subject]} ${value}`;
 }
 
-/** What was spent: of a budget for each end user or tag, by the one that has spent the most. Dollars. */
+/** The amount spent. For a budget for each end user or tag, the largest amount of one of them. Dollars. */
 function spentOf({ spent, top }: Budget): number {
   return spent ?? top[0]?.spent ?? 0;
 }

@@ -3,7 +3,7 @@ import { session } from "../../state/session.ts";
 import { AccountCredits } from "./account-credits.tsx";
 import { Balances } from "./balances.tsx";
 
-/** Credits: of all accounts for the operator, else of the account that the session manages. */
+/** Credits: of all accounts for the operator, otherwise of the account that the session manages. */
 export default function Credits({ params }: ScreenProps) {
   const own = session.value?.account ?? null;
   const id = params["account"] ?? own?.id ?? null;

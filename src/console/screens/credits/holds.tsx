@@ -7,8 +7,8 @@ import { text } from "../../text/text.ts";
 
 type Hold = Operations["GET /api/admin/holds"]["response"]["data"][number];
 
-/** The most holds that are shown, the largest first. */
-const MOST = 50;
+/** The maximum number of holds that are shown, the largest first. */
+const MAX_HOLDS = 50;
 
 const COLUMNS: readonly Column<Hold>[] = [
   {
@@ -31,7 +31,7 @@ export function Holds({ id }: { id: string }) {
   const { data } = useLoad(id, async (signal) => {
     const found = await call("GET /api/admin/holds", { signal });
     const own = found.data.filter(({ account_id }) => account_id === id);
-    return own.toSorted((a, b) => b.amount_nanodollars - a.amount_nanodollars).slice(0, MOST);
+    return own.toSorted((a, b) => b.amount_nanodollars - a.amount_nanodollars).slice(0, MAX_HOLDS);
   });
   if (data === null || data.length === 0) return null;
   return (

@@ -59,7 +59,7 @@ export function LedgerFilterBar({ kind, from, to }: LedgerFilters) {
   );
 }
 
-/** What the ledger shows without transfers: that there are none, or that the filters leave none. */
+/** Shown in an empty ledger: that there are no transfers, or that the filters exclude all of them. */
 export function NoTransfers({ kind, from, to }: LedgerFilters) {
   if (kind === null && from === null && to === null)
     return (

@@ -22,7 +22,7 @@ export function sumEntries(entries: readonly LedgerEntry[]): number {
   return entries.reduce((sum, { amount_nanodollars }) => sum + amount_nanodollars, 0);
 }
 
-/** Returns an amount of US dollars as the API takes it: digits with an optional minus and decimals; null if it is none. */
+/** Returns an amount of US dollars in the API's form: digits with an optional minus and decimals; null if the text is not an amount. */
 export function parseAmount(text: string): string | null {
   const amount = text
     .trim()

@@ -63,8 +63,8 @@ function loadPage({ id, ...filters }: PageQuery, signal: AbortSignal): Promise<P
 }
 
 /**
- * Loads the first page, and the balance that its first entry led to. A balance that was the same before and after is that of the page;
- * it is null if the account is charged too often for that.
+ * Loads the first page, and the balance after its first entry. If the balance was the same before and after loading, it belongs to the
+ * page. Otherwise it is null: the account is charged too often.
  */
 async function loadWithBalance(query: PageQuery, signal: AbortSignal) {
   const params = { id: query.id };

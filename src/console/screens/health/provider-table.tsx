@@ -24,11 +24,11 @@ const TITLES = [
   { title: columns.failure },
   { title: columns.actions, width: 164 },
 ] as const;
-const LEAST_WIDTH = 1_030;
+const MIN_WIDTH = 1_030;
 
 interface TableProps {
   readonly rows: readonly ProviderHealth[];
-  /** The slug of the provider that is unfolded; null for none. */
+  /** The slug of the unfolded provider; null for none. */
   readonly open: string | null;
   readonly trials: Readonly<Record<string, Trial>>;
   onToggle(provider: string): void;
@@ -44,7 +44,7 @@ export function ProviderTable(props: TableProps) {
   const { rows, open, trials } = props;
   return (
     <section class="table-box unfolds" tabIndex={0} aria-label={text.health.list}>
-      <table class="table" aria-label={text.health.list} style={{ minWidth: `${LEAST_WIDTH}px` }}>
+      <table class="table" aria-label={text.health.list} style={{ minWidth: `${MIN_WIDTH}px` }}>
         <colgroup>
           {TITLES.map((column) => (
             <col key={column.title} style={"width" in column ? { width: `${column.width}px` } : {}} />

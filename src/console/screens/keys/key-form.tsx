@@ -150,7 +150,7 @@ function Identity({ input, onChange }: { input: KeyInput; onChange: (input: KeyI
   );
 }
 
-/** The fields that take a whole number, and what an empty one means. */
+/** The fields with whole numbers, and the meaning of an empty one. */
 const COUNTS = [
   ["requestsPerMinute", "noLimit"],
   ["tokensPerMinute", "noLimit"],

@@ -66,7 +66,7 @@ function compareLimits(models: readonly ModelDetails[]): Comparison[] {
 
 function compareSpeed(models: readonly ModelDetails[]): Comparison[] {
   return [
-    compareNumbers(facts.latency, models.map(bestLatency), {
+    compareNumbers(facts.latency, models.map(findBestLatency), {
       isLess: true,
       print: (ms) => `${Math.round(ms)} ms`,
     }),
@@ -113,8 +113,8 @@ function compareNumbers(
   };
 }
 
-/** The least median time to first token of a model's endpoints in milliseconds; null without a measurement. */
-function bestLatency({ endpoints }: ModelDetails): number | null {
+/** The smallest median time to first token of a model's endpoints, in milliseconds; null without a measurement. */
+function findBestLatency({ endpoints }: ModelDetails): number | null {
   const known = endpoints.flatMap(({ latency_ms }) => latency_ms?.p50 ?? []);
   return known.length === 0 ? null : Math.min(...known);
 }

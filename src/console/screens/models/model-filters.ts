@@ -13,7 +13,7 @@ export const SORTS = [
 ] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** What models are shown and in which order. */
+/** The models to show, and their order. */
 export interface ModelFilters {
   readonly text: string;
   /** Modalities that the model must accept or return; empty for any. */
@@ -21,9 +21,9 @@ export interface ModelFilters {
   readonly output: string;
   readonly needsTools: boolean;
   readonly needsReasoning: boolean;
-  /** The most that a million prompt tokens may cost, in dollars; null for any. */
+  /** The maximum price of a million prompt tokens, in dollars; null for any. */
   readonly maxPrice: number | null;
-  /** The least context window in tokens; null for any. */
+  /** The minimum context window in tokens; null for any. */
   readonly minContext: number | null;
   readonly served: "all" | "yes" | "no";
   /** Slug of a provider; empty for any. */
@@ -167,7 +167,7 @@ export function nextSort(
   return { sort: column, isDescending: ["context", "providers", "released"].includes(column) };
 }
 
-/** The most models that are compared. */
+/** The maximum number of models that are compared. */
 export const MAX_COMPARED = 4;
 
 /** Reads the ids of `?ids=`, each once. */

@@ -23,7 +23,7 @@ import { PricesTable } from "./prices-table.tsx";
 
 const words = text.models;
 
-/** `/console/models/:author/:model`: what is known of one model, and what was measured here. */
+/** `/console/models/:author/:model`: the facts about one model, and the measurements of this gateway. */
 export default function Model({ params }: ScreenProps) {
   const id = `${params["author"]}/${params["model"]}`;
   const { data, error, reload } = useLoad(`model ${id}`, (signal) => loadModel(id, signal));

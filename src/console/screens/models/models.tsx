@@ -144,7 +144,7 @@ function ModelList({ catalog, shown, filters, selected, onChange, onSelect }: Li
   );
 }
 
-/** The filters of the page: shown at once, and written to the address when typing pauses. */
+/** The filters of the page: shown immediately, and written to the address when typing pauses. */
 function useFilters(): [ModelFilters, (changes: Partial<ModelFilters>) => void] {
   const address = JSON.stringify(printFilters(readFilters(query.value)));
   const [filters, setFilters] = useState(() => readFilters(query.value));

@@ -14,7 +14,7 @@ const RATES = ["requests_per_minute", "tokens_per_minute", "concurrent"] as cons
 const NUMBERS = ["monthly_limit", "overdraft", ...RATES] as const;
 type NumberName = (typeof NUMBERS)[number];
 
-/** Texts that only the operator sets. Empty stands for none. */
+/** Texts that only the operator sets. An empty text means none. */
 const TEXTS = ["email", "external_id", "plan"] as const;
 type TextName = (typeof TEXTS)[number];
 

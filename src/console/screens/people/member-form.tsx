@@ -71,7 +71,7 @@ export function MemberForm(props: FormProps) {
   );
 }
 
-/** Returns the state of the form, the problem of the daily limit (null if there is none), and what sends the form. */
+/** Returns the state of the form, the problem of the daily limit (null if there is none), and the function that sends the form. */
 function useMemberForm({ organization: id, member, onDone }: FormProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const form = useForm<Values, unknown>({

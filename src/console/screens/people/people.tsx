@@ -3,7 +3,7 @@ import { session } from "../../state/session.ts";
 import { AccountList } from "./account-list.tsx";
 import { AccountPage } from "./account-page.tsx";
 
-/** Users and organizations: all for the operator, else the account that the session manages. */
+/** Users and organizations: all for the operator, otherwise the account that the session manages. */
 export default function People({ params }: ScreenProps) {
   const id = params["account"] ?? session.value?.account?.id ?? null;
   return id === null ? <AccountList /> : <AccountPage key={id} id={id} />;

@@ -63,7 +63,7 @@ export function PolicyEditor({ account, onSaved }: EditorProps) {
   );
 }
 
-/** Returns the state of the form, the problem of its JSON, the policy that is tried (both null if there is none), and the handlers. */
+/** Returns the state of the form, the problem of its JSON and the policy to try (each null if there is none), and the handlers. */
 function usePolicyForm({ account, onSaved }: EditorProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const [tried, setTried] = useState<Policy | null>(null);

@@ -6,7 +6,7 @@ import { MAX_IMAGES, readImages } from "./images.ts";
 import { hasOpenTurn, isRunning, sendAgain, sendTurn, stop } from "./state.ts";
 
 const words = text.playground;
-/** The most height of the field, in CSS pixels; from there on it scrolls. */
+/** The maximum height of the field, in CSS pixels. Longer texts scroll. */
 const MAX_HEIGHT = 220;
 
 /** The field for the next message: text, and images by paste, drop or choice. */

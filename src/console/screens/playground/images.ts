@@ -1,11 +1,11 @@
 import { text } from "../../text/text.ts";
 
 const TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-/** The most bytes of an image, and images of a message. */
+/** The maximum size of an image in bytes, and the maximum number of images in a message. */
 const MAX_BYTES = 5 * 1024 * 1024;
 export const MAX_IMAGES = 8;
 
-/** Images that were read, and what was wrong with the others. */
+/** The images that were read, and the problems of the others. */
 interface ReadImages {
   readonly urls: readonly string[];
   readonly problems: readonly string[];

@@ -125,7 +125,7 @@ async function share(): Promise<void> {
   showToast(words.shared);
 }
 
-/** Replaces the sandbox, with which a conversation begins, by a model that is served: with the first provider key the sandbox is off. */
+/** Replaces the sandbox model, with which a conversation begins, by a served model: the sandbox is off once there is a provider key. */
 function useServedModel(catalog: CatalogList | null): void {
   useEffect(() => {
     const [lane, ...others] = lanes.value;

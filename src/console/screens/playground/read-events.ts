@@ -6,7 +6,7 @@ interface ServerEvent {
   readonly data: string;
 }
 
-/** The most characters that one event may have: an image in an answer is one event. */
+/** The maximum number of characters of one event: an image in an answer is one event. */
 const MAX_EVENT_CHARS = 32 * 1024 * 1024;
 
 /**

@@ -38,7 +38,7 @@ export function readResponsesUsage(usage: Json): AnswerUsage {
   };
 }
 
-/** Reads the usage of a message. The Messages API counts cached tokens beside the other prompt tokens. */
+/** Reads the usage of a message. The Messages API counts cached tokens separately from other prompt tokens. */
 export function readMessagesUsage(usage: Json): AnswerUsage {
   const cached = numberOf(usage["cache_read_input_tokens"]);
   const written = numberOf(usage["cache_creation_input_tokens"]);

@@ -31,7 +31,7 @@ export interface Run {
   readonly error: string | null;
 }
 
-/** What is sent, and where to. */
+/** The request to send, and its destination. */
 interface Sending {
   readonly api: Api;
   readonly model: string;
@@ -43,10 +43,10 @@ interface Sending {
   readonly onUpdate: (run: Run) => void;
 }
 
-/** The most that is kept of a stream for the wire column. */
+/** The maximum part of a stream that is kept for the wire column. */
 const MAX_EVENTS = 2_000;
 const MAX_WIRE_CHARS = 1_000_000;
-/** The most characters of an error body that are read. */
+/** The maximum number of characters of an error body that are read. */
 const MAX_ERROR_CHARS = 100_000;
 
 /** Sends a conversation to a model and reads the answer. Resolves with the run at its end; never rejects. */

@@ -9,9 +9,9 @@ interface Shared {
   readonly conversation: Conversation;
 }
 
-/** The most characters of a link. Longer ones are cut by chats and mail programs. */
+/** The maximum length of a link in characters. Chats and mail programs cut longer ones. */
 const MAX_LINK = 30_000;
-/** The most characters that are read from a link. */
+/** The maximum number of characters that are read from a link. */
 const MAX_READ = 200_000;
 const MAX_MODELS = 4;
 

@@ -32,7 +32,7 @@ type Settings = Omit<Conversation, "turns">;
 /** The sandbox answers without any provider, and free models need no credits. */
 export const SANDBOX = "sandbox/echo:free";
 export const MAX_LANES = 4;
-/** The most rounds of calls that are answered without a person, so that a model cannot call tools forever. */
+/** The maximum number of rounds of calls that are answered automatically, so that a model cannot call tools forever. */
 const MAX_ECHOES = 5;
 
 const { turns: _, ...DEFAULTS } = emptyConversation();
@@ -123,7 +123,7 @@ export function sendTurn(turn: UserTurn): void {
   }
 }
 
-/** Whether the conversation of a lane ends with a turn that has no answer, as that of a recorded request does. */
+/** Whether the conversation of a lane ends with a turn that has no answer, like that of a recorded request. */
 export const hasOpenTurn = computed(() =>
   lanes.value.some(({ entries }) => {
     const last = entries.at(-1)?.turn.role;

@@ -7,7 +7,7 @@ import { deleteTurn, editTurn, isRunning, retry, sendEdited } from "./state.ts";
 
 const words = text.playground;
 
-/** The buttons under a turn. While an answer is under way there are none, because it belongs to the conversation as it was sent. */
+/** The buttons under a turn. There are none while an answer is in progress, because it belongs to the conversation as it was sent. */
 export function TurnActions(props: {
   turn: UserTurn | AssistantTurn;
   /** The lane whose last answer this is, which can be generated again; null for other turns. */

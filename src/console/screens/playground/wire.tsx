@@ -14,7 +14,7 @@ const TABS = Object.entries(words.wireTabs).map(([value, label]) => ({
   label,
 }));
 
-/** The column with the request and the events as they were sent, and code for the same request. */
+/** The column with the request and the events as sent, and code for the same request. */
 export function WirePane() {
   const [tab, setTab] = useState<keyof typeof words.wireTabs>("request");
   const lane = lanes.value.find(({ id }) => id === wireLane.value) ?? lanes.value[0];

@@ -16,7 +16,7 @@ interface ActionProps {
   readonly onDone: () => void;
 }
 
-/** Does one thing with a provider key, in a dialog where one is needed. */
+/** Runs an action on a provider key, in a dialog if it needs one. */
 export function KeyActions({ action, ...props }: ActionProps & { action: KeyAction }) {
   const { provider: key } = props;
   if (action === "change")
@@ -38,7 +38,7 @@ function paramsOf({ account_id, id }: ProviderKey) {
   return { params: { id: account_id, key_id: id } };
 }
 
-/** Enables or disables a key at once: the other one takes it back. */
+/** Enables or disables a key immediately; the other action undoes it. */
 function Toggle({ provider: key, onDone, onClose }: ActionProps) {
   useEffect(() => {
     const enabled = !key.enabled;

@@ -13,7 +13,7 @@ import { loadProviders } from "./load-providers.ts";
 import { listPlatformKeys, type PlatformKey } from "./platform-rows.ts";
 import { TestDialog } from "./test-dialog.tsx";
 
-/** The platform keys that were found, where each comes from, and the models that its provider opens. */
+/** The platform keys, the source of each, and the models that its provider opens. */
 export function PlatformKeys() {
   const [tested, setTested] = useState<PlatformKey | null>(null);
   const { data, error, reload } = useLoad("platform", loadPlatformKeys);

@@ -4,7 +4,7 @@ import type { Provider, ProviderHealth, Setting } from "../../api/schema.ts";
 /** A provider that can be called or for which keys can be stored. */
 export type ProviderName = Pick<Provider, "slug" | "name" | "models" | "byokEnabled">;
 
-/** A platform key: what it is called, where it comes from, and how it does. */
+/** A platform key: its name, its source, and its health. */
 export interface PlatformKey {
   readonly id: string;
   readonly provider: string;
@@ -13,7 +13,7 @@ export interface PlatformKey {
   readonly number: number;
   readonly state: ProviderHealth["keys"][number]["state"];
   readonly until: string | null;
-  /** The setting that has the key; null if it has none, such as that of the sandbox. */
+  /** The setting that contains the key; null if there is none, as for the sandbox. */
   readonly setting: Setting | null;
   /** The number of models that the provider serves here; null if it is not known. */
   readonly models: number | null;

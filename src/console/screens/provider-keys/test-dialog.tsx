@@ -17,7 +17,7 @@ interface Trial {
   readonly models?: readonly string[];
 }
 
-/** The most models that are named. */
+/** The maximum number of models that are named. */
 const NAMED = 12;
 
 /** Tests a key when it appears, and shows the result in words. */

@@ -48,7 +48,7 @@ export function Bodies({ generation: { id, has_bodies } }: { generation: Generat
   );
 }
 
-/** Indents a JSON text. Other texts, such as those that were cut, stay as they are. */
+/** Indents a JSON text. Other texts, such as truncated ones, are returned unchanged. */
 function prettify(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);

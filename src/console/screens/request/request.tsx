@@ -29,7 +29,7 @@ const words = text.request;
 /** How often a request that runs is read again. Milliseconds. */
 const REFRESH_MS = 1_000;
 
-/** One request: what answered it, how long it took, why that way, and what it cost. */
+/** One request: its answer, its time, its route with the reasons, and its cost. */
 export default function Request({ params }: ScreenProps) {
   const id = params["id"] ?? "";
   const { data, error, reload } = useLoad(id, (signal) =>

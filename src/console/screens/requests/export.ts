@@ -4,7 +4,7 @@ import { saveFile } from "../../parts/values/save-file.ts";
 import { printCsv } from "../../state/csv.ts";
 import { type Filters, toApiQuery } from "../../state/filters.ts";
 
-/** The most rows of an export. */
+/** The maximum number of rows of an export. */
 export const MAX_ROWS = 10_000;
 const PAGE_ROWS = 100;
 

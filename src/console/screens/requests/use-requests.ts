@@ -9,7 +9,10 @@ import { mergeRows, splitKnown } from "../../state/merge-rows.ts";
 /** The rows of a page, and of a list that only the feed adds to. */
 const PAGE_ROWS = 100;
 
-/** The most new rows of the feed that are shown by themselves. More at once cannot be read, and drawing them would take the page more than 5 ms (`npm run bench -- console`). */
+/**
+ * The maximum number of new rows of the feed that are shown automatically. More at a time cannot be read, and drawing them would take the
+ * page more than 5 ms (`npm run bench -- console`).
+ */
 const MAX_AT_ONCE = 15;
 
 /** The state of the request list. */

@@ -59,7 +59,10 @@ export function Explanation({ explanation }: { explanation: RouteExplanation }) 
   );
 }
 
-/** What a candidate would not get as it is, and the rules of its endpoint. Nothing for one that would get everything. */
+/**
+ * The parts of a request that a candidate would not get as they are, and the rules of its endpoint. Shows nothing for a candidate that
+ * would get everything.
+ */
 function CandidateDetails({ candidate }: { candidate: Candidate }) {
   const { position, model, provider, changes, error, takes } = candidate;
   const name = `${position}. ${provider}: ${model}`;

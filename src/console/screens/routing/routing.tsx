@@ -89,7 +89,7 @@ function NewButtons() {
   );
 }
 
-/** The editor of the tier or named route in the address. Without one, how a request to any model would be routed. */
+/** The editor of the tier or named route in the address. Without one, shows how a request to any model would be routed. */
 function Chosen({
   tiers,
   routes,

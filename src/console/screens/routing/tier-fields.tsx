@@ -97,8 +97,8 @@ function CaseFields({ one, onChange }: { one: Case; onChange: (pick: TierPick) =
 }
 
 /**
- * A text area with one item of a list per line. While the typed text stands for `value`, it is shown as it was typed, for example
- * with an empty last line.
+ * A text area with one list item per line. While the typed text means the same as `value`, it is shown as typed, for example with an empty
+ * last line.
  */
 function Lines(props: {
   label: string;

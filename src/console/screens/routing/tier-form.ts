@@ -48,7 +48,7 @@ export function fromDraft(draft: TierDraft): { readonly tier: TierInput } | { re
   }
 }
 
-/** Switches between form and JSON. What was typed in one is shown in the other. */
+/** Switches between form and JSON. The other one shows what was typed. */
 export function switchForm(draft: TierDraft): TierDraft | { readonly problem: string } {
   const read = fromDraft(draft);
   if ("problem" in read) return read;

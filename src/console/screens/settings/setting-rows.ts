@@ -1,7 +1,10 @@
 /** What the settings screen shows of a setting. Pure functions. */
 import type { CatalogChange, Setting } from "../../api/schema.ts";
 
-/** Returns the settings that contain all words of a text in name, value or description, and with `changedOnly` those that are not defaults. */
+/**
+ * Returns the settings whose name, value or description contains all words of a text. With `changedOnly`, returns only settings that differ
+ * from their defaults.
+ */
 export function filterSettings(
   all: readonly Setting[],
   typed: string,
@@ -15,7 +18,7 @@ export function filterSettings(
   });
 }
 
-/** Returns a value as it would be written in the configuration; empty for none. */
+/** Returns a value in the form of the configuration; empty for none. */
 export function printValue(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);

@@ -83,8 +83,8 @@ export function valuesBy(
 }
 
 /**
- * Returns the values of a metric for each day or hour. Without a line it is 0, or null if the metric is a share or a time. Of a time it is
- * the 90th percentile.
+ * Returns the values of a metric for each day or hour. Without a line the value is 0, or null if the metric is a share or a time. For a
+ * time, it is the 90th percentile.
  */
 export function valuesByStep(
   lines: readonly UsageLine[],
@@ -99,7 +99,7 @@ export function valuesByStep(
   });
 }
 
-/** The most groups that have a line of their own. */
+/** The maximum number of groups with a line of their own. */
 const MAX_GROUPS = 5;
 
 /** A group's values of a metric by day or hour; without an id all other groups together. */
@@ -135,7 +135,7 @@ export function valuesByGroup(
   return [...shown, { id: null, name: null, isRest: true, values: valuesOfRest(rest, steps, metric) }];
 }
 
-/** What makes a group large, by what is drawn. */
+/** The metric by which groups are sorted, by the metric that is drawn. */
 const SIZES: Readonly<Record<Metric, SumMetric>> = {
   cost: "cost",
   requests: "requests",

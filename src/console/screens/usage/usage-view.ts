@@ -63,7 +63,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 /** The hours of the range `24h`, the last of which is the present one. */
 const HOURS = 24;
 
-/** The most days of a report. */
+/** The maximum number of days of a report. */
 export const MAX_DAYS = 366;
 
 /** Returns the date of a time, in UTC. */
@@ -138,7 +138,7 @@ export function listSteps(period: Period): readonly string[] {
   return Array.from({ length: Math.round((end - begin) / stepMs) }, (_, i) => print(begin + i * stepMs));
 }
 
-/** Returns the period of the same length that ends where a period begins. */
+/** Returns the period of the same length before a period. */
 export function previousPeriod(period: Period): Period {
   const { begin, end } = boundsOf(period);
   const from = begin - (end - begin);
@@ -156,7 +156,7 @@ export function printPeriod({ step, from, to }: Period): string {
 /** The outcomes that have a filter of their own in lists of requests; all others are errors. */
 const OUTCOMES = ["completed", "cancelled", "interrupted"];
 
-/** The line of the tags that are not counted one by one. */
+/** The line with the tags that are not counted individually. */
 const OTHER_TAGS = "(other)";
 
 /** Returns the address of the requests behind a line of the table; null for a line that no filter can name. */

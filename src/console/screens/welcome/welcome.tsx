@@ -18,7 +18,7 @@ import { isManager, isOperator } from "../../state/session.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.welcome;
-/** What stands for the secret of a key that was made elsewhere. */
+/** The placeholder for the secret of a key that was created elsewhere. */
 const PLACEHOLDER = "$GATEWAY_API_KEY";
 
 /** Four steps from a new gateway to its first answer; each ticks itself. */
@@ -92,7 +92,7 @@ function Step(props: { number: number; title: string; isDone: boolean; children:
   );
 }
 
-/** The newest generation: the one that is recorded, then those that arrive. */
+/** The newest generation: first the recorded one, then those that arrive. */
 function useLatest(): GenerationLine | null {
   const [latest, setLatest] = useState<GenerationLine | null>(null);
   useEffect(() => {

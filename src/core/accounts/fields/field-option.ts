@@ -1,15 +1,15 @@
 /** The option by which commands set a field. Help texts and error messages derive from it. */
 export interface FieldOption extends OptionTexts, OptionFormat {}
 
-/** What the help of a command says about an option. */
+/** The help texts of an option. */
 export interface OptionTexts {
   /** The flag and the placeholder of its value: `--spend-limit <dollars>`. */
   readonly flags: string;
   /** A phrase without a full stop: "Total spending limit in US dollars". */
   readonly help: string;
-  /** What the value `none` stands for; absent if the field cannot be unset. */
+  /** The value that `none` sets; absent if the field cannot be unset. */
   readonly none?: string;
-  /** The default in a new resource, if it is not what `none` stands for. */
+  /** The default in a new resource, if it differs from the value of `none`. */
   readonly initial?: string;
 }
 
@@ -24,7 +24,7 @@ interface OptionFormat {
   parse(this: void, text: string, now: number): unknown;
 }
 
-/** Returns a format in which `none` stands for a value, by default for null. */
+/** Returns a format in which `none` means a value, by default null. */
 function orNone({ expected, parse }: OptionFormat, none: unknown = null): OptionFormat {
   return {
     expected: `${expected}, or none`,
@@ -88,7 +88,7 @@ export const EXPIRY_FORMAT = orNone({
   },
 });
 
-/** One of two words, which stand for true and false. */
+/** One of two words, for true and false. */
 export function flagFormat(yes: string, no: string): OptionFormat {
   return {
     expected: `${yes} or ${no}`,

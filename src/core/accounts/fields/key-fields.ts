@@ -18,7 +18,7 @@ import {
   viewShape,
 } from "./resource-fields.ts";
 
-/** The periods of a key's spending limit, in UTC: the limit applies anew in each day, week (from Monday) or month. */
+/** The periods of a key's spending limit, in UTC: the limit starts again each day, week (from Monday) or month. */
 export const SPEND_PERIODS = ["day", "week", "month"] as const;
 export type SpendPeriod = (typeof SPEND_PERIODS)[number];
 
@@ -44,10 +44,10 @@ export const KEY_IDENTITY = {
   ),
 };
 
-/** The longest time for which bodies may be stored. Seconds. */
+/** The maximum time for which bodies may be stored. Seconds. */
 const MAX_PROMPT_LOG_SECONDS = 30 * 86_400;
 
-/** The longest time for which answers may be given again. Seconds. */
+/** The maximum time for which answers may be returned again. Seconds. */
 const MAX_CACHE_SECONDS = 30 * 86_400;
 
 function spendPeriodField(
@@ -104,7 +104,7 @@ export const INFERENCE_SETTINGS = {
     "Seconds for which the key's answers are cached. A request that is byte for byte equal to an earlier one gets its answer, at no cost. `null` means no caching. Requests under zero data retention are never cached.",
     {
       flags: "--cache <seconds>",
-      help: "Seconds for which answers to equal requests are given again",
+      help: "Seconds for which an answer is returned again for equal requests",
       none: "none",
       ...secondsFormat(MAX_CACHE_SECONDS),
     },

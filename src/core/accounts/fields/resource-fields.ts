@@ -57,7 +57,7 @@ export type Shown<Fields> = {
     : never;
 };
 
-/** The values that a request sets, by their names in a record. Absent and undefined leave a value as it is. */
+/** The values that a request sets, by their names in a record. Absent and undefined values are not changed. */
 export type Change<Fields> = {
   readonly [Name in keyof Fields & string as CamelCase<Name>]?: Fields[Name] extends {
     read(json: never): infer Changed;
@@ -182,7 +182,7 @@ export function nullableTimeField(description: string): Field<number | null> {
 
 const TimeInput = z.iso.datetime({ offset: true }).nullable();
 
-/** Returns the time at which something expires, which requests can set; null for never. */
+/** Returns an expiry time that requests can set; null for never. */
 export function expiryField(
   description: string,
   option: OptionTexts,

@@ -34,9 +34,9 @@ interface NewAccount {
 const PREFIX: Record<Kind, string> = { user: "user", organization: "org" };
 
 /**
- * Creates an account; an organization together with its first owner, if one is given.
- * @throws GatewayError `invalid_request` for an owner who is not an open user, and for a policy with a model or provider that
- * `known` does not have; `conflict` for the e-mail or external id of another account.
+ * Creates an account; for an organization, optionally with its first owner.
+ * @throws GatewayError `invalid_request` for an owner who is not an open user, and for a policy with a model or provider that is not in
+ * `known`; `conflict` for the e-mail or external id of another account.
  */
 export async function createAccount(
   stores: AccountStores,
@@ -95,9 +95,9 @@ interface ChangeOfAccount {
 }
 
 /**
- * Changes, closes or reopens an account. Its policy may have the names it had before and those that `known` has.
- * @throws GatewayError `not_found`; `invalid_request` for a policy with an unknown name; `conflict` if a user is closed who is
- * the only owner of an organization, and for the e-mail or external id of another account.
+ * Changes, closes or reopens an account. Names in its policy must be known (`known`) or have been set before.
+ * @throws GatewayError `not_found`; `invalid_request` for a policy with an unknown name; `conflict` if a user is closed who is the only
+ * owner of an organization, and for the e-mail or external id of another account.
  */
 export async function changeAccount(
   { accounts, clock }: AccountStores,

@@ -9,7 +9,7 @@ import type { AccountStore } from "../stores/account-store.ts";
 import { type BudgetStore, MAX_BUDGETS } from "../stores/budget-store.ts";
 import type { KeyStore } from "../stores/key-store.ts";
 
-/** What managing budgets needs. */
+/** The dependencies of managing budgets. */
 interface BudgetStores {
   readonly budgets: BudgetStore;
   readonly accounts: Pick<AccountStore, "findAccount" | "findMember">;
@@ -18,18 +18,18 @@ interface BudgetStores {
   readonly ids: IdSource;
 }
 
-/** A new budget, and who asks for it. */
+/** A new budget, and the caller who creates it. */
 interface BudgetRequest {
   readonly accountId: string;
   readonly budget: Omit<NewBudget, "account_id">;
   readonly setBy: BudgetRecord["setBy"];
-  /** Returns the keyed hash by which records of the account name an end user. */
+  /** Returns the keyed hash that identifies an end user in records of the account. */
   readonly hashEndUser: (name: string) => string;
 }
 
 /**
- * Creates a budget. What was spent in its period before counts, as far as usage sums tell it.
- * @throws GatewayError `invalid_request` that names the field; `conflict` if the account has as many as it may.
+ * Creates a budget. Earlier spending in its period counts, as far as usage sums have it.
+ * @throws GatewayError `invalid_request` that names the field; `conflict` if the account has the maximum number of budgets.
  */
 export async function createBudget(stores: BudgetStores, request: BudgetRequest): Promise<BudgetRecord> {
   const { accountId, budget: wanted, setBy } = request;

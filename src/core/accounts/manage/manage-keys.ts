@@ -59,9 +59,9 @@ export async function createKey(stores: KeyStores, wanted: NewKey): Promise<Crea
 }
 
 /**
- * Creates a key for an account. A user's key belongs to that user. An organization's key belongs to a member, or is a service
- * key if no user is given.
- * @throws GatewayError `invalid_request` for fields that contradict each other, and for a model that `known` does not have.
+ * Creates a key for an account. A user's key belongs to that user. An organization's key belongs to a member, or is a service key if no
+ * user is given.
+ * @throws GatewayError `invalid_request` for fields that contradict each other, and for a model that is not in `known`.
  */
 export async function issueKey(
   stores: KeyStores,
@@ -92,9 +92,9 @@ async function findUserOfKey(
 }
 
 /**
- * Changes a key. Its models may be those it had before and those that `known` has.
- * @throws GatewayError `invalid_request` for fields that contradict each other, and for an unknown model; `conflict` for a
- * revoked key; `permission_denied` if an account changes a rate limit that the operator has set.
+ * Changes a key. Its models must be known (`known`) or have been set before.
+ * @throws GatewayError `invalid_request` for fields that contradict each other, and for an unknown model; `conflict` for a revoked key;
+ * `permission_denied` if an account changes a rate limit that the operator has set.
  */
 export async function changeKey(
   { keys, clock }: KeyStores,

@@ -7,20 +7,20 @@ import type { BudgetStore } from "../stores/budget-store.ts";
 import { followChanges } from "../stores/follow-changes.ts";
 import { memoize } from "../stores/memoize.ts";
 
-/** Accounts with their budgets, and memberships, cached in memory for the hot path, also those that do not exist. */
+/** Accounts with their budgets, and memberships, cached in memory for the hot path. Unknown ids are cached as well. */
 export interface AccountCache {
   /**
-   * Returns an account; null for one that does not exist. Rejects, as `member` does, with a `StoreError` for what is not in memory while
-   * the store is unavailable.
+   * Returns an account; null if it does not exist. Like `member`, rejects with a `StoreError` if the account is not in memory while the
+   * store is unavailable.
    */
   account(id: string): Promise<SpendingAccount | null>;
   member(organizationId: string, userId: string): Promise<MemberRecord | null>;
   /**
-   * Returns the principal of records in memory: the same object as long as the records are the same, so that what follows from them can be
-   * remembered with it.
+   * Returns the principal of records in memory. Returns the same object as long as the records are the same, so that derived values can be
+   * memoized with it.
    */
   principalOf(account: SpendingAccount, key: KeyRecord, member: MemberRecord | null): AccountPrincipal;
-  /** Returns an account that is in memory, possibly outdated; undefined for one that is not. */
+  /** Returns an account in memory, possibly outdated; undefined if it is not in memory. */
   peek(id: string): SpendingAccount | undefined;
   /** Reads accounts and memberships again if a process has changed any of them since the last call. */
   refresh(): Promise<void>;

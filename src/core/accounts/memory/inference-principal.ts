@@ -7,7 +7,7 @@ import type { KeyStore } from "../stores/key-store.ts";
 import type { AccountCache } from "./account-cache.ts";
 import { resolveAccount } from "./resolve-account.ts";
 
-/** What finding a principal needs. */
+/** The dependencies of finding a principal. */
 interface PrincipalStores {
   readonly keys: Pick<KeyStore, "findKey">;
   readonly accounts: AccountCache;
@@ -36,8 +36,7 @@ function reject(message: string): never {
 }
 
 /**
- * Returns the principal of a key of an account that restricts nothing. Of a user, it is a key of that user; of an organization, a
- * service key.
+ * Returns the principal of an unrestricted key of an account: a key of the user, or a service key of the organization.
  * @throws GatewayError `not_found` if there is no such account; `permission_denied` if it is closed.
  */
 export async function principalOfAccount(

@@ -8,33 +8,33 @@ import type { KeyStore } from "../stores/key-store.ts";
 import { memoize } from "../stores/memoize.ts";
 import { KeyUses } from "./key-uses.ts";
 
-/** Identifies callers by the secret of their API key. Keys are cached in memory, also those that do not exist. */
+/** Identifies callers by the secret of their API key. Keys are cached in memory. Unknown secrets are cached as well. */
 export interface KeyCache {
   /**
-   * Returns who a secret belongs to; null for one that is unknown, revoked or expired.
-   * Rejects with a `StoreError` for a key that is not in memory while the store is unavailable.
+   * Returns the principal of a secret; null if it is unknown, revoked or expired. Rejects with a `StoreError` if the key is not in memory
+   * while the store is unavailable.
    */
   identify(secret: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
   /** Like `identify`, for a stored key by the hash of its secret. Never returns the configured admin key. */
   identifyHash(hash: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
   /** The hash of the configured admin key; null if none is configured. */
   readonly adminHash: string | null;
-  /** Replaces the configured admin key; null for none. The former one is not valid any more. */
+  /** Replaces the configured admin key; null for none. The previous one becomes invalid. */
   setAdminSecret(secret: string | null): void;
   /** Reads keys again if a process has changed any of them since the last call. */
   refresh(): Promise<void>;
-  /** Stores when keys were last used, as far as that is not stored yet. */
+  /** Stores the times of last use that are not stored yet. */
   saveUses(): Promise<void>;
   /** Reads a key again. Call it after this process has created, changed or revoked one. */
   changed(key: Pick<KeyRecord, "hash">): void;
 }
 
-/** What a key cache is made of. */
+/** The dependencies of a key cache. */
 interface KeyCacheParts {
   readonly store: Pick<KeyStore, "findKeyByHash" | "keyRevision" | "listChangedKeys" | "recordKeyUses">;
   readonly health: StoreHealth;
   readonly clock: Clock;
-  /** The configured admin key, which is valid besides the stored keys; null for none. */
+  /** The configured admin key, which is valid in addition to the stored keys; null for none. */
   readonly adminSecret: string | null;
 }
 

@@ -2,15 +2,18 @@ import { nextTurn } from "../../../base/time/next-turn.ts";
 import { HOUR_MS } from "../../../base/time/time.ts";
 import type { KeyStore, KeyUse } from "../stores/key-store.ts";
 
-/** The keys of one hour that are in memory. With more of them, some are saved more than once. */
+/** The maximum number of keys of one hour in memory. If there are more, some are saved more than once. */
 const MAX_SEEN = 100_000;
-/** The uses that one transaction stores, and the transactions of one call of `save`: one in each turn of the event loop. */
+/**
+ * The number of uses that one transaction stores, and the number of transactions in one call of `save`, each in a turn of the event loop of
+ * its own.
+ */
 const GROUP = 250;
 const MAX_GROUPS = 8;
 
 /**
- * Collects in which hour each key was used last, until it is saved. A key is collected once an hour, so that most uses cost only the
- * lookup of its id.
+ * Collects in which hour each key was last used, until that is saved. A key is collected once an hour, so most uses cost only a lookup of
+ * its id.
  */
 export class KeyUses {
   /** The beginning of the present hour, in milliseconds since the epoch. */
@@ -33,7 +36,7 @@ export class KeyUses {
     this.waiting.set(id, this.hour);
   }
 
-  /** Saves some of the collected uses. Those that the store does not take are kept. */
+  /** Saves some of the collected uses. Uses that the store does not accept are kept. */
   async save(): Promise<void> {
     for (let group = 0; group < MAX_GROUPS && this.waiting.size > 0; group++) {
       if (group > 0) await nextTurn();

@@ -103,7 +103,7 @@ const POLICY_FIELDS = {
       "Whether the gateway sets cache marks in prompts, for vendors that need them: `auto` when that saves money, `off` never.",
       {
         flags: "--prompt-caching <auto|off>",
-        help: "Whether prompts are marked for vendors' caches where that pays",
+        help: "Whether the gateway adds cache marks to prompts where they pay off",
         initial: "auto",
         ...choiceFormat(PROMPT_CACHING),
       },
@@ -246,7 +246,7 @@ export const ORGANIZATION_FILTERS = {
     .max(320)
     .optional()
     .describe(
-      "Only accounts that have this text as their name, e-mail address or `external_id`. Of names and addresses the case does not matter.",
+      "Only accounts whose name, e-mail address or `external_id` is this text. Names and addresses are case-insensitive.",
     ),
   external_id: ExternalIdInput.optional().describe("Only the account with this `external_id`."),
 };

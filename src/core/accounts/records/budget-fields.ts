@@ -11,7 +11,7 @@ import {
   isForEach,
 } from "./budget-records.ts";
 
-/** Stands for every end user, or every tag, each for itself. */
+/** Means that every end user, or every tag, has the limit separately. */
 export const EACH = "*";
 
 /** The longest rolling period. Days. */
@@ -98,9 +98,9 @@ export function toThousandths(share: number): number {
   return Math.round(share * THOUSANDTHS);
 }
 
-/** What was spent of a budget in its current period. */
+/** The spending under a budget in its current period. */
 export interface BudgetStatus {
-  /** Nanodollars; null if each end user or tag has the limit for itself. */
+  /** Nanodollars; null if each end user or tag has the limit separately. */
   readonly spent: number | null;
   /** The end users or tags that have spent the most; empty for other budgets. */
   readonly values: readonly { readonly value: string; readonly spent: number }[];
@@ -111,7 +111,7 @@ export interface BudgetStatus {
 const BUDGET_STATES = ["ok", "warning", "reached"] as const;
 export type BudgetState = (typeof BUDGET_STATES)[number];
 
-/** Returns how near to its limit a budget is with what was spent of it. Nanodollars. */
+/** Returns how close the spending of a budget is to its limit. Nanodollars. */
 export function stateOf({ limit, warnAt }: BudgetRecord, spent: number): BudgetState {
   if (spent >= limit) return "reached";
   return spent * THOUSANDTHS >= limit * warnAt ? "warning" : "ok";

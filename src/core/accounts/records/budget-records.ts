@@ -1,4 +1,4 @@
-/** What budgets limit: all spending of an account, or the part of one key, one member, one or every end user, one or every tag. */
+/** The subjects of budgets: all spending of an account, or that of one key, one member, one or every end user, one or every tag. */
 export const BUDGET_SUBJECTS = ["account", "key", "member", "end_user", "tag"] as const;
 export type BudgetSubject = (typeof BUDGET_SUBJECTS)[number];
 
@@ -6,7 +6,7 @@ export type BudgetSubject = (typeof BUDGET_SUBJECTS)[number];
 export const BUDGET_PERIODS = ["total", "day", "week", "month", "rolling"] as const;
 type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 
-/** What happens at the limit: requests are rejected, or go on with a warning. */
+/** The actions at the limit: requests are rejected, or continue with a warning. */
 export const BUDGET_ACTIONS = ["block", "warn"] as const;
 type BudgetAction = (typeof BUDGET_ACTIONS)[number];
 
@@ -19,8 +19,8 @@ export interface BudgetRecord {
   readonly name: string;
   readonly subject: BudgetSubject;
   /**
-   * What records have of the subject: the id of the key or user, the keyed hash of an end user, a tag. Null for the whole account, and
-   * where each end user or each tag has the limit for itself.
+   * How records identify the subject: by the id of the key or user, the keyed hash of an end user, or a tag. Null for the whole account,
+   * and if each end user or tag has the limit separately.
    */
   readonly subjectId: string | null;
   /** The end user as the budget's owner named it; null for other subjects, and for every end user. */
@@ -31,7 +31,7 @@ export interface BudgetRecord {
   /** The length of a rolling period; null for the others. */
   readonly days: number | null;
   readonly action: BudgetAction;
-  /** Thousandths of the limit from which on there are warnings. */
+  /** The share of the limit at which warnings begin, in thousandths. */
   readonly warnAt: number;
   /** The account cannot change what the operator has set. */
   readonly setBy: "operator" | "account";
@@ -39,10 +39,10 @@ export interface BudgetRecord {
   readonly createdAt: number;
 }
 
-/** The fields of a budget that can change. The sums of a budget are those of its subject and period, which stay. */
+/** The fields of a budget that can change. Its subject and period cannot, because its sums are recorded by them. */
 export type BudgetChange = Partial<Pick<BudgetRecord, "name" | "limit" | "action" | "warnAt">>;
 
-/** Returns whether each end user, or each tag, has the limit for itself. */
+/** Returns whether each end user, or each tag, has the limit separately. */
 export function isForEach({ subject, subjectId }: BudgetRecord): boolean {
   return subjectId === null && subject !== "account";
 }

@@ -6,7 +6,7 @@ import type { Policy } from "./records.ts";
 /** The level of a policy: the configuration of the gateway, the account that pays, or the key. */
 export type PolicyLevel = "gateway" | "account" | "key";
 
-/** One list of a policy that restricts models or providers. */
+/** A list of a policy that restricts models or providers. */
 export interface PolicyRule {
   readonly level: PolicyLevel;
   readonly list: "allowed_models" | "denied_models" | "allowed_providers" | "denied_providers";
@@ -45,7 +45,7 @@ export function mergePolicies(levels: readonly LevelPolicy[]): EffectivePolicy {
   return { rules, denyDataCollection, zeroRetention, promptCaching };
 }
 
-/** Returns the policy that applies to a principal: the operator's, and with a key also the account's and the key's models. */
+/** Returns the policy for a principal: the operator's; with a key also the account's, and the models of the key. */
 export function policyOf(operator: Policy, principal: InferencePrincipal): EffectivePolicy {
   if (principal.kind === "anonymous") return mergePolicies([{ level: "gateway", policy: operator }]);
   const { account, key } = principal;
@@ -78,8 +78,8 @@ export function ruleAllows({ list, patterns }: PolicyRule, modelId: string, prov
 }
 
 /**
- * Returns whether a rule allows whatever a tier or a named route of the operator resolves to, because it names it: the whole name, or a
- * pattern of tiers. Other patterns are about models.
+ * Returns whether a rule allows everything that a tier or a named route of the operator resolves to, because the rule names it: by its
+ * whole name, or by a pattern of tiers. Other patterns are about models.
  */
 export function allowsChoice({ list, patterns }: PolicyRule, name: string): boolean {
   if (list !== "allowed_models") return false;

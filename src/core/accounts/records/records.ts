@@ -4,7 +4,7 @@ import type { KeyRateLimit, RateLimit } from "../fields/rate-limit.ts";
 import type { Shown } from "../fields/resource-fields.ts";
 import type { BudgetRecord } from "./budget-records.ts";
 
-/** An API key as it is stored, without its secret. `KEY_SETTINGS` declares the fields that can be changed. */
+/** A stored API key, without its secret. `KEY_SETTINGS` declares the fields that can be changed. */
 export interface KeyRecord extends Shown<typeof KEY_SETTINGS> {
   readonly id: string;
   /** Inference keys call models; management keys call the management API. */
@@ -43,7 +43,7 @@ export interface AccountRecord {
   readonly policy: Policy;
   /** Replaces the configured rate limit. For null, and for members that are null, the configured limit applies. */
   readonly rateLimit: RateLimit | null;
-  /** The operator's name for a group of accounts that pay the same prices; null: none. */
+  /** The operator's name for a group of accounts with the same prices; null for no plan. */
   readonly plan: string | null;
   readonly createdAt: number;
   /** A closed account cannot make requests; its ledger remains. */
@@ -59,7 +59,7 @@ export interface SpendingAccount extends AccountRecord {
 /** The names of plans. */
 export const PLAN_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** What the keys of an account may use. `*` in a pattern matches any characters. */
+/** The models and providers that the keys of an account may use. `*` in a pattern matches any characters. */
 export interface Policy {
   /** Null for all. */
   readonly allowedModels: readonly string[] | null;

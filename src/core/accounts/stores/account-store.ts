@@ -28,7 +28,7 @@ export interface AccountQuery {
   /** In lower case. */
   readonly email?: string | undefined;
   readonly externalId?: string | undefined;
-  /** Only accounts with this name, e-mail or external id. Of names and e-mails the case of ASCII letters does not matter. */
+  /** Only accounts with this name, e-mail or external id. Names and e-mails ignore the case of ASCII letters. */
   readonly alias?: string | undefined;
   /** Only accounts after this id in the order of the list. */
   readonly afterId?: string | null | undefined;
@@ -40,9 +40,8 @@ export interface AccountStore {
   /** Inserts an account, and in the same transaction the first owner of an organization. Inserts nothing unless the verdict is `done`. */
   insertAccount(account: AccountRecord, owner?: MemberRecord): Promise<UniqueVerdict>;
   /**
-   * Replaces an account by what `change` returns for it, in one transaction. The verdict is `last_owner` if the change would
-   * close a user who is the only owner of an organization, and `unknown` if there is no such account. Changes nothing unless the
-   * verdict is `done`.
+   * Replaces an account by the result of `change`, in one transaction. The verdict is `last_owner` if the change would close a user who is
+   * the only owner of an organization, and `unknown` if there is no such account. Changes nothing unless the verdict is `done`.
    */
   changeAccount(
     id: string,
@@ -72,8 +71,8 @@ export interface AccountStore {
   /** Returns a number that rises with every change of an account or a member by any process. */
   accountRevision(): Promise<number>;
   /**
-   * Returns what has changed since the cursor of an earlier call (`followChanges`): ids of accounts, also of those whose budgets have changed, and `organization/user` of memberships. Absent in a store that
-   * does not record it.
+   * Returns the changes since the cursor of an earlier call (`followChanges`): ids of accounts, also if only their budgets have changed,
+   * and `organization/user` for memberships. Absent in a store that does not record changes.
    */
   listChangedAccounts?(cursor: string | null): Promise<ChangedRows>;
 }

@@ -1,10 +1,10 @@
 import type { DayRange } from "../../../base/time/time.ts";
 import type { BudgetRecord } from "../records/budget-records.ts";
 
-/** The most budgets of an account: each request of the account is compared with all of them. */
+/** The maximum number of budgets of an account: each request of the account is compared with all of them. */
 export const MAX_BUDGETS = 200;
 
-/** What was spent of a budget by its whole subject, or by one of several end users or tags. */
+/** The amount spent of a budget by its whole subject, or by one of several end users or tags. */
 export interface BudgetSum {
   /** The keyed hash of the end user, or the tag, of a budget for each of them; empty for other budgets. */
   readonly value: string;
@@ -12,13 +12,13 @@ export interface BudgetSum {
   readonly spent: number;
 }
 
-/** Sums, or marks, that one call reads or claims at most: one statement each, which must not hold up requests. */
+/** The maximum number of sums or marks that one call reads or claims: each takes one statement, and together they must not delay requests. */
 export const BUDGET_SUMS_AT_ONCE = 100;
 
 /** Names one sum of a budget. */
 export interface BudgetSumQuery {
   readonly budgetId: string;
-  /** The end user or tag, of a budget for each of them; else empty. */
+  /** The end user or tag, for a budget for each of them; otherwise empty. */
   readonly value: string;
   readonly days: DayRange;
 }
@@ -45,23 +45,23 @@ export interface BudgetStore {
   listAllBudgets(afterId: string | null, limit: number): Promise<readonly BudgetRecord[]>;
   findBudget(id: string): Promise<BudgetRecord | null>;
   /**
-   * Inserts a budget, with what was spent before as far as usage sums tell it: in the same transaction, so that no cost is missed or
-   * counted twice. Returns false if the account has `MAX_BUDGETS` already.
+   * Inserts a budget. Also inserts earlier spending that usage sums have, in the same transaction, so that no cost is missed or counted
+   * twice. Returns false if the account has `MAX_BUDGETS` already.
    */
   insertBudget(budget: BudgetRecord): Promise<boolean>;
   /** Replaces the fields of a budget that can change. Returns null if there is no such budget. */
   changeBudget(id: string, change: (budget: BudgetRecord) => BudgetRecord): Promise<BudgetRecord | null>;
   /** Deletes a budget with its sums. Returns false if there was none. */
   deleteBudget(id: string): Promise<boolean>;
-  /** Returns what was spent in each of at most `BUDGET_SUMS_AT_ONCE` sums, in nanodollars and in their order. */
+  /** Returns the spending in each of at most `BUDGET_SUMS_AT_ONCE` sums, in nanodollars and in their order. */
   sumBudgets(sums: readonly BudgetSumQuery[]): Promise<readonly number[]>;
-  /** Returns the largest sums of a budget, the most first. A budget may have millions: SQLite reads them in short slices. */
+  /** Returns the largest sums of a budget, the largest first. A budget may have millions of sums: SQLite reads them in short slices. */
   listTopSums(query: TopSumsQuery): Promise<readonly BudgetSum[]>;
   /** Claims at most `BUDGET_SUMS_AT_ONCE` marks, and returns for each whether this is its first claim. */
   claimMarks(marks: readonly BudgetMark[]): Promise<readonly boolean[]>;
   /**
-   * Merges the sums of days before `day` into one for each budget in total, and deletes those of other budgets, whose periods are at
-   * most 365 days long. Deletes marks of earlier days as well.
+   * Merges the daily sums before `day` into one for each budget in total, and deletes those of other budgets, whose periods are at most 365
+   * days long. Also deletes marks of earlier days.
    */
   mergeDays(day: number): Promise<void>;
 }

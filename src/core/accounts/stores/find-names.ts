@@ -7,7 +7,7 @@ export interface NameStores {
   readonly accounts: Pick<AccountStore, "findAccountNames">;
 }
 
-/** What a list refers to. */
+/** The ids in one row of a list. */
 interface NamedIds {
   readonly accountId: string | null;
   readonly keyId: string | null;
@@ -22,7 +22,7 @@ export interface Names {
   key(id: string | null): string | null;
 }
 
-/** Ids that one statement looks up. */
+/** The maximum number of ids that one statement looks up. */
 const AT_ONCE = 500;
 
 /** Looks up the names of everything that the rows of a list refer to: a statement for keys and one for accounts in most cases. */

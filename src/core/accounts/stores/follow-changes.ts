@@ -1,8 +1,8 @@
 import type { Memoized } from "./memoize.ts";
 
-/** What has changed in a group of tables since an earlier reading. */
+/** The changes of a group of tables since an earlier reading. */
 export interface ChangedRows {
-  /** The ids of what has changed; null if that is not known, so that anything may have. */
+  /** The ids of changed rows; null if they are not known, so that anything may have changed. */
   readonly ids: readonly string[] | null;
   /** Where the next reading continues. */
   readonly cursor: string | null;
@@ -18,8 +18,8 @@ interface FollowedGroup {
 }
 
 /**
- * Returns a function that makes caches read again what processes have changed since its last call: the rows that have changed, or
- * everything if the store does not say which. A changed value is not used again, also while the store is away.
+ * Returns a function that makes caches read again what processes have changed since its last call: the changed rows, or everything if the
+ * store does not list them. A changed value is not used again, even while the store is unavailable.
  */
 export function followChanges({ readRevision, listChanged, caches }: FollowedGroup): () => Promise<void> {
   let revision = -1;

@@ -33,10 +33,7 @@ export interface KeyStore {
    * the epoch: the `limit` that expire first.
    */
   listExpiringKeys(after: number, until: number, limit: number): Promise<readonly KeyRecord[]>;
-  /**
-   * Replaces the settings of a key (`KEY_SETTINGS`) by what `change` returns, in one transaction. Returns null if there is no
-   * such key.
-   */
+  /** Replaces the settings of a key (`KEY_SETTINGS`) by the result of `change`, in one transaction. Returns null if there is no such key. */
   changeKey(id: string, change: (key: KeyRecord) => KeyRecord): Promise<KeyRecord | null>;
   /** Revokes a key. A second call keeps the first time. Returns null if there is no such key. */
   revokeKey(id: string, revokedAt: number): Promise<KeyRecord | null>;

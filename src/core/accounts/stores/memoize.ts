@@ -6,7 +6,7 @@ import type { StoreHealth } from "../../../base/failures/store-health.ts";
 const MAX_VALUES = 50_000;
 /** Ids in memory that the store does not have. Apart from the values, which requests with made-up ids must not evict. */
 const MAX_MISSING = 10_000;
-/** Changes of the store whose times are known, which bounds how old an outdated value can be and still be used. */
+/** The maximum number of changes of the store whose times are remembered. The times tell how old an outdated value is. */
 const MAX_EPOCHS = 10_000;
 
 /** The results of a lookup in memory, null results included. */
@@ -16,8 +16,8 @@ export interface Memoized<Value> {
   /** Returns the value in memory if it is certainly current; undefined otherwise. */
   peekCurrent(id: string): Value | undefined;
   /**
-   * Returns the value from memory, or loads it; null if the store has none. While the store is away, a value that may be outdated is returned as it is. Rejects with a `StoreError` if the store is needed and
-   * unavailable.
+   * Returns the value from memory, or loads it; null if the store has none. While the store is unavailable, returns a value that may be
+   * outdated. Rejects with a `StoreError` if there is no value in memory and the store is unavailable.
    */
   get(id: string): Promise<Value | null>;
   /** Another process has changed a value: all are loaded again when they are needed. */
@@ -55,7 +55,7 @@ class Memory<Value> {
   private readonly known = new BoundedMap<string, Known<Value>>({ max: MAX_VALUES });
   /** The epoch in which the store did not have an id. */
   private readonly missing = new BoundedMap<string, number>({ max: MAX_MISSING });
-  /** Loads in progress whose result may be kept, shared by all who need it. */
+  /** Loads in progress whose result may be kept. Callers that need the same value share them. */
   private readonly loading = new Map<string, Promise<Value | null>>();
 
   constructor(

@@ -12,7 +12,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   video: "video",
 };
 
-/** What models for one purpose do. */
+/** Descriptions of models, by their purpose. */
 const PURPOSES: Readonly<Record<Exclude<ModelAction, "chat">, string>> = {
   embeddings: "turns texts into embeddings",
   moderations: "classifies texts and images by what they contain",
@@ -23,8 +23,8 @@ const PURPOSES: Readonly<Record<Exclude<ModelAction, "chat">, string>> = {
 };
 
 /**
- * Describes a model in a sentence or two from what the catalog says of it, for models without a description of their author.
- * `contextLength` is in tokens.
+ * Describes a model in a sentence or two from the facts of the catalog, for models without a description by their author. `contextLength`
+ * is in tokens.
  */
 export function describeModel(model: ModelRecord, contextLength: number): string {
   const action = actionOf(model);

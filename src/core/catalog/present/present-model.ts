@@ -15,10 +15,9 @@ type PricedEndpoint = ModelEndpoint & { readonly prices: Prices };
 const UNKNOWN_TOKENIZER = "Other";
 
 /**
- * Presents a model to clients. `endpoints` are those that are configured and allowed. Any of them may answer, so that the
- * result has the smallest context window and the highest of each price. A parameter is supported if one endpoint accepts
- * it, because routing selects that one. Prices are those at `at`, milliseconds since the epoch. Returns null if no
- * endpoint has prices: such a model is not served.
+ * Presents a model to clients. `endpoints` are the configured and allowed ones. Any of them may answer, so the result has the smallest
+ * context window and the highest of each price. A parameter is supported if one endpoint accepts it, because routing selects that endpoint.
+ * Prices are those at `at`, milliseconds since the epoch. Returns null if no endpoint has prices: such a model is not served.
  */
 export function presentModel(
   model: ModelRecord,
@@ -122,17 +121,17 @@ function pricesAt(endpoint: PricedEndpoint, promptTokens: number): Prices {
 /** Presents the highest of each price. Where an endpoint has no such price, its price for prompt or completion tokens applies. */
 function presentPrices(all: readonly Prices[]): PublicPrices {
   const others: Readonly<Record<keyof OtherPrices, string | null>> = {
-    input_cache_read: highest(all, "cacheRead", "prompt"),
-    input_cache_write: highest(all, "cacheWrite", "prompt"),
+    input_cache_read: findHighest(all, "cacheRead", "prompt"),
+    input_cache_write: findHighest(all, "cacheWrite", "prompt"),
     request: greatestOf(all, ["request", "requestMedium", "requestHigh"]),
-    image: highest(all, "image", null),
-    image_output: highest(all, "imageOut", "completion"),
+    image: findHighest(all, "image", null),
+    image_output: findHighest(all, "imageOut", "completion"),
     web_search: greatestOf(all, ["search", "searchedRequest"]),
-    audio: highest(all, "audioIn", "prompt"),
-    audio_output: highest(all, "audioOut", "completion"),
-    internal_reasoning: highest(all, "reasoning", "completion"),
-    character: highest(all, "character", null),
-    audio_second: highest(all, "audioSecond", null),
+    audio: findHighest(all, "audioIn", "prompt"),
+    audio_output: findHighest(all, "audioOut", "completion"),
+    internal_reasoning: findHighest(all, "reasoning", "completion"),
+    character: findHighest(all, "character", null),
+    audio_second: findHighest(all, "audioSecond", null),
     generated_image: greatestDecimal(all.flatMap(listImagePrices)),
   };
   return {
@@ -147,7 +146,7 @@ function greatestOf(all: readonly Prices[], parts: readonly PriceName[]): string
   return greatestDecimal(all.flatMap((prices) => parts.flatMap((part) => prices[part] ?? [])));
 }
 
-function highest(
+function findHighest(
   all: readonly Prices[],
   part: PriceName,
   else_: "prompt" | "completion" | null,

@@ -56,7 +56,7 @@ export function multiplyDecimals(a: string, b: string): string {
   return roundHalfUp(digits.slice(0, at), digits.slice(at));
 }
 
-/** Compares two plain decimals. Returns a negative number if `a` is less than `b`, zero if they are equal, else a positive number. */
+/** Compares two plain decimals. Returns a negative number if `a` is less than `b`, zero if they are equal, otherwise a positive number. */
 export function compareDecimals(a: string, b: string): number {
   const [wholeA = "", fractionA = ""] = a.split(".");
   const [wholeB = "", fractionB = ""] = b.split(".");
@@ -66,7 +66,7 @@ export function compareDecimals(a: string, b: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Returns the greatest of some plain decimals; null if there are none. */
+/** Returns the largest of the decimals; null if there are none. */
 export function greatestDecimal(decimals: Iterable<string>): string | null {
   let greatest: string | null = null;
   for (const decimal of decimals) {

@@ -29,7 +29,7 @@ function factorOf(record: ProviderRecord, name: string, modes: ServedModes): big
   return factor;
 }
 
-/** Returns prices for a request that was served so. Most are served as usual, which costs nothing here. */
+/** Returns the prices for a request that was served in these modes. Most requests have none, and cost nothing here. */
 export function pricesForModes(
   prices: Prices | null,
   modes: ServedModes | undefined,
@@ -40,7 +40,7 @@ export function pricesForModes(
   return factor === FACTOR_UNIT ? prices : scalePrices(prices, factor);
 }
 
-/** Returns the endpoint with the prices of the most expensive of its usual mode and the one that a request asks for. */
+/** Returns the endpoint with the prices of its usual mode or of the requested mode, whichever is more expensive. */
 export function endpointForModes(
   endpoint: ModelEndpoint,
   modes: ServedModes | undefined,

@@ -11,7 +11,10 @@ import {
 export interface MaxCost {
   /** Returns the cost of a request whose answers have `tokens` together. Nanodollars, rounded once, half up. */
   at(tokens: number): number;
-  /** Returns the tokens of answers that an amount covers after the fixed part, at most `most`. The amount is in nanodollars, or infinite. */
+  /**
+   * Returns the tokens of answers that an amount covers in addition to the fixed part, at most `most`. The amount is in nanodollars, or
+   * infinite.
+   */
   tokensWithin(amount: number, most: number): number;
   /** Returns the same cost in attodollars. */
   toExact(): ExactCost;
@@ -40,8 +43,8 @@ export class ExactCost implements MaxCost {
 }
 
 /**
- * A cost in whole picodollars, as nearly all requests have, because a number costs a fraction of a bigint. Each part is at most
- * `MAX_PICODOLLARS`; what may be more is computed by the exact cost.
+ * A cost in whole picodollars, which suffices for nearly all requests, because a number is much cheaper than a bigint. Each part is at most
+ * `MAX_PICODOLLARS`; larger costs are computed exactly.
  */
 export class QuickCost implements MaxCost {
   constructor(

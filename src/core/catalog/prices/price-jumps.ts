@@ -4,7 +4,7 @@ import type { Prices } from "../records/records.ts";
 import { compareDecimals, isZero, multiplyDecimals } from "./decimal-price.ts";
 import { findPriceRow, type PriceRow, type PriceTerms } from "./price-row.ts";
 
-/** One price that changes beyond the factor. */
+/** A price that changes beyond the factor. */
 export interface PriceJump {
   readonly kind: PriceName;
   /** US dollars, a decimal string; null if the price is unknown. */
@@ -12,11 +12,11 @@ export interface PriceJump {
   readonly after: string | null;
   /** The price tier that changes; absent for the base price. */
   readonly minPromptTokens?: number;
-  /** The day, `YYYY-MM-DD`, of an announced change; absent if it applies at once. */
+  /** The day, `YYYY-MM-DD`, of an announced change; absent if it applies immediately. */
   readonly from?: string;
 }
 
-/** The price that applies where a price is absent. */
+/** The price that applies if a price is absent. */
 const STANDS_IN: Readonly<Record<PriceName, PriceName | "0">> = {
   prompt: "0",
   completion: "0",

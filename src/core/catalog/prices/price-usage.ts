@@ -78,11 +78,11 @@ export interface PriceLine {
 interface Rate {
   readonly text: string;
   readonly value: bigint;
-  /** In picodollars; NaN if it is not a whole number of them that a number holds. */
+  /** In picodollars; NaN if the exact value does not fit a number. */
   readonly picodollars: number;
 }
 
-/** The rates of all kinds, with those of a request by the context size of its search. */
+/** The rates of all kinds, including those of a search by its context size. */
 interface Rates extends Readonly<Record<RatedKind | "request_medium" | "request_high", Rate>> {
   /** The prices from which the rate of a generated image is chosen. */
   readonly prices: Prices;
@@ -123,7 +123,7 @@ function findTier(tiers: readonly PriceTier[], promptTokens: number): PriceTier 
   return tiers.findLast(({ minPromptTokens }) => promptTokens >= minPromptTokens);
 }
 
-/** Takes the charges of a usage, kind by kind. */
+/** Receives the charges of a usage, kind by kind. */
 interface ChargeTaker {
   charge(kind: PricedKind, count: number, rate: Rate): void;
 }
@@ -184,8 +184,8 @@ export function priceWhole({ prices, usage, advisors }: PricedUsage, rates: Rate
 }
 
 /**
- * Returns what a vendor's prompt cache has saved of a generation's cost: what its prompt would have cost without it, less what it costs.
- * Nanodollars; negative if writing cost more than reading saved. Audio in the prompt is counted as it is with the cache.
+ * Returns how much a vendor's prompt cache saved for a generation: the cost of its prompt without the cache, less its actual cost.
+ * Nanodollars; negative if writing cost more than reading saved. Audio in the prompt is counted as with the cache.
  */
 export function priceCacheSaving(prices: Prices | null, usage: CachedTokens): number {
   // Records of earlier versions may lack some.
@@ -202,15 +202,15 @@ export function priceCacheSaving(prices: Prices | null, usage: CachedTokens): nu
 /** The tokens of a prompt that a cache has read or written. */
 type CachedTokens = Partial<Pick<TokenUsage, "cachedTokens" | "cacheWriteTokens" | "cacheWrite1hTokens">>;
 
-/** What the tokens of a generation cost, those of its advisors included. Nanodollars. */
+/** The cost of a generation's tokens, including its advisors. Nanodollars. */
 interface TokenCosts {
   readonly prompt: number;
   readonly completion: number;
 }
 
 /**
- * Returns the parts of a cost that are charged by tokens, each rounded by itself, half up. Fixed prices and those of searches, images and other units
- * are in neither. If the provider reported a cost, the parts are what its prices for tokens say.
+ * Returns the parts of a cost that are charged by tokens, each rounded by itself, half up. Fixed prices, and those of searches, images and
+ * other units, are not included. If the provider reported a cost, the parts are computed from its token prices.
  */
 export function priceTokens(
   { prices, usage, advisors }: PricedUsage,
@@ -303,7 +303,7 @@ class PriceList implements ChargeTaker {
   }
 }
 
-/** The kinds that have one rate. */
+/** The kinds with a single rate. */
 type RatedKind = Exclude<PricedKind, "generated_image">;
 
 function forEachCharge(rates: Rates, usage: TokenUsage, charges: ChargeTaker): void {
@@ -314,7 +314,10 @@ function forEachCharge(rates: Rates, usage: TokenUsage, charges: ChargeTaker): v
   }
 }
 
-/** Charges the tokens of a prompt or an answer kind by kind. No token is charged twice, because each kind takes its own from those that are left. */
+/**
+ * Charges the tokens of a prompt or an answer kind by kind. No token is charged twice, because each kind takes its tokens from the
+ * remaining ones.
+ */
 class TokenCharges {
   private left = 0;
 
@@ -377,8 +380,8 @@ function chargePriced(charges: ChargeTaker, kind: PricedKind, count: number, rat
 }
 
 /**
- * Returns the rate of a generated image: that of the first variant that it may be, because an unknown quality or size fits any. An image
- * that fits none costs as much as the most expensive variant.
+ * Returns the rate of a generated image: that of the first matching variant, where an unknown quality or size matches any. If no variant
+ * matches, returns the rate of the most expensive one.
  */
 function rateOfImage(prices: Prices, { imageQuality, imageSize }: UnitCounts): Rate {
   const fits = (wanted: string | undefined, known: string | undefined) =>

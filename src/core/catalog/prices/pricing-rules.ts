@@ -6,7 +6,7 @@ import type { ModelEndpoint } from "../records/records.ts";
 import type { PriceRow } from "./price-row.ts";
 import { scaleEndpoint } from "./scale-prices.ts";
 
-/** What a rule does to prices: scales the list price, or replaces it. */
+/** The effect of a rule on prices: scales the list price, or replaces it. */
 export type PricingEffect =
   /** `factor` in millionths: 1,125,000 adds 12.5 per cent. */
   { readonly kind: "scale"; readonly factor: bigint } | { readonly kind: "replace"; readonly row: PriceRow };
@@ -23,13 +23,13 @@ export interface PricingRule {
   readonly providers: readonly string[] | null;
   /** Model ids, or patterns with `*`. */
   readonly models: readonly string[] | null;
-  /** For requests with platform keys; null: the rule does not speak of them. */
+  /** For requests with platform keys; null: the rule does not apply to them. */
   readonly platform: PricingEffect | null;
   /** For requests with BYOK keys, whose account pays the provider directly: the fee as a share of the list price. */
   readonly byok: PricingEffect | null;
 }
 
-/** The account that pays, as far as rules depend on it. */
+/** The paying account, as far as pricing rules depend on it. */
 interface Buyer {
   readonly accountId: string;
   readonly plan: string | null;
@@ -43,7 +43,7 @@ export interface Tariff {
   readonly charged: ModelEndpoint;
   /** The factor of the list price that the account pays, in millionths; null if other prices replace the list's. */
   readonly factor: bigint | null;
-  /** Returns another model of the provider with the prices that the account pays, such as that of an advisor. */
+  /** Returns another model of the provider, such as an advisor, with the prices that the account pays. */
   readonly priceOther: (endpoint: ModelEndpoint, modelId: string) => ModelEndpoint;
 }
 
@@ -54,11 +54,11 @@ interface PricedEndpoint {
   readonly isByok: boolean;
 }
 
-/** What an account pays, by the rules that concern it. */
+/** The prices that an account pays, by the rules that apply to it. */
 export interface Tariffs {
-  /** The same for all accounts that pay the same. */
+  /** The same for all accounts with the same prices. */
   readonly id: string;
-  /** Returns the tariff of an endpoint; null if the account pays the list price, with a BYOK key nothing, or the model is free. */
+  /** Returns the tariff of an endpoint; null if the account pays the list price, or nothing (with a BYOK key, or for a free model). */
   find(this: void, priced: PricedEndpoint): Tariff | null;
 }
 
@@ -114,7 +114,7 @@ function concerns({ from, until, accounts, plans }: PricingRule, buyer: Buyer, d
   return plans === null || (buyer.plan !== null && plans.includes(buyer.plan));
 }
 
-/** Creates tariffs, which are remembered as long as their endpoints exist. */
+/** Creates tariffs. They are memoized as long as their endpoints exist. */
 function createTariffs(id: string, rules: readonly PricingRule[]): Tariffs {
   const known = { platform: createMemory(), byok: createMemory() };
   const tariffs: Tariffs = {
@@ -142,7 +142,7 @@ function createTariff(
   tariffs: Tariffs,
 ): Tariff | null {
   if (isFreeId(modelId)) return null;
-  const rule = rules.find((one) => effectOf(one, isByok) !== null && covers(one, endpoint, modelId));
+  const rule = rules.find((one) => effectOf(one, isByok) !== null && appliesTo(one, endpoint, modelId));
   const effect = rule === undefined ? null : effectOf(rule, isByok);
   if (effect === null) return null;
   const charged = applyEffect(endpoint, effect);
@@ -157,7 +157,11 @@ function effectOf({ platform, byok }: PricingRule, isByok: boolean): PricingEffe
   return isByok ? byok : platform;
 }
 
-function covers({ providers, models }: PricingRule, { provider }: ModelEndpoint, modelId: string): boolean {
+function appliesTo(
+  { providers, models }: PricingRule,
+  { provider }: ModelEndpoint,
+  modelId: string,
+): boolean {
   if (providers !== null && !providers.includes(provider)) return false;
   return models?.some((pattern) => matchPattern(pattern, modelId)) ?? true;
 }

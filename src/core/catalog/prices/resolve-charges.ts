@@ -28,8 +28,8 @@ interface ChargedEndpoint {
 }
 
 /**
- * Returns what of a request may be sent to an endpoint with a platform key: the fields and tools that cost nothing besides what the
- * endpoint has prices for. The rules of its format come first, those of its provider change and complete them, and the endpoint's prices
+ * Returns the parts of a request that may be sent to an endpoint with a platform key: fields and tools that cost nothing, or for which the
+ * endpoint has a price. The rules of the format come first. Those of the provider change and complete them. The prices of the endpoint
  * decide which of them apply. Null: everything, because the host is the operator's own.
  */
 export function resolveProfile(charged: ChargedEndpoint): RequestProfile | null {

@@ -50,9 +50,9 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
 const PLAIN: ReadonlySet<string> = new Set(["temperature", "top_p"]);
 
 /**
- * Returns the models with the profile of each endpoint of a conversation. Its parameters are those that the model, its families, the
- * provider or the operator names, without those that the endpoint takes no value of, or only one. `providers` must contain all providers
- * of these endpoints.
+ * Returns the models with the profile of each conversation endpoint. Its parameters are those that the model, its families, the provider or
+ * the operator names, except those of which the endpoint takes no value, or only one. `providers` must contain all providers of these
+ * endpoints.
  */
 export function addProfiles(
   models: readonly ModelRecord[],
@@ -76,7 +76,7 @@ export function addProfiles(
 class LazyProfile implements EndpointProfile {
   private listed: readonly string[] | null = null;
 
-  /** `families` are all, those of other models too. */
+  /** `families` contains all families, including those of other models. */
   constructor(
     private readonly sources: Omit<TakingEndpoint, "format">,
     private readonly lists: SharedLists,
@@ -135,7 +135,7 @@ function rankOf({ parameter }: ParameterStatement): number {
   return ANSWER_PARAMETERS.has(parameter) ? 0 : 1;
 }
 
-/** Lists the statements about parameters that are not taken in full, with the fields that the provider's row rules out. */
+/** Lists the statements about parameters that are not fully taken, and the fields that the provider's row excludes. */
 function listRules(taking: TakingEndpoint): readonly ParameterStatement[] {
   const { refused, known, noSchemas } = resolveRefused(taking);
   const rules = new Map(listTaken(taking));
@@ -205,14 +205,14 @@ function toFields(
   return { format, refused: new Set(refused), known: known && new Set(known), seedField };
 }
 
-/** Whether there is a field for a parameter at a provider, which takes the field. */
+/** Whether a provider has a field for a parameter, and takes it. */
 export function reachesField(name: string, { format, refused, known, seedField }: ProviderFields): boolean {
   if (isRespelled(name)) return true;
   const field = name === "seed" ? seedField : name;
   return isExpressible(name, format) && !refused.has(field) && known?.has(field) !== false;
 }
 
-/** Whether a parameter is sent in the fields that the provider has for it, whatever their names. */
+/** Whether a parameter is sent in the provider's own fields for it, whatever their names are. */
 function isRespelled(name: string): boolean {
   return EVERYWHERE.has(name) && !PLAIN.has(name);
 }
@@ -226,7 +226,7 @@ function isExpressible(name: string, format: ProviderFormat): boolean {
 
 const SAMPLING: ReadonlySet<string> = new Set(SAMPLING_PARAMETERS);
 
-/** Whether an endpoint fills in the middle: its provider has a path for it, and the author says that the model does. */
+/** Whether an endpoint supports fill in the middle: its provider has a path for it, and the model's author documents it. */
 function fillsIn({ model, record }: Pick<TakingEndpoint, "model" | "record">): boolean {
   return record.paths?.fim !== undefined && matchPattern(CODE_MODELS, model.id);
 }

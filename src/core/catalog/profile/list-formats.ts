@@ -6,14 +6,14 @@ export function listProviderFormats({ format, formats = {} }: ProviderRecord): r
   return [format, ...(Object.keys(formats) as ProviderFormat[])];
 }
 
-/** Returns how a provider's API in a format deviates from that of the format's vendor. */
+/** Returns the deviations of a provider's API in a format from the API of the format's vendor. */
 export function quirksOf(record: ProviderRecord, format: ProviderFormat): ProviderQuirks {
   return (format === record.format ? record.quirks : record.formats?.[format]?.quirks) ?? NO_QUIRKS;
 }
 
 const NO_QUIRKS: ProviderQuirks = {};
 
-/** Lists those of the provider's formats in which an endpoint is served, the preferred one first. */
+/** Lists the formats of the provider in which an endpoint is served, the preferred one first. */
 export function listEndpointFormats(
   { format, formats }: Pick<ModelEndpoint, "format" | "formats">,
   ofProvider: readonly ProviderFormat[],

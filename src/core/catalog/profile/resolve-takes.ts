@@ -17,7 +17,7 @@ import type {
 } from "../records/records.ts";
 import { quirksOf } from "./list-formats.ts";
 
-/** A model endpoint in one of its formats, and what decides about the parameters that it takes. */
+/** A model endpoint in one of its formats, with everything that decides which parameters it takes. */
 export interface TakingEndpoint {
   readonly endpoint: ModelEndpoint;
   readonly model: ModelRecord;
@@ -43,9 +43,9 @@ export function findFamilies(
 }
 
 /**
- * Returns what is known of the parameters that an endpoint takes, by the names of the chat API. The operator's configuration comes first:
- * of the endpoint, of the model, then of the provider. Then come the provider's own refusals, what is known of the model's families, where
- * later rows change earlier ones, what the catalog says of the model, the provider of others, and the format.
+ * Returns what is known about the parameters that an endpoint takes, by the names of the chat API. The order of precedence is: the
+ * operator's configuration (for the endpoint, the model, then the provider), the provider's own refusals, the model's families (where later
+ * rows change earlier ones), the catalog's record of the model, the provider's other rules, and the format.
  */
 export function listTaken(taking: TakingEndpoint): ReadonlyMap<string, SourcedTaken> {
   const { endpoint, model, record, format, families } = taking;
@@ -74,7 +74,7 @@ export function resolveTakes(taking: TakingEndpoint): ParameterRules | null {
   return rules.size === 0 ? null : { rules, reasonsByDefault: reasonsByDefault(taking) };
 }
 
-/** Whether a model reasons at an endpoint if the request does not say. */
+/** Whether a model reasons at an endpoint by default. */
 function reasonsByDefault({
   endpoint,
   model,
@@ -90,14 +90,14 @@ function mayNotReason(taking: Pick<TakingEndpoint, "endpoint" | "model" | "famil
   return reasoning.efforts?.includes("none") === true || !reasonsByDefault(taking);
 }
 
-/** Returns a rule that applies while the model reasons for one that always does: whatever effort a request names, it gets another. */
+/** Returns a rule without its condition that the model reasons, for a model that always reasons, whatever effort a request names. */
 function withoutCondition(taken: TakenParameter): TakenParameter {
   if (typeof taken === "string") return taken;
   const { whileReasoning: _, ...rule } = taken;
   return rule;
 }
 
-/** What the operator says of the provider, the model and the endpoint; the later one precedes. */
+/** Returns the operator's statements about the provider, the model and the endpoint. Later ones take precedence. */
 function takenByOperator({
   endpoint,
   model,
@@ -116,7 +116,7 @@ export function isLacking(
   return (takenByOperator(taking)?.[name] ?? "no") === "no";
 }
 
-/** The fields and features that a provider's row rules out in a format, without those that the operator says are taken. */
+/** The fields and features that a provider's row excludes in a format, except those that the operator allows. */
 export interface RefusedFields {
   /** Fields that the provider rejects. */
   readonly refused: readonly string[];
@@ -147,7 +147,7 @@ export function resolveRefused(
 /** The name of the parameter for answers by a JSON Schema, which is a kind of `response_format`. */
 export const STRUCTURED_OUTPUTS = "structured_outputs";
 
-/** What is known of the model at this endpoint. */
+/** Returns the facts about the model at this endpoint. */
 function factsOf(model: ModelRecord, endpoint: ModelEndpoint): ModelTakes {
   return { ...model.takes, ...endpoint.takesHere };
 }
@@ -191,7 +191,7 @@ export function resolveMarkedCache({
   return { minTokens: cacheMinTokens, keepsZeroRetention: record.cacheKeepsZeroRetention === true };
 }
 
-/** The largest minimum of a model that is known, for those whose own is not. */
+/** The minimum that is assumed for models without a known one: the largest known minimum. */
 const MAX_MIN_TOKENS = 4096;
 
 /** Returns a member of the last profile that has it; undefined if none has. */

@@ -3,15 +3,15 @@ import type { ChargeRule } from "../records/provider-schema.ts";
 import type { ProviderRecord } from "../records/records.ts";
 
 /**
- * Returns the most that services may cost beside the prices of a model, in attodollars: fields, entries of fields (`plugins.web`) and tools
- * (`tools.web_search`) of a request. Only providers that report their cost have such services.
+ * Returns the maximum cost of services in addition to the prices of a model, in attodollars: fields, entries of fields (`plugins.web`) and
+ * tools (`tools.web_search`) of a request. Only providers that report their cost have such services.
  */
 export function boundServices(record: ProviderRecord, services: readonly string[] | undefined): bigint {
   if (services === undefined || !record.reportsCost) return 0n;
   return services.reduce((sum, name) => sum + boundService(record, name), 0n);
 }
 
-/** Returns the most that services may cost, as a decimal string of US dollars; undefined for nothing. */
+/** Returns the maximum cost of services, as a decimal string of US dollars; undefined if there is none. */
 export function printServiceBound(
   record: ProviderRecord,
   services: readonly string[] | undefined,

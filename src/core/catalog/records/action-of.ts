@@ -1,10 +1,10 @@
 import type { InferenceAction } from "../../../wire/client-apis/request/inference-request.ts";
 import type { ModelRecord } from "./records.ts";
 
-/** What a model is for. Models for conversations are also for text completions and fill in the middle. */
+/** The purpose of a model. Models for conversations also serve text completions and fill in the middle. */
 export type ModelAction = Exclude<InferenceAction, "completions" | "fim">;
 
-/** The actions of models that have only one output modality. A model whose only output is text is for conversations. */
+/** The actions of models with a single output modality. A model whose only output is text is for conversations. */
 const ACTIONS: Readonly<Record<string, ModelAction>> = {
   embedding: "embeddings",
   moderation: "moderations",
@@ -14,7 +14,7 @@ const ACTIONS: Readonly<Record<string, ModelAction>> = {
   transcription: "transcriptions",
 };
 
-/** Returns what requests to a model ask for, by its output modalities. */
+/** Returns the action of requests to a model, from its output modalities. */
 export function actionOf({ outputModalities }: Pick<ModelRecord, "outputModalities">): ModelAction {
   const [only = "", another] = outputModalities;
   return another === undefined ? (ACTIONS[only] ?? "chat") : "chat";

@@ -33,16 +33,16 @@ function endModel(model: ModelRecord, graceDays: number): ModelRecord {
   const endpoints = model.endpoints.map((endpoint) => endEndpoint(endpoint, graceDays));
   const missed = missingSince(model);
   const end = missed === null ? null : addDays(missed, graceDays);
-  return { ...model, expires: earlier(model.expires, end), endpoints };
+  return { ...model, expires: chooseEarlier(model.expires, end), endpoints };
 }
 
 function endEndpoint(endpoint: ModelEndpoint, graceDays: number): ModelEndpoint {
   if (endpoint.missingSince === undefined) return endpoint;
-  const end = earlier(endpoint.expires ?? null, addDays(endpoint.missingSince, graceDays));
+  const end = chooseEarlier(endpoint.expires ?? null, addDays(endpoint.missingSince, graceDays));
   return end === null ? endpoint : { ...endpoint, expires: end };
 }
 
-function earlier(a: string | null, b: string | null): string | null {
+function chooseEarlier(a: string | null, b: string | null): string | null {
   if (a === null || b === null) return a ?? b;
   return a < b ? a : b;
 }
@@ -51,7 +51,7 @@ function earlier(a: string | null, b: string | null): string | null {
 export function findNextChange(models: readonly ModelRecord[], day: string): string | null {
   let next: string | null = null;
   const consider = (other: string | null | undefined): void => {
-    if (typeof other === "string" && other > day) next = earlier(next, other);
+    if (typeof other === "string" && other > day) next = chooseEarlier(next, other);
   };
   for (const { expires, endpoints } of models) {
     consider(expires);

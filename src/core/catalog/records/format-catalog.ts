@@ -72,7 +72,7 @@ export function formatImportedCatalog(source: string, models: readonly ModelReco
   return `{\n"source": ${JSON.stringify(source)},\n"models": ${formatModels(models).trimEnd()}\n}\n`;
 }
 
-/** Groups models by author, as they are divided into the files `<author>.json`. */
+/** Groups models by author, like the files `<author>.json`. */
 export function groupByAuthor(models: readonly ModelRecord[]): Map<string, ModelRecord[]> {
   const groups = new Map<string, ModelRecord[]>();
   for (const model of models) {

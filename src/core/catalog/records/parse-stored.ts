@@ -4,9 +4,9 @@ import type { z } from "zod";
 const RULES: ReadonlySet<string> = new Set(["custom", "invalid_format", "too_big", "too_small"]);
 
 /**
- * Parses a value that some version has stored, whose input it checked then. Members and types must be those of the schema; rules for
- * texts and sizes are not applied again, because earlier versions had others. Returns null for a value of another form, such as one of a
- * later version.
+ * Parses a stored value. The version that stored it checked the input, so only members and types are checked here. Rules for texts and
+ * sizes are not applied again, because earlier versions had others. Returns null for a value of another form, such as one of a later
+ * version.
  */
 export function parseStored<Value>(schema: z.ZodType<Value>, stored: unknown): Value | null {
   const { success, data, error } = schema.safeParse(stored);

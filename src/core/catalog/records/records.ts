@@ -24,9 +24,9 @@ export interface ProviderRecord extends Stored<z.infer<typeof providerSchema>> {
   readonly failsOnDemand?: true;
   /** Fields and types of tools that the operator wants to be sent with platform keys, whatever they cost, except to free models. */
   readonly sends?: { readonly fields: readonly string[]; readonly tools: readonly string[] };
-  /** What it takes of parameters according to the operator, which precedes everything that the catalog says. */
+  /** The parameters that it takes according to the operator. They take precedence over the catalog. */
   readonly takesByOperator?: TakenParameters;
-  /** The operator's own host: it charges nothing that the operator does not know, and gets every field. */
+  /** The operator's own host. It makes no charges unknown to the operator, and gets every field. */
   readonly isOwnHost?: true;
 }
 
@@ -39,8 +39,8 @@ export interface FamilyProfile extends Stored<z.infer<typeof familySchema>> {}
 export interface ProviderQuirks extends Stored<z.infer<typeof quirksSchema>> {}
 
 /**
- * US dollars per token, as decimal strings without exponent or trailing zeros, at most 18 places. Where a price is absent,
- * another one applies: `prompt` for cached and audio input, `completion` for reasoning.
+ * US dollars per token, as decimal strings without exponent or trailing zeros, with at most 18 places. If a price is absent, another one
+ * applies: `prompt` for cached and audio input, `completion` for reasoning.
  */
 export interface Prices extends Stored<z.infer<typeof pricesSchema>> {
   /** Of the whole request, instead of all other prices: what its provider reported. Only in records of generations. */
@@ -63,27 +63,30 @@ export interface PriceTier extends Prices {
 /** Announced prices that apply from a day (UTC) on. */
 export interface PriceChange extends Stored<z.infer<typeof priceChangeSchema>> {}
 
-/** What an endpoint takes, resolved from its format, its provider, its model with the families of that, and the configuration. */
+/** What an endpoint takes, resolved from its format, its provider, its model with the model's families, and the configuration. */
 export interface EndpointProfile {
   /** All parameters that it is known to take, as in `supported_parameters`. Computed when it is first read. */
   readonly parameters: readonly string[];
-  /** The format in which requests of the chat API are sent to it, as far as that does not depend on them. */
+  /** The format in which requests of the chat API are sent to it, as far as that does not depend on the request. */
   readonly chatFormat: ProviderFormat;
-  /** Lists the parameters for which it does not accept every value in a format, and those for which the operator says that it does. */
+  /** Lists the parameters with restricted values in a format, and those that the operator has declared unrestricted. */
   listRules(format: ProviderFormat): readonly ParameterStatement[];
 }
 
-/** Who says what is taken of a parameter, in ascending order of precedence. A provider's refusal precedes a family and the model. */
+/**
+ * The sources of statements about parameters, in ascending order of precedence. A provider's refusal takes precedence over families and the
+ * model.
+ */
 export const TAKES_SOURCES = ["format", "provider", "model", "family", "configuration"] as const;
 export type TakesSource = (typeof TAKES_SOURCES)[number];
 
-/** What is taken of a parameter, and who says so. */
+/** What is taken of a parameter, and the source of that statement. */
 export interface SourcedTaken {
   readonly taken: TakenParameter;
   readonly source: TakesSource;
 }
 
-/** What is taken of the parameter of this name, and who says so. */
+/** What is taken of the named parameter, and the source of that statement. */
 export interface ParameterStatement extends SourcedTaken {
   readonly parameter: string;
 }

@@ -9,7 +9,7 @@ export interface CatalogStatus extends Omit<RefreshState, "waiting" | "rejected"
   readonly refreshHours: number;
   /** Price changes by more than this factor are held. */
   readonly priceFactor: number;
-  /** Days for which models that are missing at the source are still served. */
+  /** How many days models that the source no longer lists are still served. */
   readonly graceDays: number;
   /** Number of price changes that await a decision. */
   readonly waiting: number;
@@ -45,7 +45,7 @@ export interface CatalogManager {
   /** @throws GatewayError `conflict` while another refresh or decision is running. */
   refresh(options: { readonly dryRun: boolean }): Promise<RefreshReport>;
   /**
-   * Approves or rejects one held change, or all that wait. Approved prices are in force at once. Returns the changes decided on.
+   * Approves or rejects one held change, or all of them. Approved prices apply immediately. Returns the changes decided on.
    * @throws GatewayError `not_found` for an unknown id; `conflict` like `refresh`.
    */
   decide(id: string | "all", verdict: Verdict): Promise<readonly HeldChange[]>;

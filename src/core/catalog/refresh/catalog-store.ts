@@ -24,20 +24,20 @@ export const NO_REFRESH: RefreshState = {
 };
 
 /**
- * Stores the imported catalog, which replaces the shipped models, and the state of its refreshes. Each write is atomic: a reader, also
- * in another process, sees either the value before or the value after it.
+ * Stores the imported catalog, which replaces the shipped models, and the state of its refreshes. Each write is atomic: readers, even in
+ * other processes, see either the previous value or the new one.
  */
 export interface CatalogStore {
   /** Names the stored catalog in messages, such as the path of its file. */
   readonly location: string;
   /** Returns a version that changes with every write of the catalog, and when the catalog becomes readable or unreadable. Never throws. */
   readVersion(): Promise<string>;
-  /** Returns the imported catalog, or what is wrong with it; null if none was imported. Never throws. */
+  /** Returns the imported catalog, or the problem with it; null if none was imported. Never throws. */
   readCatalog(): Promise<Checked<ImportedCatalog> | null>;
   writeCatalog(catalog: ImportedCatalog): Promise<void>;
   /**
-   * Returns the state of refreshes; `NO_REFRESH` if there is none or it cannot be read. Losing it is harmless: the next refresh holds
-   * the same changes again, because their old prices are still in force.
+   * Returns the state of refreshes; `NO_REFRESH` if there is none or it cannot be read. Losing it is harmless: the old prices still apply,
+   * so the next refresh holds the same changes again.
    */
   readRefreshState(): Promise<RefreshState>;
   writeRefreshState(state: RefreshState): Promise<void>;

@@ -36,7 +36,7 @@ export interface ImportSources {
   readonly list: string;
   /** The price map of litellm, and the day, `YYYY-MM-DD`, on which its entries must not have been retired. */
   readonly priceMap?: { readonly text: string; readonly today: string } | undefined;
-  /** Models of a catalog whose `takes` apply where the sources claim nothing: models.dev does not say what models take. */
+  /** Models of a catalog whose `takes` apply if the sources claim nothing: models.dev does not say what models take. */
   readonly known?: readonly ModelRecord[];
 }
 
@@ -62,7 +62,7 @@ interface SourceEntry {
   readonly regionRank: number | null;
   /** It returns vectors, although the source lists text as its output. */
   readonly isEmbedding: boolean;
-  /** From `servedAlso`: the facts are those of another entry, so that other entries of the model take precedence. */
+  /** From `servedAlso`: the facts come from another entry, so that other entries of the model take precedence. */
   readonly borrowed: boolean;
 }
 
@@ -98,9 +98,8 @@ export function importModelsDev(text: string, rules: ImportRules): Imported {
 }
 
 /**
- * Converts the texts of the sources to model records. Pure: the same texts and rules give the same records in the same
- * order. A model that several providers serve becomes one record if its names differ only in spelling or the rules
- * name them as one model.
+ * Converts the texts of the sources to model records. Pure: the same texts and rules give the same records in the same order. A model that
+ * several providers serve becomes one record if its names differ only in spelling, or if the rules list them as one model.
  */
 export function importModels({ list, priceMap, known = [] }: ImportSources, rules: ImportRules): Imported {
   const source = readModelsDev(list);
@@ -138,7 +137,7 @@ export function importModels({ list, priceMap, known = [] }: ImportSources, rule
   };
 }
 
-/** Drops entries of hosts in the price map for models that models.dev knows at other providers. */
+/** Drops entries of hosts in the price map for models that models.dev has at other providers. */
 function dropOldModels(group: readonly SourceEntry[], work: Work): SourceEntry[] {
   const isKnown = group.some(({ source }) => source.isFromPriceMap !== true);
   const kept = group.filter(({ source }) => !(isKnown && source.isOnlyIfNew && source.isFromPriceMap));
@@ -147,7 +146,7 @@ function dropOldModels(group: readonly SourceEntry[], work: Work): SourceEntry[]
   return kept;
 }
 
-/** Returns a provider's models with those that the source lacks. Once the source lists such a model, its entry is used. */
+/** Returns a provider's models, including models that the source lacks. Once the source lists such a model, its entry is used. */
 function addNotListed(
   provider: string,
   models: readonly SourceModel[],
@@ -268,7 +267,7 @@ function listServedAlso(entry: SourceEntry, rules: ImportRules): SourceEntry[] {
     }));
 }
 
-/** Groups the entries of one model: those whose ids differ only in spelling. */
+/** Groups the entries of one model. Their ids differ only in spelling. */
 function groupEntries(entries: readonly SourceEntry[]): SourceEntry[][] {
   const groups = new Map<string, SourceEntry[]>();
   for (const entry of entries) {
@@ -294,7 +293,7 @@ function buildModel(group: readonly SourceEntry[], work: Work): ModelRecord {
   const parameters = takes?.sampling === false ? agreed.filter((name) => !SAMPLING.has(name)) : agreed;
   const outputModalities = reference.isEmbedding
     ? ["embedding"]
-    : inOrder(reference.source.modalities.output, MODALITY_ORDER);
+    : sortByOrder(reference.source.modalities.output, MODALITY_ORDER);
   const control = readReasoning(reference.source, rules.authors[reference.author]);
   const reasoning = alignReasoning(control, takes);
   const shape: ModelShape = {
@@ -330,8 +329,8 @@ function rankSource(entry: SourceEntry, rules: ImportRules): number {
 }
 
 /**
- * Returns the id in the spelling of the rules, else of OpenRouter, which clients know, else of the first entry. An author whose API
- * writes `5-5` for the version 5.5 gets the dot if only the price map lists the model.
+ * Returns the id in the spelling of the rules, otherwise of OpenRouter, which clients know, otherwise of the first entry. If only the price
+ * map lists the model, and the author's API writes `5-5` for version 5.5, the id gets the dot.
  */
 function spellId(ranked: readonly SourceEntry[], { authors }: ImportRules): string {
   const [first] = ranked as readonly [SourceEntry];
@@ -342,7 +341,7 @@ function spellId(ranked: readonly SourceEntry[], { authors }: ImportRules): stri
   return isDotted ? first.id.replace(/-(\d{1,2})-(\d{1,2})$/, "-$1.$2") : first.id;
 }
 
-/** Returns the items that the first entry has, or at least two others: a single one may be wrong. */
+/** Returns the items that the first entry has, or at least two others: an item of a single entry may be wrong. */
 function agreeOn(
   ranked: readonly SourceEntry[],
   list: (entry: SourceEntry) => readonly string[],
@@ -353,7 +352,7 @@ function agreeOn(
     for (const item of list(entry)) counts.set(item, (counts.get(item) ?? 0) + (index === 0 ? 2 : 1));
   }
   const agreed = [...counts].filter(([, count]) => count >= 2).map(([item]) => item);
-  return order === undefined ? agreed.sort(compareText) : inOrder(agreed, order);
+  return order === undefined ? agreed.sort(compareText) : sortByOrder(agreed, order);
 }
 
 function inputsOf(entry: SourceEntry, { inputs }: ImportRules): string[] {
@@ -363,10 +362,10 @@ function inputsOf(entry: SourceEntry, { inputs }: ImportRules): string[] {
   const added = inputs
     .filter((rule) => rule.provider === entry.provider && new RegExp(rule.names).test(entry.name))
     .flatMap((rule) => (input.includes(rule.with) ? rule.adds : []));
-  return inOrder([...input, ...added], MODALITY_ORDER);
+  return sortByOrder([...input, ...added], MODALITY_ORDER);
 }
 
-function inOrder(items: readonly string[], order: readonly string[]): string[] {
+function sortByOrder(items: readonly string[], order: readonly string[]): string[] {
   const known = new Set(items.map((item) => MODALITIES[item] ?? item));
   return order.filter((item) => known.has(item));
 }
@@ -384,7 +383,7 @@ function parametersOf(entry: SourceEntry): string[] {
   ];
 }
 
-/** Returns parameters that the source does not mention, which does not mean that the model lacks them. */
+/** Returns the parameters that the source does not mention. The model may still have them. */
 function unknownParametersOf(source: SourceModel): readonly string[] {
   return [
     ...(source.structured_output === undefined ? STRUCTURED_OUTPUT : []),
@@ -430,7 +429,7 @@ function buildEndpoints(shape: ModelShape, ranked: readonly SourceEntry[], work:
     .map((entry) => buildEndpoint(shape, entry, work));
 }
 
-/** A name that models.dev has is not replaced by one of the price map. */
+/** A name from models.dev is not replaced by one from the price map. */
 function isBetterRegion(entry: SourceEntry, other: SourceEntry): boolean {
   if (entry.source.isFromPriceMap === true && other.source.isFromPriceMap !== true) return false;
   return entry.regionRank !== null && other.regionRank !== null && entry.regionRank < other.regionRank;
@@ -539,7 +538,7 @@ function isAudioUnpriced(shape: ModelShape, prices: Prices | null, rules: Import
   return readAuthorsPrices(shape, rules)?.prices.audioIn !== undefined;
 }
 
-/** Parses a positive integer; null if it is none. */
+/** Parses a positive integer; returns null for other texts. */
 function toTokens(text: string | undefined): number | null {
   const tokens = Number(text);
   return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : null;
@@ -552,7 +551,7 @@ function readDay(text: string | undefined): string | null {
   return parseDay(day) === null ? null : day;
 }
 
-/** Returns the name of a model at models.dev, else one that is made from its id: `gpt-6-sol` is GPT-6 Sol. */
+/** Returns the name of a model at models.dev, otherwise a name derived from its id: `gpt-6-sol` becomes GPT-6 Sol. */
 function nameModel(id: string, ranked: readonly SourceEntry[], { priceMap }: ImportRules): string {
   const listed = ranked.find(({ source }) => source.isFromPriceMap !== true);
   if (listed !== undefined) return tidyName(listed.source.name);

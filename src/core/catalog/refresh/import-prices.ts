@@ -4,7 +4,7 @@ import { PRICE_NAMES, type PriceName } from "../records/model-schema.ts";
 import type { ModelEndpoint, PriceChange, Prices, PriceTier } from "../records/records.ts";
 import type { ImportRules } from "./import-rules.ts";
 
-/** The prices of one source entry. `problem` says why there are none although the source names some. */
+/** The prices of one source entry. `problem` explains why there are none although the source has some. */
 export interface ImportedPrices {
   readonly prices: Prices | null;
   readonly priceTiers?: readonly PriceTier[];
@@ -33,9 +33,8 @@ const STRUCTURE = new Set(["tiers", "context_over_200k"]);
 const NO_PRICES: ImportedPrices = { prices: null };
 
 /**
- * Converts the source's `cost`. The result has no prices, so that the endpoint is not served, if the cost names an unknown
- * charge or only one of prompt and completion. Zero for both means a preview or a subscription, unless `free`: the
- * model is free by its name.
+ * Converts the source's `cost`. If the cost names an unknown charge, or only one of prompt and completion, the result has no prices, and
+ * the endpoint is not served. Zero for both means a preview or a subscription, unless `free`: the model's name says that it is free.
  */
 export function importPrices(
   cost: Readonly<Record<string, unknown>> | undefined,
@@ -71,7 +70,7 @@ export function importEmbeddingPrices(
   return isZero(prompt) === free ? { prices: { prompt, completion: "0" } } : NO_PRICES;
 }
 
-/** Adds the price of writing to the cache for an hour, which the source lacks, if the price for five minutes is that of the rule. */
+/** Adds the price of writing to the cache for an hour, which the source lacks, if the price for five minutes is the one of the rule. */
 export function addCacheHour(
   { prices, priceTiers }: Pick<ImportedPrices, "prices" | "priceTiers">,
   rule: ImportRules["cacheWrite1h"][string] | undefined,
@@ -140,7 +139,10 @@ function readPrices(
   return tidyPrices(found);
 }
 
-/** Sorts prices in the order of `PRICE_NAMES`. Drops zeros besides prompt and completion, and a reasoning price that equals the completion's. */
+/**
+ * Sorts prices in the order of `PRICE_NAMES`. Drops zeros except for prompt and completion, and a reasoning price that equals the
+ * completion price.
+ */
 function tidyPrices(found: Partial<Record<PriceName, string>>): Prices | null {
   const { prompt, completion } = found;
   if (prompt === undefined || completion === undefined) return null;

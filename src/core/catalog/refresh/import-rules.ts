@@ -5,12 +5,12 @@ import type { PriceChange } from "../records/records.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";
 
 /**
- * The schema of `catalog/import-rules.json`: decisions about a source's names. The importer matches names; which names mean
- * the same model is decided in that file, and reviewed like code.
+ * The schema of `catalog/import-rules.json`: decisions about a source's names. The importer matches names. The file decides which names
+ * mean the same model, and is reviewed like code.
  */
 
 const providerRule = z.strictObject({
-  /** Slug of the provider here, except for entries that `byPackage` assigns to another one. */
+  /** The provider's slug here, except for entries that `byPackage` assigns to another provider. */
   slug: z.string(),
   /** Slugs by client package, for entries with another format than the rest of their provider; null omits them. */
   byPackage: z.record(z.string(), z.string().nullable()).optional(),
@@ -26,7 +26,10 @@ const providerRule = z.strictObject({
   decimalP: z.literal(true).optional(),
   /** The provider has an embeddings endpoint that the gateway can call. Otherwise its embedding models are omitted. */
   embeddings: z.literal(true).optional(),
-  /** Prefixes that name regions. Of a model's names, the one whose prefix comes first in `keep` is used; prefixes not in `keep` are omitted. */
+  /**
+   * Prefixes that name regions. If a model has several names, the one whose prefix comes first in `keep` is used. Prefixes that are not in
+   * `keep` are omitted.
+   */
   regions: z.strictObject({ keep: z.array(z.string()), all: z.array(z.string()) }).optional(),
 });
 
@@ -34,7 +37,7 @@ const authorRule = z.strictObject({
   /** Source provider that is the author's own API. Its facts take precedence. */
   source: z.string().optional(),
   tokenizer: z.string().optional(),
-  /** The author's reasoning models reason only if a request asks for it, unless their `takes` say otherwise. */
+  /** The author's reasoning models reason only if a request says so, unless their `takes` state otherwise. */
   reasonsOnlyWhenTold: z.literal(true).optional(),
   /** The author writes the version 5.5 as `5-5`. Ids have the dot. */
   dottedVersions: z.literal(true).optional(),
@@ -80,7 +83,7 @@ const inputsRule = z.strictObject({
 const formatsRule = z.strictObject({
   /** A regular expression on the provider's names of models. */
   names: z.string(),
-  /** The one that requests in other formats prefer comes first. */
+  /** The preferred format for requests in other formats comes first. */
   formats: z.array(z.enum(PROVIDER_FORMATS)).min(1),
   /** Formats in which tools are accepted only while the model does not reason. */
   noToolsWhileReasoning: z.array(z.enum(PROVIDER_FORMATS)).min(1).optional(),
@@ -118,13 +121,13 @@ const priceMapProvider = z.strictObject({
   source: z.string(),
   /** Prefix of the map's names that is not part of the provider's. */
   stripPrefix: z.string().optional(),
-  /** A regular expression that matches names which are left out. */
+  /** A regular expression for names to leave out. */
   ignore: z.string().optional(),
   /** Why `ignore` leaves them out. */
   why: z.string().optional(),
   /** Names that are taken although the map has no source for them. */
   unsourced: z.array(z.string()).optional(),
-  /** A regular expression that matches names whose `max_input_tokens` does not include the answer. */
+  /** A regular expression for names whose `max_input_tokens` does not include the answer. */
   promptOnly: z.string().optional(),
   /** Only models that models.dev lists nowhere: the map keeps what a host has stopped to serve. */
   onlyNew: z.literal(true).optional(),
@@ -136,7 +139,7 @@ const priceMapProvider = z.strictObject({
 const priceMapRules = z.strictObject({
   /** Kinds of entries that are read, as in `mode`. */
   modes: z.array(z.string()).min(1),
-  /** By `litellm_provider`. Of two entries of one name the first in the map counts. */
+  /** By `litellm_provider`. If two entries have the same name, the first one in the map counts. */
   providers: z.record(z.string(), priceMapProvider),
   /** Providers that are deliberately not read, by the reason. */
   ignoredProviders: z.record(z.string(), z.array(z.string())),
@@ -144,18 +147,18 @@ const priceMapRules = z.strictObject({
   words: z.record(z.string(), z.string()),
 });
 
-/** What the models of a family take. */
+/** Statements about what the models of a family take. */
 const takesRule = z.strictObject({
   /** A regular expression on model ids. */
   models: z.string(),
   takes: takesSchema,
-  /** Overrides what the price map claims. Without it a rule only adds what is not claimed. */
+  /** Overrides the claims of the price map. If absent, a rule only adds what is not claimed. */
   corrects: z.literal(true).optional(),
   /** The vendor's page, and its date. */
   source: z.string(),
 });
 
-/** How the reasoning of models is controlled for which no source says it. */
+/** How to control the reasoning of models for which no source says it. */
 const reasoningLikeRule = z.strictObject({
   /** A regular expression on model ids. */
   models: z.string(),
@@ -177,7 +180,7 @@ const importRulesSchema = z.strictObject({
   organisations: z.record(z.string(), z.string()),
   /** Authors by beginnings of names, for names without an organisation. The longest match applies. */
   nameBeginnings: z.record(z.string(), z.string()),
-  /** Regular expressions that match the `author/name` of models which are not chat models. */
+  /** Regular expressions for the `author/name` of models that are not chat models. */
   notChat: z.array(z.string()),
   /** Regular expressions that match the `author/name` of embedding models. The source lists them as text models. */
   embedding: z.array(z.string()),
@@ -189,13 +192,13 @@ const importRulesSchema = z.strictObject({
   formats: z.record(z.string(), z.array(formatsRule)),
   inputs: z.array(inputsRule),
   priceMap: priceMapRules,
-  /** What models take by family. Later rules override earlier ones. */
+  /** What models take, by family. Later rules override earlier ones. */
   takes: z.array(takesRule),
   /** For models that only the price map lists. The first matching rule applies. */
   reasoningLike: z.array(reasoningLikeRule),
   /** Endpoints that the source does not list, with the facts of another entry. */
   servedAlso: z.array(servedAlsoRule),
-  /** Prices of the one-hour cache, which the source lacks, by author. */
+  /** Prices of the one-hour cache by author, which the source lacks. */
   cacheWrite1h: z.record(z.string(), cacheWriteRule),
   /** Charges that are not per token, except of embedding models. The last matching rule applies. */
   charges: z.array(chargesRule),
@@ -203,7 +206,10 @@ const importRulesSchema = z.strictObject({
   priceChanges: z.record(z.string(), z.record(z.string(), z.array(priceChange).min(1))),
   /** Entries that the source lacks, by source provider and in the source's format; numbers are text. */
   notListed: z.record(z.string(), z.array(sourceModelSchema)),
-  /** Models that are not for conversations, which the source does not list or without their prices. Once the catalog has the id otherwise, that entry is used. */
+  /**
+   * Models that are not for conversations, and that the source lists without prices or not at all. Once the catalog has the id from another
+   * source, that entry is used.
+   */
   further: z.array(furtherRule),
 });
 

@@ -6,12 +6,12 @@ import type { ImportRules } from "./import-rules.ts";
 /** The members, in the order of files. */
 const MEMBERS = Object.keys(takesShape) as (keyof ModelTakes)[];
 
-/** What models take, from the rules, claims of a price map, and a catalog that had one. */
+/** What models take, according to the rules, the claims of a price map, and a previous catalog. */
 export class TakesReader {
   readonly #rules: readonly { readonly models: RegExp; readonly rule: ImportRules["takes"][number] }[];
   readonly #known: ReadonlyMap<string, ModelTakes>;
 
-  /** `known` are models of a catalog, whose facts apply where a source claims none. */
+  /** `known` are models of a catalog, whose facts apply if a source claims none. */
   constructor({ takes }: ImportRules, known: readonly ModelRecord[]) {
     this.#rules = takes.map((rule) => ({ models: new RegExp(rule.models), rule }));
     this.#known = new Map(
@@ -25,7 +25,7 @@ export class TakesReader {
     return sortTakes({ ...this.#listRules(id, false), ...facts, ...this.#listRules(id, true) });
   }
 
-  /** Returns what a host takes otherwise than the model; undefined if there is no difference. Corrections hold at all hosts. */
+  /** Returns how what a host takes differs from what the model takes; undefined if it does not. Corrections apply at all hosts. */
   readEndpoint(
     id: string,
     model: ModelTakes | undefined,
@@ -47,7 +47,7 @@ export class TakesReader {
   }
 }
 
-/** Returns the members in the order of files; undefined if there are none. */
+/** Returns the members in the order of the files; undefined if there are none. */
 function sortTakes(takes: ModelTakes): ModelTakes | undefined {
   const members = MEMBERS.flatMap((name) => (takes[name] === undefined ? [] : [[name, takes[name]]]));
   return members.length === 0 ? undefined : (Object.fromEntries(members) as ModelTakes);
@@ -72,7 +72,7 @@ export function alignReasoning(
   return Object.keys(aligned).length === 0 ? null : aligned;
 }
 
-/** Gives models without a known control of reasoning that of the rules, as far as their habits agree. */
+/** Gives models without a known reasoning control the one of the rules, as far as it matches their behavior. */
 export function inheritReasoning(
   models: readonly ModelRecord[],
   { reasoningLike }: ImportRules,

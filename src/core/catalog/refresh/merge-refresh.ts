@@ -29,7 +29,7 @@ export interface RefreshTerms {
   readonly now: number;
   readonly waiting: readonly HeldChange[];
   readonly rejected: readonly HeldChange[];
-  /** The sources include a price map, so that endpoints which only such a map lists can be missed. */
+  /** The sources include a price map, so endpoints that only such a map lists can be counted as missing. */
   readonly hasPriceMap?: boolean;
 }
 
@@ -46,10 +46,10 @@ interface Merge extends RefreshTerms {
 }
 
 /**
- * Merges the models of a source into the current catalog. Endpoints that the source no longer lists stay and get the day as
- * `missingSince`, which is removed when it lists them again. An endpoint whose price changes beyond the factor keeps its
- * prices, and the change is held. An endpoint that came from a price map is not missed by a refresh without one, unless the
- * source lists the model under another name at the same provider. What a model takes stays where the sources do not say. Pure.
+ * Merges the models of a source into the current catalog. Endpoints that the source no longer lists stay, with the day as `missingSince`,
+ * which is removed when it lists them again. If an endpoint's price changes beyond the factor, it keeps its prices and the change is held.
+ * A refresh without a price map does not count endpoints as missing that came from one, unless the source lists the model under another
+ * name at the same provider. What a model takes is kept where the sources do not mention it. Pure.
  */
 export function mergeRefresh(
   current: readonly ModelRecord[],
@@ -105,7 +105,7 @@ function mergeModel(before: ModelRecord, after: ModelRecord, merge: Merge): Mode
   return { ...merged, endpoints: all.sort((a, b) => compareText(a.provider, b.provider)) };
 }
 
-/** Finds the endpoint whose prices to compare: that of the same provider, even if the provider's name of the model is another. */
+/** Finds the endpoint to compare prices with: the one at the same provider, even if the provider uses another name for the model. */
 function findSame({ endpoints }: ModelRecord, endpoint: ModelEndpoint): ModelEndpoint | undefined {
   return (
     endpoints.find((old) => isSameEndpoint(old, endpoint)) ??
@@ -146,13 +146,13 @@ function mergeEndpoint(
   return withTerms(keepTakes(before, after), before);
 }
 
-/** Keeps what an endpoint takes otherwise than its model: models.dev does not say it. */
+/** Keeps an endpoint's differences from its model in what they take, because models.dev does not have them. */
 function keepTakes(before: ModelEndpoint, after: ModelEndpoint): ModelEndpoint {
   if (before.takesHere === undefined || after.takesHere !== undefined) return after;
   return isSameEndpoint(before, after) ? { ...after, takesHere: before.takesHere } : after;
 }
 
-/** Keeps an endpoint that the source does not list. `listed` are those of its model that it lists. */
+/** Keeps an endpoint that the source does not list. `listed` are the endpoints of its model that it lists. */
 function keepGone(
   model: string,
   endpoint: ModelEndpoint,

@@ -4,7 +4,7 @@ import type { PricedModel, PricedProvider } from "./source-price-map.ts";
 
 /** A model of both sources or of one. */
 export interface MergedModel extends SourceModel {
-  /** What the price map claims that the model takes. */
+  /** The claims of the price map about what the model takes. */
   readonly takes?: ModelTakes;
   /** Only the price map lists it. */
   readonly isFromPriceMap?: true;
@@ -21,9 +21,8 @@ interface MergedProvider {
 const SNAPSHOT = /[-@](?:\d{4}-\d{2}-\d{2}|\d{8})$/;
 
 /**
- * Completes the models of models.dev with those of a newer price map. Where both list a model, the price map decides its prices
- * and what it takes, models.dev everything else. A dated snapshot that only the price map lists is left out if
- * the model itself is listed.
+ * Completes the models of models.dev with those of a newer price map. If both list a model, the price map decides its prices and what it
+ * takes, and models.dev everything else. A dated snapshot that only the price map lists is left out if the model itself is listed.
  */
 export function mergeSources(
   listed: readonly SourceProvider[],

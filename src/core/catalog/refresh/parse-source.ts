@@ -19,7 +19,7 @@ export function describeIssue(error: z.ZodError): string {
   return issue === undefined ? "unknown" : `${issue.path.join(".") || "the file"}: ${issue.message}`;
 }
 
-/** The most JSON objects that a source may contain. Each model has several; the public lists have about 40,000. */
+/** The maximum number of JSON objects in a source. Each model has several; the public lists have about 40,000. */
 const MAX_OBJECTS = 200_000;
 
 /** Returns why a source is too large or nested too deep to be parsed; null if it is not. */

@@ -75,9 +75,8 @@ type Entry = z.infer<typeof entrySchema>;
 const mapSchema = z.record(z.string(), z.record(z.string(), z.unknown()));
 
 /**
- * Parses the price map of litellm, an object of facts by name, into the shape of models.dev, so that both pass the same rules
- * for names and prices. Takes the providers of the rules only. `today` is `YYYY-MM-DD`: entries that their vendor has
- * retired are omitted.
+ * Parses litellm's price map, an object of facts by name, into the format of models.dev, so that the same rules for names and prices apply
+ * to both. Only takes providers of the rules. `today` is `YYYY-MM-DD`: entries that their vendor has retired are omitted.
  */
 export function readPriceMap(text: string, rules: PriceMapRules, today: string): PriceMapRead {
   const parsed = parseSource(text);
@@ -177,7 +176,7 @@ function toModel(name: string, entry: Entry, rule: PriceMapProvider): PricedMode
   };
 }
 
-/** The map states the tokens of a prompt. Where the rules say that the answer comes on top, the window is the sum of both. */
+/** The map states the tokens of a prompt. If the rules say that the answer is not included, the window is the sum of both. */
 function readLimit(name: string, entry: Entry, { promptOnly }: PriceMapProvider): SourceModel["limit"] {
   const input = entry.max_input_tokens as string;
   const output = entry.max_output_tokens ?? undefined;
@@ -213,7 +212,7 @@ function readReasoning(entry: Entry): NonNullable<SourceModel["reasoning_options
   ];
 }
 
-/** The map names all efforts, or those beside low, medium and high that a model accepts. */
+/** The map lists either all efforts, or those that a model accepts in addition to low, medium and high. */
 function listEfforts(entry: Entry): string[] {
   if (entry.reasoning_effort_levels != null) return [...entry.reasoning_effort_levels];
   const further = [

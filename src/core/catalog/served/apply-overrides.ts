@@ -56,7 +56,7 @@ export function applyOverrides(
   return { models: [...all.values()].filter(({ endpoints }) => endpoints.length > 0), problems };
 }
 
-/** Finds required fields that are absent from an override which adds a model or an endpoint. */
+/** Finds required fields that are missing in an override that adds a model or an endpoint. */
 function findGaps({ endpoints = {} }: ModelOverride, before: ModelRecord | undefined): OverrideProblem[] {
   const known = new Set(before?.endpoints.map(({ provider }) => provider));
   const problems = Object.entries(endpoints).flatMap(([slug, endpoint]) =>

@@ -18,7 +18,7 @@ export interface Catalog {
   readonly freeModels: readonly ModelRecord[];
   /**
    * Finds the endpoint by the name that a provider uses for the model; null if the catalog has none. If the full name is unknown, it is
-   * compared without a date or version at its end.
+   * compared without its trailing date or version.
    */
   findEndpoint(provider: string, name: string): FoundEndpoint | null;
   /** Suggests model ids for error texts. */
@@ -27,7 +27,7 @@ export interface Catalog {
   readonly suggestProvider: SuggestNames;
 }
 
-/** Returns the id of a model as records have it, whatever its case; for a model that is not in the catalog, what was asked for. */
+/** Returns the id of a model in the spelling of the catalog, ignoring case. Returns the given name if the catalog does not have the model. */
 export function canonicalModel(catalog: Pick<Catalog, "find">, id: string): string {
   return catalog.find(id)?.id ?? id;
 }

@@ -5,7 +5,10 @@ import type { Tiers } from "../tiers/tiers.ts";
 import type { Catalog } from "./catalog.ts";
 import { createSuggester } from "./suggest-names.ts";
 
-/** The names that are valid: models and providers of the catalog in force, including those of the configuration, tiers, and the operator's named routes. */
+/**
+ * The valid names: models and providers of the catalog in force, including those of the configuration, tiers, and the operator's named
+ * routes.
+ */
 export interface KnownNames {
   readonly catalog: Catalog;
   readonly tiers: Tiers;
@@ -16,7 +19,7 @@ export interface KnownNames {
   };
 }
 
-/** A list of names in a policy, a key or a request. `*` stands for any characters. */
+/** A list of names in a policy, a key or a request. `*` matches any characters. */
 export interface NameList {
   /** The field that contains the list, such as `policy.denied_models`. */
   readonly field: string;
@@ -90,8 +93,8 @@ function suggestModels({ catalog, tiers }: KnownNames, name: string): string[] {
 }
 
 /**
- * Returns the prefix that some known id must have for a pattern to be valid: the author with its slash, or all of `literal` if it
- * has no slash. The text after the author is not checked, because it may stand for future models.
+ * Returns the prefix that some known id must have for a pattern to be valid: the author with its slash, or all of `literal` if it has no
+ * slash. The text after the author is not checked, because it may match future models.
  */
 function startOf(literal: string): string {
   return literal.slice(0, literal.indexOf("/") + 1) || literal;

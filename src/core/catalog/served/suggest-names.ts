@@ -6,7 +6,7 @@ const MAX_CHARS = 256;
 /** Returns the names that are similar to `wanted`, the most similar first, at most `limit`. */
 export type SuggestNames = (wanted: string, limit: number) => string[];
 
-/** Creates a search for similar names in a list of words or model ids. Of a model id, only the text after the author is compared. */
+/** Creates a search for similar names in a list of words or model ids. Only the part of a model id after the author is compared. */
 export function createSuggester(names: readonly string[]): SuggestNames {
   const shapes = names.map(shapeOf);
   return (wanted, limit) => {

@@ -150,7 +150,10 @@ function* findEndpointProblems(
   }
 }
 
-/** Finds formats that the provider's row does not have, and which therefore have no URL. `format` is not checked: catalogs of version 0.1 may name such formats in it. */
+/**
+ * Finds formats that the provider's row does not have, and which therefore have no URL. `format` is not checked: catalogs of version 0.1
+ * may have such formats in it.
+ */
 function* findFormatProblems(
   at: string,
   provider: ProviderRecord,

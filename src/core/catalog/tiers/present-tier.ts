@@ -12,7 +12,7 @@ interface ViewedModel {
   readonly endpoints: readonly ModelEndpoint[];
 }
 
-/** The models among which a tier is presented: those that are served and allowed, or the whole catalog. */
+/** The models with which a tier is presented: those that are served and allowed, or the whole catalog. */
 export interface TierView {
   readonly models: readonly ModelRecord[];
   /** Returns null if the model is not available. */
@@ -89,7 +89,7 @@ function viewFree(rule: Extract<TierRule, { by: "free" }>, view: TierView): View
   return [{ when: "by session", models, leading: choices.length > 0 ? choices : last.slice(0, 1) }];
 }
 
-/** Joins the input modalities and parameters of free models: a request goes to a model that accepts what it uses. */
+/** Joins the input modalities and parameters of free models, because a request goes to a model that accepts what it uses. */
 function joinCapabilities(
   { architecture }: PublicModel,
   records: readonly PublicModel[],

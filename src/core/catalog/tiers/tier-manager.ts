@@ -1,6 +1,6 @@
 import type { TierRecord } from "./tier-records.ts";
 
-/** Where a tier is defined: in the shipped catalog, in the stores, or in the configuration file. A later one replaces an earlier one. */
+/** Where a tier is defined: in the shipped catalog, in the stores, or in the configuration file. Later ones replace earlier ones. */
 export const TIER_SOURCES = ["catalog", "database", "file"] as const;
 export type TierSource = (typeof TIER_SOURCES)[number];
 
@@ -22,10 +22,9 @@ export interface TierManager {
   /** Returns the tiers in force by id. */
   list(): Promise<readonly ListedTier[]>;
   /**
-   * Stores a tier, which replaces one of the catalog. It is in force on every gateway within a second. Returns what was stored before;
-   * null if nothing was.
-   * @throws GatewayError `conflict` if the configuration file defines the tier; `invalid_request` if it is too large, or if there
-   * are too many.
+   * Stores a tier. It replaces one of the catalog, and every gateway uses it within a second. Returns what was stored before, or null.
+   * @throws GatewayError `conflict` if the configuration file defines the tier; `invalid_request` if it is too large, or if there are too
+   * many.
    */
   put(tier: TierRecord): Promise<TierRecord | null>;
   /**

@@ -83,7 +83,7 @@ export const tierSchema = z.strictObject({
   ),
 });
 
-/** The most tiers in one list, and in the stores. */
+/** The maximum number of tiers in one list, and in the stores. */
 export const MAX_TIERS = 100;
 
 /** The schema of a list of tiers with unique ids. */

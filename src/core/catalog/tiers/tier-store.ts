@@ -13,7 +13,7 @@ export interface StoredTier {
 export interface TierStore {
   /** Returns a number that changes with every change of any tier by any process. */
   tierRevision(): Promise<number>;
-  /** Returns the stored tiers by id. One that this version cannot read is left out. */
+  /** Returns the stored tiers by id, without those that this version cannot read. */
   listTiers(): Promise<readonly StoredTier[]>;
   /** Adds or replaces the tier with this id. */
   putTier(stored: StoredTier): Promise<void>;
@@ -29,7 +29,7 @@ export function formatStoredTier({ tier, updatedAt }: StoredTier): string {
   return JSON.stringify({ tier, updatedAt });
 }
 
-/** Parses a tier of a store. Returns null for one that this version cannot read, such as one of a later version. */
+/** Parses a stored tier. Returns null for one that this version cannot read, such as one of a later version. */
 export function parseStoredTier(text: string): StoredTier | null {
   const stored = JSON.parse(text) as StoredTier;
   const tier = parseStored<TierRecord>(tierSchema, stored.tier);

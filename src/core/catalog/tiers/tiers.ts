@@ -19,7 +19,7 @@ export interface Tiers {
 
 const TIER_ID = /^gateway-auto\//i;
 
-/** Indexes tiers. Of several with the same id, the last one replaces the first. */
+/** Indexes tiers. If several have the same id, the last one replaces the others. */
 export function createTiers({ version, verbosity, tiers }: TierData): Tiers {
   const byId = new Map<string, TierRecord>();
   for (const tier of tiers) byId.set(tier.id, tier);
@@ -75,7 +75,7 @@ export function listNamedModels(rule: TierRule): readonly string[] {
   return [...new Set(named)];
 }
 
-/** Whether a tier of free models chooses among models that include this one: a free chat model that the tier does not exclude. */
+/** Whether a tier of free models may choose this model: a free chat model that the tier does not exclude. */
 export function isFreeChoice(rule: Extract<TierRule, { by: "free" }>, model: ModelRecord): boolean {
   return (
     isFreeId(model.id) &&

@@ -17,10 +17,10 @@ import { type EndedAnswer, RunningAnswers } from "./running-answers.ts";
 /** A longer answer is not kept. Bytes. */
 export const MAX_KEPT_BYTES = 1024 * 1024;
 
-/** How often a request waits for an equal one that then cannot be given again, before it asks a provider itself. */
+/** How often a request waits for an equal one whose answer then cannot be used, before it calls a provider itself. */
 const MAX_WAITS = 2;
 
-/** The response header that says what the cache did. */
+/** The response header that states what the cache did. */
 const CACHE_HEADER = "x-gateway-cache";
 
 interface AnswerCacheDeps {
@@ -29,8 +29,8 @@ interface AnswerCacheDeps {
 }
 
 /**
- * Answers requests that are byte for byte equal to an earlier one of the same API key with the earlier answer, for keys that ask for it
- * (`cache`). Equal requests at the same time ask a provider once. Requests under zero data retention are never kept (docs/answers.md).
+ * Answers a request with the earlier answer of a request that was equal byte for byte, from the same API key, if the key has `cache`. Of
+ * concurrent equal requests only one calls a provider. Requests under zero data retention are never stored (docs/answers.md).
  */
 export class AnswerCache implements Extension {
   readonly name = "answer-cache";
@@ -90,7 +90,7 @@ class CachedGeneration implements ExtensionPoints {
     this.end("given up");
   }
 
-  /** Finds a stored answer, or waits for one that is being produced. Returns null if a provider is to be asked. */
+  /** Finds a stored answer, or waits for one that is being produced. Returns null if the request must call a provider. */
   private async find(name: string): Promise<GateDecision | null> {
     const { store, clock, directives, ttlS } = this.parts;
     if (!directives.mayRead) {
@@ -107,8 +107,8 @@ class CachedGeneration implements ExtensionPoints {
   }
 
   /**
-   * Waits for an answer that is being produced. If no request produces it, or the client of the one that did has left, the first that finds
-   * this out produces it, and all others wait on.
+   * Waits for an answer that is being produced. If no request produces it, or the client of that request has left, the first waiter that
+   * notices produces it, and the others continue to wait.
    */
   private async join(name: string): Promise<GateDecision | null> {
     for (let waits = 0; waits < MAX_WAITS; ) {
@@ -125,7 +125,7 @@ class CachedGeneration implements ExtensionPoints {
     return null;
   }
 
-  /** Begins to produce the answer for others too, unless another request does, or its client has left meanwhile. */
+  /** Begins to produce the answer, also for other requests, unless another request does so, or its client has left meanwhile. */
   private begin(name: string): void {
     const { running, generation } = this.parts;
     if (this.isOver || running.find(name) !== null) return;
@@ -155,7 +155,7 @@ class CachedGeneration implements ExtensionPoints {
   }
 }
 
-/** Names equal requests: of the same key, with the same bytes and headers, that the same deployments may answer. */
+/** Returns the name of equal requests: of the same key, with the same bytes and headers, and answered by the same deployments. */
 function nameOf(generation: AdmittedGeneration, body: Uint8Array): string {
   const { principal } = generation.call;
   const keyId = principal.kind === "anonymous" ? "" : principal.key.id;

@@ -13,7 +13,7 @@ export interface StoredAnswer {
  * bound their own waits and memory, and keep answers encrypted.
  */
 export interface AnswerStore {
-  /** Returns the answer that is kept under a name; null if there is none, or if it has expired. */
+  /** Returns the answer that is stored under a name; null if there is none, or if it has expired. */
   findAnswer(name: string): Promise<StoredAnswer | null>;
   /** Keeps an answer for `ttlMs` milliseconds instead of an earlier one of the same name. */
   keepAnswer(name: string, answer: StoredAnswer, ttlMs: number): Promise<void>;

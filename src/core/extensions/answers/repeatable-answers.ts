@@ -31,7 +31,7 @@ import { isBinary, replay } from "./replay.ts";
 import { RunningAnswers } from "./running-answers.ts";
 
 interface RepeatableAnswersDeps {
-  /** Remembers who has used which idempotency key, in the database: no request is charged twice, whatever else is lost. */
+  /** Records in the database who has used which idempotency key. No request is charged twice, even if everything else is lost. */
   readonly claims: StoredResponseStore;
   /** Keeps the answers themselves. */
   readonly store: AnswerStore;
@@ -137,14 +137,14 @@ class RepeatableGeneration implements ExtensionPoints {
       this.onAbandoned();
       return;
     }
-    // What was charged must not be charged again. A stream that broke off is given again as it was; a failure instead of an answer, such as
-    // that of a guardrail, has no text to give.
+    // What was charged must not be charged again. A broken stream is returned again as it was. A failure instead of an answer, such as
+    // that of a guardrail, has no text to return.
     const isWhole = record.outcome !== "cancelled" && !text.isTruncated;
     const body = isWhole && !this.parts.generation.zeroRetention ? text.toString() : "";
     this.keep(record, body === "" ? null : body);
   }
 
-  /** The request has cost nothing, so it may be made again. */
+  /** The request has cost nothing, so it may be repeated. */
   onAbandoned(): void {
     this.isOver = true;
     if (this.text === null) return;
@@ -183,7 +183,7 @@ class RepeatableGeneration implements ExtensionPoints {
   private async findOutcome(fingerprint: string) {
     const claim = await this.claim(fingerprint);
     if (claim.kind === "repeated") return claim.answer;
-    // It was given up meanwhile, so the key is free again.
+    // The other request was abandoned, so the key is free again.
     if (claim.kind === "first") await this.parts.claims.releaseKey(this.parts.key);
     return null;
   }

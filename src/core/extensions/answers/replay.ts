@@ -2,7 +2,7 @@ import type { InferenceRequest } from "../../../wire/client-apis/request/inferen
 import type { GateDecision } from "../../generation/call/extension.ts";
 import type { StoredAnswer } from "./answer-store.ts";
 
-/** The response header that names the generation whose answer is given again. */
+/** The response header with the id of the generation whose answer is returned again. */
 const ORIGIN_HEADER = "x-gateway-replay-of";
 
 /** Whether request or answer is no text, so that the answer cannot be given again: audio, and forms with a file. */
@@ -11,8 +11,8 @@ export function isBinary({ forwarded }: Pick<InferenceRequest, "forwarded">): bo
 }
 
 /**
- * Gives a stored answer again, as the answer of another generation: its id replaces the earlier one, which is random and therefore stands
- * nowhere else in the text.
+ * Returns a stored answer as the answer of another generation. Replaces the earlier id, which is random and therefore occurs nowhere else
+ * in the text.
  */
 export function replay(
   { generationId, body }: StoredAnswer,

@@ -60,13 +60,13 @@ interface Reportable extends BudgetMark {
   readonly sum: Spent;
 }
 
-/** What the watch of budgets needs. */
+/** The dependencies of the watch of budgets. */
 interface BudgetWatchParts {
   readonly store: Pick<BudgetStore, "sumBudgets" | "listTopSums" | "claimMarks" | "mergeDays">;
   readonly clock: Pick<Clock, "now">;
 }
 
-/** What a comparison needs. */
+/** The dependencies of a comparison. */
 interface CheckParts {
   readonly send: EventSink;
   /** Saves every cost in the store. */
@@ -74,8 +74,8 @@ interface CheckParts {
 }
 
 /**
- * Knows which budgets are over their warning share or their limit, warns the requests that count for them, and reports each such state
- * once in a period. What requests have cost is compared at intervals, from the store.
+ * Knows which budgets are over their warning share or their limit. Warns the requests that count for them, and reports each such state once
+ * in a period. Compares what requests have cost with the store at intervals.
  */
 export class BudgetWatch implements Extension {
   readonly name = "budgets";
@@ -112,7 +112,7 @@ export class BudgetWatch implements Extension {
     );
   }
 
-  /** Returns how many sums are over their warning share, and how many of them have reached their limit, as far as this process knows. */
+  /** Returns how many sums are over their warning share, and how many have reached their limit, as far as this process knows. */
   count(): Readonly<Record<Level, number>> {
     const now = this.parts.clock.now();
     const counts = { warning: 0, reached: 0 };
@@ -126,8 +126,8 @@ export class BudgetWatch implements Extension {
   }
 
   /**
-   * Compares what waits with the limits and reports what is new: a slice of it in each turn of the event loop, with two calls of the
-   * store. Rejects with a `StoreError` if the store is unavailable.
+   * Compares waiting costs with the limits and reports new states: a slice in each turn of the event loop, with two calls of the store.
+   * Rejects with a `StoreError` if the store is unavailable.
    */
   async check({ send, drain }: CheckParts): Promise<void> {
     if (this.waiting.size === 0) return;
@@ -278,7 +278,7 @@ function describeEvent({ sum, level, since }: Reportable, createdAt: number): Ga
   };
 }
 
-/** Says in a sentence how near to its limit a budget is. */
+/** Describes in a sentence how close a budget is to its limit. */
 function describe({ name, warnAt }: BudgetRecord, level: Level): string {
   return level === "reached"
     ? `The budget ${JSON.stringify(name)} is used up.`

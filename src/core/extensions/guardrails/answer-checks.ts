@@ -5,7 +5,7 @@ import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { AnswerStage } from "./answer-stage.ts";
 import { describeAnswerBlock, type GuardrailFinding, warnOf } from "./describe-findings.ts";
 
-/** Checks one answer with guardrails in their order: each gets what the one before lets pass. */
+/** Checks one answer with several guardrails in order. Each one gets what the previous one lets through. */
 export class AnswerChecks implements AnswerFilter {
   readonly release: AnswerFilter["release"];
   block: Failure | null = null;
@@ -56,7 +56,7 @@ export class AnswerChecks implements AnswerFilter {
     if (isBlocking && finding !== null) this.block ??= describeAnswerBlock(finding);
   }
 
-  /** Lets nothing pass that was not checked because of a fault of the gateway. */
+  /** Ends the answer after a fault of the gateway, because unchecked text must not pass. */
   private fail(error: unknown): readonly AnswerEvent[] {
     this.block ??= failureOf(error);
     return [];

@@ -5,12 +5,12 @@ import type { GuardrailFinding } from "./describe-findings.ts";
 export interface AnswerStage {
   /** Returns the events to send instead of an event. Not called once the stage blocks. */
   step(event: AnswerEvent): readonly AnswerEvent[];
-  /** Resolves to the events that were held back until the answer is complete. Absent: there are none. Never rejects. */
+  /** Resolves to the events that were held back until the answer is complete. Absent if none are held back. Never rejects. */
   release?(): Promise<readonly AnswerEvent[]>;
   /** What was found so far; null for nothing. */
   readonly finding: GuardrailFinding | null;
   /** Whether the rest of the answer must not be sent. */
   readonly isBlocking: boolean;
-  /** Whether log probabilities were left out, which repeat texts in a form that is not checked. */
+  /** Whether log probabilities were left out: they repeat texts in a form that is not checked. */
   readonly hasDropped: boolean;
 }

@@ -3,7 +3,7 @@ import { mapSame } from "../../../wire/canonical/model/map-same.ts";
 import type { Part } from "../../../wire/canonical/model/parts.ts";
 import { type BodyTexts, readDataTexts } from "../../../wire/client-apis/texts/body-texts.ts";
 
-/** The texts of one part: of arguments that are JSON its strings, else the text of the part. */
+/** The texts of one part: the strings of arguments that are JSON, otherwise the text of the part. */
 interface PartTexts {
   readonly texts: readonly string[];
   readonly data: BodyTexts | null;

@@ -6,13 +6,13 @@ import type { HookSubject } from "./text-hook.ts";
 
 /** The result of checking texts. */
 interface CheckedTexts {
-  /** In the order of the guardrails, up to the first that blocks. */
+  /** In the order of the guardrails, up to the first one that blocks. */
   readonly findings: readonly GuardrailFinding[];
   /** The texts that were changed by masks, by index. */
   readonly masked: ReadonlyMap<number, string>;
 }
 
-/** What texts of a request are checked with. */
+/** The means to check the texts of a request. */
 interface CheckParts {
   readonly masks: Masks;
   readonly about: HookSubject;
@@ -24,8 +24,8 @@ interface Checking extends CheckParts {
 }
 
 /**
- * Checks the texts of a request with guardrails in their order. A later one sees the masks of an earlier one. Takes time linear in the
- * texts; `pause` is awaited regularly.
+ * Checks the texts of a request with guardrails in order. Later ones see the masks of earlier ones. Takes time linear in the texts; `pause`
+ * is awaited regularly.
  */
 export async function checkTexts(
   guardrails: readonly Guardrail[],

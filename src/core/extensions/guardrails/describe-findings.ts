@@ -3,12 +3,15 @@ import type { Warning } from "../../../wire/conversation/warning.ts";
 import type { GuardrailAction, HookGuardrail } from "./guardrail.ts";
 import type { HookVerdict } from "./text-hook.ts";
 
-/** What a guardrail found in a request or answer, and what follows. */
+/** What a guardrail found in a request or answer, and what it did. */
 export interface GuardrailFinding {
   readonly name: string;
   /** `unchecked`: a service could not check the texts, which were let pass. `unavailable`: they were not. */
   readonly action: GuardrailAction | "unchecked" | "unavailable";
-  /** Of a request: how many texts have a match. Of an answer: how many matches. With `block` one, because the search ends there. */
+  /**
+   * For a request, the number of texts with a match; for an answer, the number of matches. With `block` it is one, because the search ends
+   * there.
+   */
   readonly count: number;
   /** The kinds of the matches, such as `EMAIL`; none where a service has checked. Never the matched text. */
   readonly kinds: readonly string[];
@@ -16,7 +19,7 @@ export interface GuardrailFinding {
   readonly reason: string | null;
 }
 
-/** Returns what follows from the verdict of a service; null if nothing does. */
+/** Returns the finding for a service's verdict; null if there is none. */
 export function findingOf({ name, onError }: HookGuardrail, verdict: HookVerdict): GuardrailFinding | null {
   const common = { name, count: 1, kinds: [], reason: null };
   switch (verdict.kind) {
@@ -31,7 +34,7 @@ export function findingOf({ name, onError }: HookGuardrail, verdict: HookVerdict
   }
 }
 
-/** Returns whether the request or answer must not go on. */
+/** Returns whether the request or answer must stop. */
 export function isBlocking({ action }: GuardrailFinding): boolean {
   return action === "block" || action === "unavailable";
 }

@@ -2,17 +2,17 @@
 export interface Match {
   readonly start: number;
   readonly end: number;
-  /** What it is, as masks name it: `EMAIL`. */
+  /** The kind of data, as it appears in masks: `EMAIL`. */
   readonly kind: string;
 }
 
 /**
- * Finds what a guardrail matches in a text of bounded length from an index on, by default from its start, in time that is linear in it.
- * Matches may be in any order and overlap.
+ * Finds the matches of a guardrail in a text of bounded length, from an index on (by default from its start), in time that is linear in the
+ * text. Matches may be in any order and overlap.
  */
 export type FindMatches = (text: string, from?: number) => readonly Match[];
 
-/** The longest text that is searched at once. A search of this length takes milliseconds. Characters. */
+/** The maximum length of a text that is searched in one step. Such a search takes milliseconds. Characters. */
 export const WINDOW_CHARS = 64 * 1024;
 /** By how much the windows of a longer text overlap: matches that are shorter are found wherever they are. Characters. */
 const OVERLAP_CHARS = 1024;

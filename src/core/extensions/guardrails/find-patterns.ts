@@ -3,10 +3,10 @@ import type { FindMatches, Match } from "./find-in-text.ts";
 
 /** The longest regular expression. Characters. */
 export const MAX_PATTERN_CHARS = 1_000;
-/** The most instructions that an expression is compiled to: time grows with their number times the length of the text. */
+/** The maximum number of instructions of a compiled expression: the time of a search grows with their number times the length of the text. */
 const MAX_INSTRUCTIONS = 500;
 
-/** A compiled regular expression of RE2's syntax, whose search takes time linear in the text, whatever the expression is. */
+/** A compiled regular expression in RE2's syntax. Its search takes time linear in the text, whatever the expression is. */
 export type Pattern = RE2JS;
 
 /** Loads the library at the first expression, because a gateway without guardrails should not spend time and memory on it. */
@@ -30,7 +30,7 @@ export function compilePattern(source: string): Pattern | string {
   }
 }
 
-/** Returns a function that finds what any of the patterns matches. `kind` names the matches. */
+/** Returns a function that finds the matches of any of the patterns. `kind` names them. */
 export function createPatternFinder(patterns: readonly Pattern[], kind: string): FindMatches {
   return (text, from = 0) => {
     const matches: Match[] = [];

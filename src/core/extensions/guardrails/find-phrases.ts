@@ -1,7 +1,7 @@
 /** The longest phrase. Characters. */
 export const MAX_PHRASE_CHARS = 256;
 
-/** How much of a text is normalized at once, because normalizing can make it several times longer. Characters. */
+/** The length of the pieces in which a text is normalized, because normalizing can make it several times longer. Characters. */
 const SLICE_CHARS = 64 * 1024;
 const BETWEEN_WORDS = /[^\p{L}\p{N}]+/gu;
 const INVISIBLE = /[\p{Cf}\p{Mn}]+/gu;

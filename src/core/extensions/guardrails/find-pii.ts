@@ -2,8 +2,8 @@ import { isIPv6 } from "node:net";
 import type { FindMatches, Match } from "./find-in-text.ts";
 
 /**
- * Kinds of personal data that are recognized by their form. Every expression either has only bounded repetitions or starts only where a
- * run of its characters begins, so that a search takes linear time.
+ * Kinds of personal data that have a recognizable form. Every expression either has only bounded repetitions, or starts only at the
+ * beginning of a run of its characters, so that a search takes linear time.
  */
 const FINDERS = {
   email: findEmails,
@@ -20,7 +20,7 @@ const FINDERS = {
 /** A kind of personal data. */
 export type PiiType = keyof typeof FINDERS;
 
-/** All kinds of personal data, the most certain first: where two match the same text, the earlier counts. */
+/** All kinds of personal data, the most certain first. If two match the same text, the earlier one counts. */
 export const PII_TYPES = Object.keys(FINDERS) as readonly PiiType[];
 
 /** Returns a function that finds these kinds of personal data. */
@@ -41,7 +41,7 @@ export function joinPii(lists: readonly (readonly Match[])[]): readonly Match[] 
   return matches;
 }
 
-/** Adds those matches that overlap none of the earlier ones. Both lists become sorted by position. */
+/** Adds the matches that overlap none of the earlier ones. Sorts both lists by position. */
 function addDisjoint(matches: Match[], found: readonly Match[]): void {
   const before = [...matches];
   let at = 0;
@@ -78,7 +78,7 @@ const LOCAL_CHAR = /[\p{L}\p{N}._%+'-]/u;
 const DOMAIN = /[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62}\.){1,8}\p{L}{2,24}(?![\p{L}\p{N}-])/uy;
 const LOCAL_CHARS = 64;
 
-/** Looks at each `@`, so that texts without one cost a search for a character. */
+/** Checks the text around each `@`, so that texts without one only cost the search for a character. */
 function findEmails(text: string, from = 0): Match[] {
   const matches: Match[] = [];
   let floor = from;
@@ -144,12 +144,12 @@ function findIbans(text: string, from = 0): Match[] {
   return matches;
 }
 
-/** Returns where an IBAN may begin that the end of the text cuts off; the length of the text if none may. */
+/** Returns where an IBAN may begin that the end of the text truncates; the length of the text if there is none. */
 export function startOfCutIban(text: string, from: number): number {
   IBAN_START.lastIndex = Math.max(from, text.length - MAX_IBAN_CHARS);
   for (const { index, 1: country = "" } of text.matchAll(IBAN_START)) {
     const chars = IBAN_CHARS[country.toUpperCase()];
-    if (chars !== undefined && endsWithin(text, index, chars)) return index;
+    if (chars !== undefined && reachesEnd(text, index, chars)) return index;
   }
   return text.length;
 }
@@ -158,7 +158,7 @@ export function startOfCutIban(text: string, from: number): number {
 const MAX_IBAN_CHARS = 67;
 
 /** Whether the groups that begin here reach the end of the text, so that more of them may follow. */
-function endsWithin(text: string, start: number, chars: number): boolean {
+function reachesEnd(text: string, start: number, chars: number): boolean {
   for (let at = start, left = chars; at < text.length; at++) {
     if (ALPHANUMERIC.test(text.charAt(at))) left--;
     else if (left === 0 || text.charAt(at) !== " " || text.charAt(at - 1) === " ") return false;
@@ -167,7 +167,7 @@ function endsWithin(text: string, start: number, chars: number): boolean {
   return true;
 }
 
-/** Returns where `chars` letters and digits end, which single spaces may separate; -1 if there are fewer or more. */
+/** Returns the end of `chars` letters and digits, which single spaces may separate; -1 if there are fewer or more. */
 function endOfGroups(text: string, start: number, chars: number): number {
   let at = start;
   for (let left = chars; left > 0; at++) {

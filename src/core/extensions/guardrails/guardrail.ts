@@ -4,7 +4,7 @@ import type { Match } from "./find-in-text.ts";
 import type { StreamSearch } from "./search-stream.ts";
 import type { TextHook } from "./text-hook.ts";
 
-/** What happens to a request or answer that a guardrail matches. */
+/** The actions for a request or answer that a guardrail matches. */
 export const GUARDRAIL_ACTIONS = ["block", "mask", "warn"] as const;
 export type GuardrailAction = (typeof GUARDRAIL_ACTIONS)[number];
 
@@ -30,13 +30,13 @@ export interface SearchGuardrail extends GuardrailBase {
   readonly beginSearch: (() => StreamSearch) | null;
 }
 
-/** A guardrail that asks a service of the operator. */
+/** A guardrail that calls a service of the operator. */
 export interface HookGuardrail extends GuardrailBase {
   readonly kind: "hook";
   readonly hook: TextHook;
-  /** What happens to texts that the service could not check. */
+  /** The action for texts that the service could not check. */
   readonly onError: "allow" | "block";
-  /** hold: a stream is held back until all of it is checked. observe: it is sent, and what is found is only recorded. */
+  /** hold: a stream is held back until all of it is checked. observe: it is sent, and findings are only recorded. */
   readonly stream: "hold" | "observe";
 }
 
@@ -46,7 +46,7 @@ interface GuardrailScope {
   readonly accounts: readonly string[] | null;
   /** Patterns of key ids. */
   readonly keys: readonly string[] | null;
-  /** Patterns of ids of models or tiers: of the requested one, and of those that may answer. */
+  /** Patterns of ids of models or tiers: the requested one, and those that may answer. */
   readonly models: readonly string[] | null;
 }
 

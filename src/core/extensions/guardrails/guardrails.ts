@@ -23,7 +23,7 @@ import { Masks } from "./masks.ts";
 import { type AnswerGuardrail, SearchStage } from "./search-stage.ts";
 import type { HookSubject } from "./text-hook.ts";
 
-/** What guardrails work with. */
+/** The dependencies of guardrails. */
 interface GuardrailsDeps {
   readonly log: Pick<Log, "info">;
   /** Called for each request and each answer that a guardrail matches. */
@@ -38,8 +38,8 @@ export interface GuardrailMatch {
 }
 
 /**
- * Checks the texts of requests before a provider is chosen, and those of answers before the client gets them (docs/guardrails.md).
- * Requests that no guardrail applies to take no part.
+ * Checks the texts of requests before a provider is chosen, and those of answers before the client gets them (docs/guardrails.md). Takes no
+ * part in requests to which no guardrail applies.
  */
 export class Guardrails implements Extension {
   readonly name = "guardrails";
@@ -52,7 +52,7 @@ export class Guardrails implements Extension {
     return this.guardrails.some((guardrail) => guardrail.on !== "answer" && mayInterfere(guardrail));
   }
 
-  /** Replaces all guardrails. Requests in progress end with those that they began with. */
+  /** Replaces all guardrails. Requests in progress keep those with which they began. */
   replace(guardrails: readonly Guardrail[]): void {
     this.guardrails = guardrails;
   }
@@ -96,7 +96,7 @@ export class Guardrails implements Extension {
       : { kind: "continue", warnings, body: body.replace(masked) };
   }
 
-  /** Every attempt has a filter of its own; what the last one has found is reported. */
+  /** Every attempt has its own filter. The findings of the last one are reported. */
   private checkAnswers(
     guardrails: readonly AnsweringGuardrail[],
     { masks, about, generation }: Checked,

@@ -6,14 +6,14 @@ import type { DecidedText, StreamSearch } from "./search-stream.ts";
 export interface Segment {
   /** How much of its text is not decided. UTF-16 units. */
   left: number;
-  /** What is decided and not sent. */
+  /** The decided text that was not sent yet. */
   text: string;
-  /** Sent at once when all of it is decided. Otherwise it is sent as it is decided. */
+  /** Sent in one piece when all of it is decided. Otherwise each decided part is sent immediately. */
   readonly isWhole: boolean;
   readonly encode: (text: string) => readonly AnswerEvent[];
 }
 
-/** A text that a client reads as one, such as all texts of a choice, whatever is between its pieces. */
+/** A text that a client reads as one, such as all texts of a choice, even if there are other events between its pieces. */
 export interface Channel {
   readonly search: StreamSearch;
   /** The segments that are not decided, in their order; the last may grow. */
@@ -21,8 +21,8 @@ export interface Channel {
 }
 
 /**
- * Gives the text that a search has decided to the segments that it came in. A match over several segments is replaced in the first one.
- * `change` returns what to send of a text and its matches.
+ * Distributes decided text over the segments in which it arrived. A match over several segments is replaced in the first one. `change`
+ * returns what to send for a text and its matches.
  */
 export function distribute(
   { segments }: Channel,
@@ -59,7 +59,7 @@ function take(segments: Segment[], length: number): void {
   }
 }
 
-/** The events of one choice in their order: those behind a text that is not decided wait for it. */
+/** The events of one choice in their order. Events after undecided text wait for it. */
 export class EventQueue {
   private readonly entries: (AnswerEvent | Segment)[] = [];
 
@@ -67,7 +67,7 @@ export class EventQueue {
     this.entries.push(entry);
   }
 
-  /** Returns and removes the events that wait for nothing. */
+  /** Returns and removes the events that no longer have to wait. */
   flush(): AnswerEvent[] {
     const out: AnswerEvent[] = [];
     let taken = 0;

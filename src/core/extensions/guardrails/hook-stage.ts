@@ -7,11 +7,11 @@ import type { HookGuardrail } from "./guardrail.ts";
 import { type HookSubject, type HookVerdict, MAX_HOOK_CHARS } from "./text-hook.ts";
 
 const NOTHING: readonly AnswerEvent[] = [];
-/** The most events that are held back, after pieces of texts were joined. */
+/** The maximum number of events that are held back, after pieces of texts were joined. */
 const MAX_EVENTS = 50_000;
 const UNAVAILABLE: HookVerdict = { kind: "unavailable" };
 
-/** Asks a service about an answer once all of it is there. Holds the answer back meanwhile, or only observes it. */
+/** Asks a service about an answer once it is complete. Holds the answer back until then, or only observes it. */
 export class HookStage implements AnswerStage {
   finding: GuardrailFinding | null = null;
   hasDropped = false;
@@ -49,7 +49,7 @@ export class HookStage implements AnswerStage {
     return verdict.kind === "mask" ? [...replayAnswer(answer.replace(verdict.texts))] : events;
   }
 
-  /** Keeps an event. Pieces of one text become one, because a long answer has many. */
+  /** Keeps an event. Pieces of one text are joined, because a long answer has many. */
   private add(event: AnswerEvent): void {
     const last = this.events.at(-1);
     if (event.kind === "part-delta" && "text" in event.delta) {
@@ -63,7 +63,7 @@ export class HookStage implements AnswerStage {
     this.events.push(event);
   }
 
-  /** An answer beyond the bound is not checked: it ends, or goes on without a check. */
+  /** Gives an answer up that exceeds the bound: it ends, or continues without a check. */
   private giveUp(event: AnswerEvent): readonly AnswerEvent[] {
     this.isTooLarge = true;
     this.record(UNAVAILABLE);
@@ -81,7 +81,7 @@ export class HookStage implements AnswerStage {
   private record(verdict: HookVerdict): void {
     const finding = findingOf(this.guardrail, verdict);
     if (finding === null || !this.isObserver) this.finding = finding;
-    // What was sent cannot be changed anymore.
+    // Events that were sent cannot be changed any more.
     else this.finding = { ...finding, action: verdict.kind === "unavailable" ? "unchecked" : "warn" };
     this.hasDropped ||= !this.isObserver && verdict.kind === "mask";
   }
@@ -89,7 +89,7 @@ export class HookStage implements AnswerStage {
 
 type DeltaEvent = Extract<AnswerEvent, { readonly kind: "part-delta" }>;
 
-/** Returns two consecutive pieces of one text as one; null if they are not of one text. */
+/** Returns two consecutive pieces of one text as one piece; null if they belong to different texts. */
 function joinTexts(last: AnswerEvent | undefined, next: DeltaEvent): DeltaEvent | null {
   if (last?.kind !== "part-delta" || last.choice !== next.choice || last.at !== next.at) return null;
   if (!("text" in last.delta) || !("text" in next.delta) || last.delta.kind !== next.delta.kind) return null;

@@ -24,7 +24,7 @@ const OP = {
 const NEWLINE = 10;
 const ASCII = 128;
 
-/** What can be reached from an instruction without reading a character. */
+/** The instructions that can be reached from an instruction without reading a character. */
 interface Closure {
   /** The instructions that read a character. */
   readonly readers: readonly number[];
@@ -65,12 +65,12 @@ export class PatternProgram {
     return instruction.matchRune(rune);
   }
 
-  /** Returns what follows an instruction that has read a character. */
+  /** Returns the instructions after an instruction that has read a character. */
   after(pc: number): Closure {
     return this.closureOf((this.instructions[pc] as Instruction).out);
   }
 
-  /** Treats conditions such as `\b` as fulfilled: threads that go on in vain hold text back a little longer. */
+  /** Treats conditions such as `\b` as met: at worst, threads without a match hold text back a little longer. */
   private closureOf(first: number): Closure {
     const known = this.closures[first];
     if (known !== undefined) return known;
@@ -92,7 +92,7 @@ export class PatternProgram {
 
 const NONE: readonly number[] = [];
 
-/** Instructions that wait for a character, each with the lowest position at which a match that they belong to begins. */
+/** Instructions that wait for a character, each with the lowest position at which a match that contains it begins. */
 class ThreadList {
   readonly pcs: number[] = [];
   private readonly starts: Float64Array;
@@ -132,15 +132,15 @@ class ThreadList {
 }
 
 /**
- * Follows where matches of one expression may be in progress in a text, character by character. Takes at most as many steps for each
- * character as the expression has instructions.
+ * Tracks the possible matches of one expression in a text, character by character. Takes at most as many steps for each character as the
+ * expression has instructions.
  */
 export class PatternThreads {
   /** The lowest position at which a completed match may begin. A search from there sets it to where the next may begin. */
   lowestMatch = Number.POSITIVE_INFINITY;
   private live: ThreadList;
   private next: ThreadList;
-  /** The lowest position at which a match begins that ends with the last character: the next one may prolong or exclude it. */
+  /** The lowest start of a match that ends with the last character. The next character may extend or exclude it. */
   private endingNow = Number.POSITIVE_INFINITY;
 
   constructor(private readonly program: PatternProgram) {
@@ -167,7 +167,7 @@ export class PatternThreads {
     this.next = live;
   }
 
-  /** The lowest position at which a match begins that further text may complete or change; infinite if there is none. */
+  /** The lowest start of a match that further text may complete or change; infinite if there is none. */
   get lowestUndecided(): number {
     return Math.min(this.live.lowest, this.endingNow);
   }

@@ -3,10 +3,10 @@ import type { Pattern } from "./find-patterns.ts";
 import { PatternProgram, PatternThreads } from "./pattern-threads.ts";
 import { CONTEXT_UNITS, type DecidedText, isHighSurrogate, type StreamSearch } from "./search-stream.ts";
 
-/** The longest text that is held back because it may become a match. A longer match counts as one that ends here. Characters. */
+/** The maximum length of a text that is held back because it may become a match. A longer match counts as ending there. Characters. */
 export const MAX_HELD_CHARS = 8_192;
 
-/** Returns a function that begins searches for what any of the patterns matches. `kind` names the matches. */
+/** Returns a function that begins searches for the matches of any of the patterns. `kind` names them. */
 export function createPatternSearches(patterns: readonly Pattern[], kind: string): () => StreamSearch {
   const programs = patterns.map((pattern) => new PatternProgram(pattern));
   return () => new PatternSearch(patterns, programs, kind);
@@ -15,7 +15,7 @@ export function createPatternSearches(patterns: readonly Pattern[], kind: string
 /** All positions count from the beginning of the whole text. Text is decided before `horizon`, where the first open thread begins. */
 class PatternSearch implements StreamSearch {
   private readonly threads: readonly PatternThreads[];
-  /** The text from `bufferAt` on: a few characters that are decided, for `\b` and `^`, and what is not decided. */
+  /** The text from `bufferAt` on: a few decided characters, for `\b` and `^`, and the undecided text. */
   private buffer = "";
   private bufferAt = 0;
   /** Up to where text was returned. */
@@ -79,7 +79,7 @@ class PatternSearch implements StreamSearch {
     return this.horizon;
   }
 
-  /** Adds the matches that begin before the horizon: no thread is open that could change them. At the end of the text, all. */
+  /** Adds the matches that begin before the horizon, because no open thread can change them. At the end of the text, adds all. */
   private decide(isEnd: boolean): void {
     for (;;) {
       const match = this.findFirst();
@@ -91,7 +91,7 @@ class PatternSearch implements StreamSearch {
     }
   }
 
-  /** Returns the first match that begins where a thread has completed one, the longest of several; null if there is none. */
+  /** Returns the first match: the longest one that begins where a thread has completed one; null if there is none. */
   private findFirst(): Match | null {
     const from = Math.max(this.matchedTo, this.lowestMatch);
     if (from >= this.at) return null;

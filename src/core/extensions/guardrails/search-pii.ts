@@ -9,13 +9,13 @@ export function createPiiSearches(types: readonly PiiType[]): () => StreamSearch
 }
 
 /**
- * Searches a text that arrives in pieces for personal data. As all of it is short, the end of the text tells from where on data may be
+ * Searches a text that arrives in pieces for personal data. All such data is short, so the end of the text tells from where on it may be
  * incomplete.
  */
 class PiiSearch implements StreamSearch {
-  /** Up to `CONTEXT_UNITS` of the text that is decided, and then what is not decided. */
+  /** Up to `CONTEXT_UNITS` of decided text, followed by the undecided text. */
   private buffer = "";
-  /** Where in the buffer the text begins that is not decided. */
+  /** The start of the undecided text in the buffer. */
   private from = 0;
 
   constructor(private readonly finders: readonly FindMatches[]) {}
@@ -65,19 +65,19 @@ const MAX_HELD_UNITS = 4_096;
 
 const NOTHING: DecidedText = { text: "", matches: [] };
 
-/** Returns where the first personal data may begin that more text could complete or change. */
+/** Returns the first position of possible personal data that more text could complete or change. */
 function startOfIncomplete(text: string, from: number): number {
   return Math.min(startOfWord(text, from), startOfNumber(text, from), startOfCutIban(text, from));
 }
 
-/** What addresses of mail and of the network, and numbers without spaces consist of. */
+/** The characters of e-mail and network addresses, and of numbers without spaces. */
 const WORD_CHAR = /[\p{L}\p{M}\p{N}\p{Cs}._%+'@:\\-]/u;
-/** The longest domain has eight labels and an ending, of two units for each character at most. */
+/** The maximum length of a domain: eight labels and an ending, with at most two units for each character. */
 const DOMAIN_UNITS = 2 * (8 * 64 + 24);
-/** The longest part before an `@`, which is longer than anything else that is searched for. */
+/** The maximum length of the part before an `@`, which is longer than anything else that is searched for. */
 const LOCAL_UNITS = 64;
 
-/** Returns where the last word begins; within a long one, where an address may begin that reaches the end. */
+/** Returns the start of the last word. In a long word, returns the start of a possible address that reaches the end. */
 function startOfWord(text: string, from: number): number {
   const least = Math.max(from, text.length - DOMAIN_UNITS - LOCAL_UNITS);
   let start = text.length;
@@ -99,7 +99,7 @@ const ASCII_WORD_CHARS = Array.from({ length: 128 }, (_, code) => WORD_CHAR.test
 /** The longest phone number: a plus and 15 digits with two separators before each. Cards are shorter. */
 const NUMBER_UNITS = 48;
 
-/** Returns where the digits and separators at the end of the text begin that may be part of a number. */
+/** Returns the start of the digits and separators at the end of the text that may belong to a number. */
 function startOfNumber(text: string, from: number): number {
   const least = Math.max(from, text.length - NUMBER_UNITS);
   let start = text.length;

@@ -23,7 +23,7 @@ type TextDelta = Extract<PartDelta, { readonly text: string }>;
 type PartEvent = Extract<AnswerEvent, { readonly at: number }>;
 type FinishEvent = Extract<AnswerEvent, { readonly kind: "finish" }>;
 
-/** The texts of a choice that are searched as one. */
+/** The texts of a choice that are searched as one text. */
 const SHARED = ["text", "refusal", "transcript"] as const;
 
 /** A guardrail that searches answers. */
@@ -44,9 +44,9 @@ type OpenPart =
 const NOTHING: readonly AnswerEvent[] = [];
 
 /**
- * Applies one guardrail to the events of an answer. Text that may become part of a match is held back, and what follows it, unless the
- * guardrail only warns. The texts of a choice are searched as one, whatever is between them, because clients join them. Arguments are held
- * back until they are complete: only then their JSON can be read, and changed without breaking it.
+ * Applies one guardrail to the events of an answer. Unless the guardrail only warns, text that may become part of a match is held back,
+ * with everything that follows it. The texts of a choice are searched as one, whatever is between them, because clients join them.
+ * Arguments are held back until they are complete, because only then their JSON can be read and changed without breaking it.
  */
 export class SearchStage implements AnswerStage {
   hasDropped = false;
@@ -55,7 +55,7 @@ export class SearchStage implements AnswerStage {
   private readonly open = new Map<string, OpenPart>();
   private readonly channels = new Map<string, Channel>();
   private readonly queues = new Map<number, EventQueue>();
-  /** Changes nothing, so that nothing has to be held back. */
+  /** The guardrail changes nothing, so no text must be held back. */
   private readonly isObserver: boolean;
 
   constructor(
@@ -153,7 +153,7 @@ export class SearchStage implements AnswerStage {
     this.grow(queue, event, { kind: "arguments", text: part.arguments });
   }
 
-  /** Starts a part that comes whole: media, or a block that only one format has. What is spoken is searched as one text. */
+  /** Starts a part that arrives whole: media, or a block that only one format has. The transcript of speech is searched as one text. */
   private startWhole(queue: EventQueue, event: PartEvent, part: Part): void {
     const { choice, at } = event;
     const start = (changed: Part): AnswerEvent => ({ kind: "part-start", choice, at, part: changed });
@@ -266,7 +266,7 @@ export class SearchStage implements AnswerStage {
     if (!this.isBlocking) queue.add(event);
   }
 
-  /** Records the matches of a text. Returns what of it may be sent. */
+  /** Records the matches of a text. Returns the part of it that may be sent. */
   private check({ text, matches }: DecidedText): string {
     const [first] = matches;
     if (first === undefined) return text;
@@ -308,7 +308,7 @@ export class SearchStage implements AnswerStage {
     return fields === owner.extras.fields ? owner : { ...owner, extras: { ...owner.extras, fields } };
   }
 
-  /** Checks all strings of a value except ids, media and what is encrypted. Returns the value itself if nothing changed. */
+  /** Checks all strings of a value except ids, media and encrypted data. Returns the value itself if nothing changed. */
   private checkValue(value: unknown, name: string): unknown {
     if (typeof value === "string")
       return value === "" || isNoText(name, value) ? value : this.checkWhole(value);

@@ -11,9 +11,9 @@ export interface DecidedText {
  * text is split.
  */
 export interface StreamSearch {
-  /** Takes the next piece. Returns the text that is decided by now; the rest is held back, because it may be part of a match. */
+  /** Adds the next piece. Returns the text that is decided so far. The rest is held back, because it may be part of a match. */
   push(piece: string): DecidedText;
-  /** Returns the rest at the end of the text. No call follows. */
+  /** Returns the rest at the end of the text. It is the last call. */
   end(): DecidedText;
 }
 

@@ -1,10 +1,10 @@
 /** A service of the operator that checks texts. */
 export interface TextHook {
-  /** Asks about texts. Never rejects, and takes no longer than its configured time. */
+  /** Sends texts to the service. Never rejects, and takes no longer than its configured time. */
   check(question: HookQuestion): Promise<HookVerdict>;
 }
 
-/** What a service is asked. */
+/** The texts that a service checks. */
 export interface HookQuestion {
   readonly on: "request" | "answer";
   readonly texts: readonly string[];
@@ -30,5 +30,5 @@ export type HookVerdict =
   /** The service did not answer, or not as it should. */
   | { readonly kind: "unavailable" };
 
-/** The most characters of one question. */
+/** The maximum length of the texts in one call. Characters. */
 export const MAX_HOOK_CHARS = 1024 * 1024;

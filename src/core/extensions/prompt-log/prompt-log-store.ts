@@ -1,6 +1,6 @@
 import type { SealedSecret } from "../../provider-keys/records.ts";
 
-/** What the store shows of an entry without its content. */
+/** The unencrypted part of a stored entry. */
 export interface PromptLogHead {
   /** The id of the generation. */
   readonly id: string;
@@ -21,7 +21,7 @@ export interface PromptLogEntry extends PromptLogHead {
 
 /** Where prompt log entries are stored. Several processes may share one. */
 export interface PromptLogStore {
-  /** Adds entries, all of them or none. An entry that is there already stays. */
+  /** Adds entries, all of them or none. Existing entries are kept. */
   addEntries(entries: readonly PromptLogEntry[]): Promise<void>;
   /** Returns an entry that has not expired at `now`; null if there is none. */
   findEntry(id: string, now: number): Promise<PromptLogEntry | null>;
@@ -35,7 +35,7 @@ export interface PromptLogStore {
     afterId: string | null,
     limit: number,
   ): Promise<readonly PromptLogHead[]>;
-  /** Replaces a sealed data key; false, and nothing changes, if it is not `before` any more. */
+  /** Replaces a sealed data key. Returns false, and changes nothing, if it is no longer `before`. */
   reseal(id: string, before: SealedSecret, after: SealedSecret): Promise<boolean>;
   /** Lists the ids of the master keys that entries are sealed under. */
   listMasterKeysInUse(): Promise<readonly string[]>;

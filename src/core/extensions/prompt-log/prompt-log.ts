@@ -19,10 +19,10 @@ const MAX_PENDING = 64;
  * entries, or bodies of this many characters, or after this time.
  */
 const GROUP = { entries: 16, chars: 1024 * 1024, ms: 50 } as const;
-/** Entries that one statement deletes: few, because each may be megabytes that other work waits for. */
+/** The number of entries that one statement deletes: few, because each may be megabytes, and other work waits. */
 const DELETED_AT_ONCE = 50;
 
-/** What the prompt log works with. */
+/** The dependencies of the prompt log. */
 interface PromptLogDeps {
   readonly store: PromptLogStore;
   readonly vault: Vault;
@@ -97,7 +97,7 @@ export class PromptLog implements Extension {
     };
   }
 
-  /** Finds the bodies of a generation, also those that wait for the store. */
+  /** Finds the bodies of a generation, including those that are not stored yet. */
   async find(generationId: string): Promise<OpenedEntry | null> {
     await this.drain();
     return findPromptLogEntry(this.deps, generationId);
@@ -152,7 +152,7 @@ export class PromptLog implements Extension {
   }
 }
 
-/** Stands for a body that is no text, such as a form with a recording. */
+/** Replaces a body that is not text, such as a form with a recording. */
 function describeBytes(body: Uint8Array): Buffer {
   return Buffer.from(`(${body.length} bytes that are not text)`);
 }

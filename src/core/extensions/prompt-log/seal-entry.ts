@@ -12,7 +12,7 @@ export interface LoggedBodies {
   readonly responseTruncated: boolean;
 }
 
-/** What identifies an entry. Its ciphertext cannot be opened under another id or account. */
+/** The identity of an entry. Its ciphertext cannot be opened under another id or account. */
 type PromptLogIdentity = Omit<PromptLogEntry, "sealed" | "ciphertext">;
 
 const DATA_KEY_BYTES = 32;

@@ -15,10 +15,10 @@ import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../gener
 const MAX_RUNNING = 32;
 /** Memory of the bodies of copies that run or wait for their answer to begin. Bytes. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** The least time between two log lines about dropped copies. Milliseconds. */
+/** The minimum time between two log lines about dropped copies. Milliseconds. */
 const WARN_MS = 60_000;
 
-/** What shadow traffic works with. */
+/** The dependencies of shadow traffic. */
 export interface ShadowTrafficDeps {
   readonly clock: Clock;
   readonly random: Random;
@@ -29,13 +29,12 @@ export interface ShadowTrafficDeps {
 }
 
 /**
- * Sends copies of requests to the shadow models of groups, when their answers have begun. The answers of copies are read and discarded;
- * their records name the generation that they copy, and the operator pays for them (docs/named-routes.md). Nothing of a copy reaches the
- * caller.
+ * Sends copies of requests to the shadow models of groups, when their answers have begun. The answers of copies are read and discarded.
+ * Their records name the original generation, and the operator pays for them (docs/named-routes.md). Callers see nothing of the copies.
  */
 export class ShadowTraffic implements Extension {
   readonly name = "shadow-traffic";
-  /** Copies since the start: that were sent, and that were dropped because too many ran. */
+  /** The numbers of copies since the start that were sent, and that were dropped because too many were running. */
   readonly counts = { sent: 0, dropped: 0 };
   private readonly running = new Set<AbortController>();
   private bodyBytes = 0;

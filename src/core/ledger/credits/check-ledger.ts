@@ -19,9 +19,9 @@ interface LedgerDifference {
   readonly reason: string | null;
 }
 
-/** The most inconsistencies of each kind that are returned. */
+/** The maximum number of inconsistencies of each kind that are returned. */
 const NAMED = 100;
-/** The most generations that are named for a file of damaged lines. */
+/** The maximum number of generations that are named for a file of damaged lines. */
 const NAMED_GENERATIONS = 10;
 
 /**

@@ -6,7 +6,7 @@ import type { LedgerStore, StoredTransfer } from "../records/ledger-store.ts";
 import { PLATFORM_ACCOUNT, refundIdOf, type Transfer, type TransferKind } from "../records/records.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** What moving credits needs. `ledger` has the balances of the running gateway. */
+/** The dependencies of moving credits. `ledger` has the balances of the running gateway. */
 export interface Credits {
   readonly store: LedgerStore;
   readonly ledger: Pick<Ledger, "transfer" | "refund">;

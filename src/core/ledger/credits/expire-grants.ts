@@ -3,13 +3,13 @@ import type { Recorder } from "../../usage/journal/recorder.ts";
 import type { HoldBook } from "../holds/hold-book.ts";
 import type { EndedGrant, LedgerStore } from "../records/ledger-store.ts";
 
-/** The most grants that one sweep takes back. */
+/** The maximum number of grants that one sweep takes back. */
 const PAGE = 100;
 
 /** The prefix of the id of a hold that reserves the rest of an expired grant. */
 const RESERVE = "expiry of ";
 
-/** What a sweeper is made of. */
+/** The dependencies of a grant sweeper. */
 interface GrantSweeperParts {
   readonly store: Pick<LedgerStore, "listEndedGrants" | "findGrantsLeft" | "expireGrant">;
   readonly holdBook: HoldBook;
@@ -17,13 +17,16 @@ interface GrantSweeperParts {
 }
 
 /**
- * Takes back what is left of expired grants. Generations that run when a grant expires may still spend it: its rest is reserved
- * for them with a hold, and taken back when the last of them has ended. An expiry never makes a balance negative.
+ * Takes back the rests of expired grants. Generations that run when a grant expires may still spend it: its rest is reserved for them with
+ * a hold, and taken back when the last of them has ended. An expiry never makes a balance negative.
  */
 export class GrantSweeper {
   /** The generations that ran when a grant expired, by grant. */
   private readonly earlier = new Map<string, readonly string[]>();
-  /** The last grant of the sweep before, unless it reached the end: those that wait must not hold up the others. */
+  /**
+   * The last grant of the previous sweep, unless that reached the end. The next sweep continues after it, so that grants that must wait do
+   * not delay others.
+   */
   private last: EndedGrant | null = null;
   private isSweeping = false;
 
@@ -43,7 +46,7 @@ export class GrantSweeper {
       const failures: unknown[] = [];
       for (const { id, accountId } of ended) {
         await this.expire(id, accountId, now).catch((error) => failures.push(error));
-        // Each reads the credits of an account, and a hundred may end at the same time.
+        // Each step reads the credits of an account, and a hundred grants may end at the same time.
         await nextTurn();
       }
       if (failures.length > 0) throw failures[0];
@@ -52,7 +55,7 @@ export class GrantSweeper {
     }
   }
 
-  /** Releases what is reserved of expired grants, because another gateway takes them back from now on. */
+  /** Releases the reserved rests of expired grants, because another gateway takes them back from now on. */
   release(): void {
     for (const grantId of this.earlier.keys()) this.parts.holdBook.settle(RESERVE + grantId, 0);
     this.earlier.clear();

@@ -17,7 +17,7 @@ import type { LedgerStore, RefundEntry, RefundVerdict } from "../records/ledger-
 import type { Transfer } from "../records/records.ts";
 import { GrantSweeper } from "./expire-grants.ts";
 
-/** What a ledger is made of. */
+/** The dependencies of a ledger. */
 interface LedgerParts {
   readonly store: LedgerStore;
   readonly holdBook: HoldBook;
@@ -33,8 +33,8 @@ interface LedgerParts {
 }
 
 /**
- * What accounts have and may spend. Holds are taken before an upstream is called; the cost of a generation is written with its
- * record (`UsageStore.saveUsage`), everything else as a transfer of its own.
+ * The balances of accounts. Holds are taken before an upstream is called. The cost of a generation is written with its record
+ * (`UsageStore.saveUsage`), and everything else as a separate transfer.
  */
 export class Ledger {
   private readonly sweeper: GrantSweeper;
@@ -80,7 +80,7 @@ export class Ledger {
     });
   }
 
-  /** Raises a hold to `amount`, or as far as possible, and returns what is held now. */
+  /** Raises a hold to `amount`, or as far as possible, and returns the amount that is held now. */
   grow(id: string, amount: number): number {
     return this.parts.holdBook.grow(id, amount);
   }
@@ -106,14 +106,14 @@ export class Ledger {
       this.parts.holdBook.credit(accountId, costNanodollars, leasedFrom);
   }
 
-  /** Writes a transfer; returns false if there is one with that id. */
+  /** Writes a transfer. Returns false if there is already one with that id. */
   async transfer(transfer: Transfer): Promise<boolean> {
     const isNew = await this.parts.store.addTransfer(transfer);
     await this.refresh();
     return isNew;
   }
 
-  /** Refunds what a generation cost, or a part of it. */
+  /** Refunds the cost of a generation, or a part of it. */
   async refund(refund: RefundEntry): Promise<RefundVerdict> {
     // The cost of a generation that has just ended may not be in the store yet.
     await this.parts.recorder.drain();
@@ -122,12 +122,12 @@ export class Ledger {
     return verdict;
   }
 
-  /** Takes back what is left of expired grants. */
+  /** Takes back the rests of expired grants. */
   expireGrants(): Promise<void> {
     return this.sweeper.sweep(this.parts.clock.now());
   }
 
-  /** Leaves expired grants to another gateway, and releases what is reserved of them here. */
+  /** Leaves expired grants to another gateway, and releases their reserved rests here. */
   leaveGrants(): void {
     this.sweeper.release();
   }

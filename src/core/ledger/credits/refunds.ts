@@ -13,15 +13,15 @@ interface RefundFacts {
   readonly isDropped: boolean;
 }
 
-/** Whether a refund is made: the transfer to write, or why there is none. */
+/** The decision about a refund: the transfer to write, or the reason why there is none. */
 type RefundDecision =
   | { readonly kind: "refund"; readonly transfer: Transfer }
   | { readonly kind: "exists"; readonly transfer: StoredTransfer }
   /** Nothing was charged under that id. */
   | { readonly kind: "unknown" }
-  /** What was charged under that id is not known any more. */
+  /** It is no longer known what was charged under that id. */
   | { readonly kind: "dropped" }
-  /** `left`: the most that can be refunded, in nanodollars. */
+  /** `left`: the maximum that can be refunded, in nanodollars. */
   | { readonly kind: "too_much"; readonly left: number };
 
 /** Decides on a refund: to the account that paid, and never more in sum than the generation cost. */

@@ -15,16 +15,16 @@ import type {
 
 interface Hold {
   readonly request: HoldRequest;
-  /** Stays in memory as long as the hold. */
+  /** Stays in memory as long as the hold exists. */
   readonly account: Account;
-  /** The limits of the request, and those that were set later and count it. */
+  /** The limits of the request, and limits that were set later and include it. */
   limits: readonly SpendLimit[];
   amount: number;
   /** The hold was not settled in time; its amount was released. */
   isLapsed: boolean;
 }
 
-/** How long a lapsed hold is kept, so that a generation that still runs is charged when it ends. Milliseconds. */
+/** How long a lapsed hold is kept, so that its generation is charged if it is still running. Milliseconds. */
 const LAPSED_MS = DAY_MS;
 
 interface Account {
@@ -37,7 +37,7 @@ interface Account {
   holds: number;
 }
 
-/** What was spent and what is held under a spending limit, in one period. */
+/** The spent and held amounts under a spending limit in one period. */
 interface Meter {
   readonly since: number;
   spent: number;
@@ -51,13 +51,13 @@ type LoadedLimit = (MeterName & { readonly covers?: undefined }) | SpendLimit;
 
 const NO_PERIODS: readonly Meter[] = [];
 
-/** Periods of a limit that are kept: when one begins, requests of the previous one may still arrive. */
+/** The number of periods that are kept for a limit: when one begins, requests of the previous one may still arrive. */
 const PERIODS = 2;
 
 /** Accounts, and names of spending limits, that are kept in memory. Those with a hold are kept beyond it. */
 const MAX_CACHED = 100_000;
 
-/** What balances are made of. */
+/** The dependencies of balances. */
 interface BalancesOptions {
   /** Accounts, and names of spending limits, that are kept in memory without a hold. */
   readonly maxCached?: number;
@@ -150,7 +150,7 @@ export class Balances {
     return { kind: "held", amount: hold.amount, available, by };
   }
 
-  /** Raises a hold to `amount`, or as far as possible, and returns what is held now: 0 without a hold. */
+  /** Raises a hold to `amount`, or as far as possible, and returns the amount that is held now: 0 without a hold. */
   grow(id: string, amount: number): number {
     const hold = this.running.get(id);
     if (hold === undefined) return 0;
@@ -170,7 +170,7 @@ export class Balances {
     if (Number.isSafeInteger(cost)) this.charge(hold, cost);
   }
 
-  /** Releases lapsed holds and returns their number. What their generations cost is charged when they end. */
+  /** Releases lapsed holds and returns their number. The costs of their generations are charged when these end. */
   sweep(now: number): number {
     let lapsed = 0;
     for (const hold of this.running.values()) {
@@ -190,7 +190,7 @@ export class Balances {
     return account === undefined ? null : { balance: account.balance, held: account.held };
   }
 
-  /** Returns who spends what is held; undefined without a hold, or if that is not known. */
+  /** Returns the spender of a hold; undefined without a hold, or if it is not known. */
   spenderOf(id: string): Spender | undefined {
     return this.running.get(id)?.request.spender;
   }
@@ -226,7 +226,7 @@ export class Balances {
     this.count(hold, -1);
   }
 
-  /** Counts a hold of an account and its limits, which are not evicted while they have one. */
+  /** Counts a hold of an account and its limits. These are not evicted while they have one. */
   private count({ account, limits }: Hold, difference: 1 | -1): void {
     account.holds += difference;
     for (const limit of limits) {
@@ -235,7 +235,7 @@ export class Balances {
     }
   }
 
-  /** Raises what is held by `difference`, which may be negative. */
+  /** Changes the held amount by `difference`, which may be negative. */
   private change(hold: Hold, difference: number): void {
     if (difference === 0) return;
     hold.amount += difference;
@@ -255,8 +255,8 @@ export class Balances {
   }
 
   /**
-   * Finds what is left to hold and what bounds it. A limit without a meter, of a period that is long over, bounds nothing, unless all of
-   * them must be loaded.
+   * Finds the amount that is left to hold, and the bound that limits it. A limit without a meter, of a period that ended long ago, limits
+   * nothing, unless all of them must be loaded.
    */
   private findAvailable(
     { accountId, overdraft, limits }: Pick<HoldRequest, "accountId" | "overdraft" | "limits">,

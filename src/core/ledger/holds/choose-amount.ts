@@ -1,12 +1,12 @@
 import type { HoldRequest } from "./hold-book.ts";
 
-/** A hold takes at most an eighth of what is left beyond what the generation is expected to cost. */
+/** The maximum share of the rest that a hold takes beyond the expected cost of its generation: one eighth. */
 const SHARE = 8;
 
 /**
- * Chooses how much to hold of what is left, which is at least the least. The expected amount is held if it is there. More, up to
- * the most, is held only of an ample balance, so that a few requests do not block others for answers that they may never give.
- * Of a balance that does not cover the expected amount, half is held.
+ * Chooses how much of the rest to hold; the rest is at least the minimum. If the rest covers the expected amount, that is held. If the
+ * rest is ample, more is held, up to the most, but not so much that a few requests block others for answers that they may never give. If
+ * the rest does not cover the expected amount, half of it is held.
  */
 export function chooseAmount(
   { amount, least = amount, most = amount }: Pick<HoldRequest, "amount" | "least" | "most">,

@@ -1,31 +1,31 @@
 import type { UsageRecord } from "../../usage/records/records.ts";
 import type { SpendQuery } from "../records/ledger-store.ts";
 
-/** A limit on what may be spent, and what it belongs to. */
+/** A limit on spending, and the key, member, organization or budget that it belongs to. */
 export interface SpendLimit {
   /** Names the sum that is limited: `key:key_…`, `member:org_…/user_…`, `organization:org_…`, `budget:…`. */
   readonly meter: string;
-  /** What the rejection names as the limit's owner. */
+  /** The owner of the limit, as the rejection names it. */
   readonly of: "key" | "member" | "organization" | "budget";
   /** The budget, if it is the limit of one. */
   readonly budget?: BudgetName | undefined;
-  /** Nanodollars in a period; null: no limit. What is spent is counted all the same. */
+  /** Nanodollars in a period; null: no limit. Spending is counted even without a limit. */
   readonly limit: number | null;
   /** The first day of the period, counted from the epoch. Each period has a sum of its own. */
   readonly since: number;
   /** Selects the spending of the period. */
   readonly query: SpendQuery;
   /**
-   * Present for a limit whose spending is counted only while it is set: the sum begins with what `query` selects. Tells whether a
-   * generation that was begun before that counts for it when it ends.
+   * Present for a limit whose spending is counted only while it is set. Its sum begins with what `query` selects. Returns whether a
+   * generation that began earlier counts for it when it ends.
    */
   readonly covers?: ((spender: Spender) => boolean) | undefined;
 }
 
-/** What of a generation decides which spending limits it counts for. */
+/** The fields of a generation that decide which spending limits it counts for. */
 export type Spender = Pick<UsageRecord, "accountId" | "keyId" | "userId" | "endUser" | "tags" | "createdAt">;
 
-/** Names a budget to those whose requests it bounds. */
+/** The identification of a budget, for callers whose requests it limits. */
 export interface BudgetName {
   readonly id: string;
   readonly name: string;
@@ -38,7 +38,7 @@ export interface HoldRequest {
   readonly accountId: string;
   /** How far below zero the balance may go; null: without a bound. */
   readonly overdraft: number | null;
-  /** What the generation is expected to cost. */
+  /** The expected cost of the generation. */
   readonly amount: number;
   /** The smallest useful hold; absent: `amount`. */
   readonly least?: number | undefined;
@@ -51,7 +51,7 @@ export interface HoldRequest {
   readonly expiresAt: number;
 }
 
-/** What bounds a hold: the account's balance, or a spending limit. */
+/** The bound of a hold: the account's balance, or a spending limit. */
 export type HoldBound = "account" | SpendLimit["of"];
 
 /** Whether a hold was taken. Amounts are nanodollars. */
@@ -59,7 +59,7 @@ export type HoldVerdict =
   | {
       readonly kind: "held";
       readonly amount: number;
-      /** What could have been held at that moment; infinite without a bound. */
+      /** The amount that could have been held at that moment; infinite without a bound. */
       readonly available: number;
       readonly by: HoldBound;
       /** The leases of this gateway that the cost is charged to (`UsageRecord.leasedFrom`); absent: none. */
@@ -70,7 +70,7 @@ export type HoldVerdict =
       readonly by: HoldBound;
       /** The budget, if it is what bounds the hold. */
       readonly budget?: BudgetName | undefined;
-      /** What is left to hold. */
+      /** The amount that is left to hold. */
       readonly available: number;
       readonly required: number;
     };
@@ -85,37 +85,34 @@ export interface AccountBalance {
 }
 
 /**
- * The balances of accounts and what is held of them for running generations. A hold checks the balance and every limit and
- * changes all of them or none, so concurrent requests cannot spend the same money. Settled costs reach the store with the
- * records of their generations; the book counts them until then.
+ * The balances of accounts, and the amounts held for running generations. A hold checks the balance and every limit, and changes all of
+ * them or none, so that concurrent requests cannot spend the same money. Settled costs reach the store with the records of their
+ * generations; until then the book counts them.
  */
 export interface HoldBook {
   /** Reads what an earlier process of this gateway has left. Its records are saved, and no hold was taken yet. */
   start(): Promise<void>;
   /**
-   * Holds an amount, or returns the bound that prevents it. Holds up to `most` of an ample balance and down to `least` of a
-   * scarce one. Rejects with a `StoreError` if the balance is not known and the
-   * store is unavailable.
+   * Holds an amount, or returns the bound that prevents it. Holds up to `most` if the balance is ample, and down to `least` if it is
+   * scarce. Rejects with a `StoreError` if the balance is not known and the store is unavailable.
    */
   hold(request: HoldRequest): Promise<HoldVerdict>;
   /**
-   * Raises a hold to `amount`, or as far as possible, and returns what is held now: 0 without a hold. Not async, because streams
-   * call it between two pieces: a shared book grants what this gateway has leased of the balance already.
+   * Raises a hold to `amount`, or as far as possible, and returns the amount that is held now: 0 without a hold. Synchronous, because
+   * streams call it between two pieces: a shared book grants only what this gateway has leased already.
    */
   grow(id: string, amount: number): number;
   /** Like `grow`, and waits a short time for what a shared book must borrow first. Never rejects. */
   growSoon(id: string, amount: number): Promise<number>;
   /** Ends a hold and charges `cost`, which may be 0. No-op without a hold. */
   settle(id: string, cost: number): void;
-  /**
-   * Adds to a balance what no store will add, and to the leases that the amount was spent from. No-op if the account is not cached.
-   */
+  /** Adds an amount to a balance that no store will add, and to the leases from which it was spent. No-op if the account is not cached. */
   credit(accountId: string, amount: number, leasedFrom?: readonly string[]): void;
   balanceOf(accountId: string): Promise<AccountBalance>;
   /** Returns a balance in nanodollars; null if it is not cached: `balanceOf` caches it. */
   cachedBalanceOf(accountId: string): number | null;
   /** Returns the holds in progress. */
   holds(): readonly ListedHold[];
-  /** Applies credits that other processes wrote, and releases the holds that have lapsed. */
+  /** Applies credits that other processes wrote, and releases lapsed holds. */
   refresh(now: number): Promise<void>;
 }

@@ -10,13 +10,13 @@ import type {
   SpendLimit,
 } from "./hold-book.ts";
 
-/** Transfers whose accounts are read at once. */
+/** The number of transfers whose accounts are read together. */
 const PAGE = 500;
 
-/** What was loaded may be evicted by other loads before it is used, and is loaded again. */
+/** How often a value is loaded again if other loads have evicted it before its use. */
 const MAX_LOADS = 10;
 
-/** What a hold book in memory is made of. */
+/** The dependencies of a hold book in memory. */
 export interface MemoryHoldBookParts {
   readonly store: Pick<LedgerStore, "findBalance" | "listCreditChanges" | "sumSpending">;
   /** Saves every cost that was charged so far in the store. Rejects with a `StoreError` if that fails. */
@@ -95,7 +95,7 @@ export class MemoryHoldBook implements HoldBook {
 
   refresh(now: number): Promise<void> {
     this.balances.sweep(now);
-    // One after the other, and never shared: a caller's transfer is applied when its call resolves.
+    // One after another, and never shared: a caller's transfer is applied when its call resolves.
     this.last = this.last.catch(() => {}).then(() => this.applyCredits());
     return this.last;
   }
@@ -128,7 +128,7 @@ export class MemoryHoldBook implements HoldBook {
     });
   }
 
-  /** Loads a limit that is set while generations run. What they cost must be in the store, or be counted when they end. */
+  /** Loads a limit that is set while generations run. Their costs must either be in the store, or be counted when they end. */
   private async loadLate(limit: SpendLimit): Promise<void> {
     const load = { limit, isOutdated: false };
     this.lateLoads.add(load);
@@ -144,7 +144,7 @@ export class MemoryHoldBook implements HoldBook {
     }
   }
 
-  /** A generation that ends while a limit is loaded that counts it may be in the sum or not. */
+  /** Invalidates loads of limits that count a generation that ends now: it may or may not be in their sums. */
   private outdateLoads(id: string): void {
     const spender = this.balances.spenderOf(id);
     for (const load of this.lateLoads)
@@ -159,7 +159,7 @@ export class MemoryHoldBook implements HoldBook {
     if (this.cursor === null) this.cursor = cursor;
   }
 
-  /** What was charged to an evicted account must be in the store before it is loaded again. */
+  /** Saves the charges of an evicted account before it is loaded again. */
   private async saveEvicted(): Promise<void> {
     const { evictions } = this;
     if (this.drainedEvictions >= evictions) return;

@@ -2,7 +2,7 @@ import { BoundedMap } from "../../../base/collections/bounded-map.ts";
 import { PassingMap } from "../../../base/collections/passing-map.ts";
 import type { LedgerStore } from "../records/ledger-store.ts";
 
-/** Transfers whose accounts are read at once. */
+/** The number of transfers whose accounts are read together. */
 const PAGE = 500;
 /** How long a balance is shown before it is read again: other gateways spend from it. Milliseconds. */
 const SHOWN_MS = 2_000;
@@ -17,7 +17,7 @@ interface Seen {
   readAt: number;
 }
 
-/** What balances are shown from. */
+/** The sources of shown balances. */
 interface SeenBalancesParts {
   readonly store: Pick<LedgerStore, "findBalance" | "listCreditChanges">;
   readonly now: () => number;
@@ -28,8 +28,8 @@ interface SeenBalancesParts {
 }
 
 /**
- * Balances as a gateway that shares them knows them: what the store said last, less its own costs since. They are shown to people
- * and used to choose models. What may be spent is known by the leases alone.
+ * Balances as known to a gateway that shares them: the last value from the store, less its own costs since. They are shown to people and
+ * used to choose models. Only the leases decide what may be spent.
  */
 export class SeenBalances {
   private readonly seen: BoundedMap<string, Seen>;
@@ -38,14 +38,14 @@ export class SeenBalances {
   private readonly sums = new Map<string, number>();
   private cursor: string | null = null;
   private last: Promise<void> = Promise.resolve();
-  /** How often costs were saved: a balance that was read meanwhile may include them or not. */
+  /** How often costs were saved. A balance that is read during a save may or may not include them. */
   private saves = 0;
 
   constructor(private readonly parts: SeenBalancesParts) {
     this.seen = new BoundedMap({ max: parts.maxCached });
   }
 
-  /** Returns a balance in nanodollars, as it is known; null if it is not. */
+  /** Returns the known balance in nanodollars; null if it is not known. */
   cached(accountId: string): number | null {
     return this.seen.get(accountId)?.balance ?? null;
   }
@@ -62,7 +62,7 @@ export class SeenBalances {
     }
   }
 
-  /** Sets a balance that the store has told, less what is not saved. */
+  /** Sets a balance from the store, less unsaved costs. */
   set(accountId: string, balance: number): void {
     const version = this.seen.get(accountId)?.version ?? 0;
     this.seen.set(accountId, { balance, version, readAt: this.parts.now() });
@@ -97,7 +97,7 @@ export class SeenBalances {
 
   /** Reads the balances again whose credits have changed in the store. */
   refresh(): Promise<void> {
-    // One after the other, and never shared: a caller's transfer is seen when its call resolves.
+    // One after another, and never shared: a caller's transfer is seen when its call resolves.
     this.last = this.last.catch(() => {}).then(() => this.readChanged());
     return this.last;
   }

@@ -10,25 +10,26 @@ import type { ModelEndpoint, ModelRecord } from "../../catalog/records/records.t
 import type { Catalog } from "../../catalog/served/catalog.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 
-/** Bytes of text for each token, at the least: vendors hardly ever count more tokens than that. */
+/** The minimum number of bytes of text for each token: vendors hardly ever count more tokens. */
 const BYTES_PER_TOKEN = 2;
 /**
- * Tokens that vendors add to a prompt for its template. In 592 recorded conversations without tools and schemas, a token for two bytes and
- * these were enough at every vendor but Cohere, whose template has 200. What a hold lacks is taken from the rest of the balance.
+ * Tokens that vendors add to a prompt for its template. In 592 recorded conversations without tools and schemas, one token for two bytes
+ * plus this number was enough at every vendor except Cohere, whose template has 200. If a hold is too low, the rest is taken from the
+ * balance.
  */
 const TEMPLATE_TOKENS = 32;
-/** What they add besides for tools and schemas. */
+/** Tokens that vendors add for tools and schemas. */
 const SCHEMA_TOKENS = 468;
-/** Tokens of one image. Vendors scale images down; models that count more for one charge less for each token. */
+/** Tokens of one image. Vendors scale images down; models that count more for an image charge less for each token. */
 const TOKENS_PER_IMAGE = 5_000;
 /** Tokens that a search, or another tool of the vendor, may add to the prompt. Vendors state no bound; all recorded searches add less. */
 const TOKENS_PER_SEARCH = 15_000;
-/** The most searches of one request. No vendor makes as many, even if the request allows more. */
+/** The maximum number of searches of one request. No vendor makes as many, even if the request allows more. */
 export const MAX_SEARCHES = 1_000;
 /** The shortest useful answer, if the account does not cover a longer one. Tokens. */
-const LEAST_ANSWER_TOKENS = 256;
+const MIN_ANSWER_TOKENS = 256;
 
-/** What is expected of a request that sets no limits itself. */
+/** The assumptions about a request that sets no limits itself. */
 export interface HoldBounds {
   /** Tokens of one answer. */
   readonly tokens: number;
@@ -44,7 +45,7 @@ export interface Range {
 }
 
 type Bounded = SizedPrompt & Pick<InferenceRequest, "action" | "maxTokens" | "answers">;
-/** What the tokens of a prompt's text are bounded by. */
+/** The facts that bound the tokens of a prompt's text. */
 type SizedPrompt = Pick<InferenceRequest, "promptTextBytes" | "hasSchemas">;
 type Charged = Bounded & Pick<InferenceRequest, "listCharges">;
 
@@ -86,8 +87,8 @@ function scaleByTariff(services: bigint, factor: bigint | null): bigint {
 }
 
 /**
- * Returns the endpoint by whose prices the account pays for a model that the deployment consults, or that it names in its answer. A
- * model that is not in the catalog costs as much as the deployment's own.
+ * Returns the endpoint whose prices the account pays for a model that the deployment consults, or that it names in its answer. A model that
+ * is not in the catalog costs as much as the deployment's own.
  */
 export function chargedEndpoint(
   found: { readonly endpoint: ModelEndpoint; readonly model: Pick<ModelRecord, "id"> } | null,
@@ -97,7 +98,10 @@ export function chargedEndpoint(
   return tariff === undefined ? found.endpoint : tariff.priceOther(found.endpoint, found.model.id);
 }
 
-/** Returns the highest costs of several deployments: what to hold for a request that any of them may answer. Null costs nothing. Nanodollars. */
+/**
+ * Returns the highest costs of several deployments: the amount to hold for a request that any of them may answer. Null costs nothing.
+ * Nanodollars.
+ */
 export function joinCosts(costs: readonly (DeploymentCost | null)[]): Range {
   const first = costs[0] ?? null;
   if (first !== null && costs.length === 1) return rangeOf(first);
@@ -114,7 +118,7 @@ export function joinCosts(costs: readonly (DeploymentCost | null)[]): Range {
   return { least, expected, most };
 }
 
-/** Returns the costs of a deployment's token counts. Those of a request with a low limit are equal, and computed once. */
+/** Returns the costs of a deployment's token counts. If a request has a low limit, they are equal and computed once. */
 function rangeOf({ cost, tokens }: DeploymentCost): Range {
   const most = cost.at(tokens.most);
   const expected = tokens.expected === tokens.most ? most : cost.at(tokens.expected);
@@ -122,7 +126,7 @@ function rangeOf({ cost, tokens }: DeploymentCost): Range {
   return { least, expected, most };
 }
 
-/** Returns the most tokens that the text of a prompt can have. */
+/** Returns the maximum number of tokens of a prompt's text. */
 export function boundPrompt({ promptTextBytes, hasSchemas }: SizedPrompt): number {
   return Math.ceil(promptTextBytes / BYTES_PER_TOKEN) + TEMPLATE_TOKENS + (hasSchemas ? SCHEMA_TOKENS : 0);
 }
@@ -137,11 +141,11 @@ export function boundAnswers(
   const longest = longestAnswer(endpoint);
   const most = Math.min(maxTokens ?? longest, longest);
   const usual = Math.min(most, expected);
-  const least = Math.min(usual, LEAST_ANSWER_TOKENS);
+  const least = Math.min(usual, MIN_ANSWER_TOKENS);
   return { least: least * answers, expected: usual * answers, most: most * answers };
 }
 
-/** What has no tokens in its answer, or none that a vendor charges for. */
+/** Actions whose answers have no tokens, or none that a vendor charges for. */
 const WITHOUT_ANSWER_TOKENS: ReadonlySet<InferenceRequest["action"]> = new Set([
   "embeddings",
   "moderations",
@@ -150,8 +154,8 @@ const WITHOUT_ANSWER_TOKENS: ReadonlySet<InferenceRequest["action"]> = new Set([
 const NO_ANSWER: Range = { least: 0, expected: 0, most: 0 };
 
 /**
- * Bounds what a prompt is charged for: text, images and files once, and the results of the vendor's tools. Together they fill the
- * context window at most.
+ * Bounds the charge for a prompt: text, images and files once, and the results of the vendor's tools. Together they are at most the context
+ * window.
  */
 function boundChargedPrompt(
   request: SizedPrompt,

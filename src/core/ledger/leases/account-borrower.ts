@@ -12,14 +12,14 @@ import {
 } from "./money-leases.ts";
 import { type TakenHold, WaitingHolds } from "./waiting-holds.ts";
 
-/** The pause of an account whose holds wait for other gateways, or that was refused repeatedly. Milliseconds. */
+/** The pause of an account whose holds wait for other gateways, or that was rejected repeatedly. Milliseconds. */
 const PAUSE_MS = 50;
 /** Consecutive refusals after which an account pauses. */
 const MAX_REFUSALS = 5;
 /** How long an unavailable store is not asked again. Milliseconds. */
 const AWAY_MS = 1_000;
 
-/** An order on its way, or one whose answer was lost: only the store knows whether it was carried out. */
+/** An order that was sent, or whose answer was lost: then only the store knows whether it was carried out. */
 type Order =
   | { readonly kind: "borrow"; readonly order: BorrowOrder }
   | { readonly kind: "return"; readonly order: ReturnOrder };
@@ -28,11 +28,11 @@ type Order =
 interface Growth {
   readonly hold: LeasedHold;
   readonly free: number;
-  /** Everything is lent that is left, not half of it. */
+  /** Lends everything that is left, instead of half of it. */
   readonly isRest: boolean;
 }
 
-/** What a borrower works with. */
+/** The dependencies of a borrower. */
 interface BorrowerParts {
   readonly store: Pick<MoneyLeases, "borrow" | "giveBack">;
   readonly clock: Clock;
@@ -42,13 +42,13 @@ interface BorrowerParts {
   readonly onFailure: (error: unknown) => void;
   /** Returns the number of the next order. */
   readonly nextTicket: () => number;
-  /** Called with a balance that the store has told, less what was spent and is not saved. Nanodollars. */
+  /** Called with a balance from the store, less unsaved costs. Nanodollars. */
   readonly onBalance: (accountId: string, balance: number) => void;
 }
 
 /**
- * Takes holds from the leases of one account, and borrows and gives back for it, one order at a time. An order whose answer was lost is
- * sent again before any other.
+ * Takes holds from the leases of one account, and borrows and gives back for it, one order at a time. If the answer to an order was lost,
+ * that order is sent again before any other.
  */
 export class AccountBorrower {
   private readonly waiting: WaitingHolds;
@@ -70,12 +70,12 @@ export class AccountBorrower {
     this.waiting = new WaitingHolds(leases, parts);
   }
 
-  /** Returns whether nothing is left of the account here. */
+  /** Returns whether this gateway has nothing left of the account. */
   get isIdle(): boolean {
     return this.leases.isEmpty && this.waiting.isEmpty && !this.isSending && this.unanswered === null;
   }
 
-  /** Takes a hold from what is leased; null if that does not cover it. */
+  /** Takes a hold from the leases; null if they do not cover it. */
   take(request: HoldRequest): TakenHold | null {
     const now = this.parts.clock.now();
     return this.leases.hold(request, now, now < this.awayUntil ? "unavailable" : "earlier");
@@ -98,7 +98,7 @@ export class AccountBorrower {
     this.pump();
   }
 
-  /** Borrows in the background what the leases of a request should have, if one of them has become low. */
+  /** Borrows in the background for the leases of a request, if one of them has become low. */
   refill(request: HoldRequest): void {
     const now = this.parts.clock.now();
     if (now < this.awayUntil || !this.leases.isLow(request, now)) return;
@@ -106,7 +106,7 @@ export class AccountBorrower {
     this.pump();
   }
 
-  /** Borrows all that is left for a hold, up to what it lacks. */
+  /** Borrows for a hold as much as is left, up to the amount that it lacks. */
   borrowRest(hold: LeasedHold, missing: number): void {
     const now = this.parts.clock.now();
     if (now < this.awayUntil || !this.leases.mayBorrow(hold.request, now)) return;
@@ -115,7 +115,7 @@ export class AccountBorrower {
     this.pump();
   }
 
-  /** Gives back what is free: all of it, or what was not needed for a minute. Nothing while another order is on its way. */
+  /** Gives free money back: all of it, or the part that was not needed for a minute. Does nothing while another order is on its way. */
   async giveBack(isAll: boolean): Promise<void> {
     if (this.isSending) return;
     if (this.unanswered !== null) await this.send(this.unanswered);

@@ -17,21 +17,21 @@ interface Lease {
   /** Borrowed, and neither spent nor given back. Saving a cost lowers the lease in the store and not this: it was spent before. */
   left: number;
   held: number;
-  /** What all gateways could borrow when the store last answered; null before. */
+  /** The amount that all gateways could still borrow when the store last answered; null before the first answer. */
   leftInStore: number | null;
   answeredAt: number;
-  /** The least that was free since `idleSince`: it was not needed. */
+  /** The smallest free amount since `idleSince`, which was not needed. */
   leastFree: number;
   idleSince: number;
-  /** What was free after the last order, and what the horizon needed then. */
+  /** The amount that was free after the last order, and the amount that the horizon needed then. */
   filled: { readonly free: number; readonly need: number };
 }
 
-/** A lease is filled to so many times what the horizon needs, and refilled at half, so that it always covers the horizon. */
+/** A lease is filled to this multiple of what the horizon needs, and refilled when half is used, so that it always covers the horizon. */
 const FILL = 2;
 
 /** The shortest time over which spending is averaged. Milliseconds. */
-const LEAST_RATE_MS = 15_000;
+const MIN_RATE_MS = 15_000;
 
 /** A lease before its first order. */
 const NOT_FILLED = { free: 0, need: 0 };
@@ -49,19 +49,16 @@ export interface LeasedHold {
 }
 
 /**
- * What this gateway has leased of one account's balance and spending limits, and holds of it. All methods are synchronous, so that a
- * hold counts for all leases or for none.
+ * This gateway's leases of one account's balance and spending limits, and its holds on them. All methods are synchronous, so that a hold
+ * counts for all leases or for none.
  */
 export class AccountLeases {
   private readonly leases = new Map<string, Lease>();
-  /**
-   * What generations hold, or have spent and not saved, of bounds that were not set when they began. A bound that is set meanwhile
-   * is lowered by it.
-   */
+  /** The holds and unsaved costs of generations that began before a bound was set. When a bound is set, they are subtracted from it. */
   private readonly unleased = new Map<string, number>();
   /** Holds in progress, lapsed ones included. */
   holds = 0;
-  /** What was spent in this minute, from `since` on, and in the one before. */
+  /** The amounts spent in this minute, which began at `since`, and in the previous one. */
   private readonly spent = { minute: 0, since: 0, now: 0, before: 0 };
 
   /** `horizonMs` is for how long what is leased should suffice without the store, if the balance is ample. */
@@ -82,7 +79,7 @@ export class AccountLeases {
     return this.leases.has(name);
   }
 
-  /** Counts what a generation holds, or has spent and not saved, for a limit that was set after it began. */
+  /** Counts the hold or unsaved cost of a generation for a limit that was set after it began. */
   countLate(hold: LeasedHold, name: string, amount: number): void {
     hold.unbounded = [...hold.unbounded, name];
     this.raiseUnleased([name], amount);
@@ -116,7 +113,7 @@ export class AccountLeases {
     return Number.isFinite(free) && (available > free || now - answeredAt >= FRESH_MS);
   }
 
-  /** Takes a hold of what is free; null if a request should borrow first. */
+  /** Takes a hold from the free amount; null if the request should borrow first. */
   hold(request: HoldRequest, now: number, knowledge: Knowledge): { hold: LeasedHold; of: Available } | null {
     const of = this.findAvailable(request);
     if (!suffices(request, of, { now, knowledge })) return null;
@@ -133,7 +130,7 @@ export class AccountLeases {
     return { hold, of: { ...of, available } };
   }
 
-  /** Raises a hold to `amount`, or as far as its leases allow. Returns how much is missing. */
+  /** Raises a hold to `amount`, or as far as its leases allow. Returns the missing amount. */
   grow(hold: LeasedHold, amount: number): number {
     const missing = Math.max(0, amount - hold.amount);
     const free = Math.max(0, this.freeOf(hold));
@@ -163,7 +160,7 @@ export class AccountLeases {
     this.change(hold, -hold.amount);
   }
 
-  /** Returns what is free for a hold besides what it has. */
+  /** Returns the amount that is free for a hold, in addition to what it already has. */
   freeOf({ bounds }: LeasedHold): number {
     let free = Number.POSITIVE_INFINITY;
     for (const { name } of bounds) free = Math.min(free, this.freeIn(name));
@@ -171,8 +168,8 @@ export class AccountLeases {
   }
 
   /**
-   * Returns whether a lease that a request needs should be filled up: it covers less than the horizon and is less than its share of what
-   * is left, and since the last order half of it was used or the spending has doubled.
+   * Returns whether a lease of a request should be filled up. It must cover less than the horizon and be less than its share of what is
+   * left. Also, since the last order half of it must have been used, or the spending doubled.
    */
   isLow(request: HoldRequest, now: number): boolean {
     const need = this.findNeed(now);
@@ -187,15 +184,15 @@ export class AccountLeases {
     });
   }
 
-  /** Returns what will be spent within the horizon, at the rate of this minute or of the one before. */
+  /** Returns the expected spending within the horizon, at the rate of this minute or of the previous one. */
   private findNeed(now: number): number {
     this.passTo(now);
     const { since, now: spent, before } = this.spent;
-    const rate = Math.max(spent / Math.max(now - since, LEAST_RATE_MS), before / MINUTE_MS);
+    const rate = Math.max(spent / Math.max(now - since, MIN_RATE_MS), before / MINUTE_MS);
     return Math.ceil(rate * this.horizonMs);
   }
 
-  /** Returns what to borrow for requests with the same bounds, which together need these amounts besides what is free. */
+  /** Returns the order for requests with the same bounds, which together need these amounts in addition to what is free. */
   orderFor(request: HoldRequest, needs: Needs, now: number): MoneyLeaseRequest[] {
     const fill = FILL * this.findNeed(now);
     return boundsOf(request).map(({ name, bound, query }) => {
@@ -235,8 +232,8 @@ export class AccountLeases {
   }
 
   /**
-   * Takes what is free out of the leases, to be given back: all of it, or what was not needed for a minute and will not be within the
-   * horizon. Twice of that may stay, so that a rate that varies does not move money to and fro.
+   * Takes free money out of the leases, to be given back: all of it, or the part that was not needed for a minute and will not be needed
+   * within the horizon. Twice the expected need may stay, so that a varying rate does not move money back and forth.
    */
   takeFree(now: number, isAll: boolean): { name: string; amount: number }[] {
     const taken: { name: string; amount: number }[] = [];

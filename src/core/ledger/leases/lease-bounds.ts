@@ -14,29 +14,29 @@ export interface Bound {
   readonly query?: SpendQuery | undefined;
 }
 
-/** What a gateway can hold for a request. Nanodollars. */
+/** The amounts that a gateway can hold for a request. Nanodollars. */
 export interface Available {
-  /** Of its leases, at once. */
+  /** The amount that is free in its leases. */
   readonly free: number;
-  /** With what it could borrow, as far as it knows. */
+  /** The free amount plus what it could borrow, as far as known. */
   readonly available: number;
   readonly by: HoldBound;
   /** The budget, if it is what bounds `available`. */
   readonly budget?: BudgetName | undefined;
-  /** When the store answered about all of it. Milliseconds since the epoch; 0: never. */
+  /** The time at which the store had answered about all of them. Milliseconds since the epoch; 0: never. */
   readonly answeredAt: number;
 }
 
 /**
- * What a gateway knows of the store when it takes a hold: what it answered earlier, what it has just answered to an order for this
- * hold, that it has lent all it will, or that it is unavailable.
+ * What a gateway knows about the store when it takes a hold: an earlier answer, an answer to an order for this hold, that the store has
+ * lent as much as it will, or that it is unavailable.
  */
 export type Knowledge = "earlier" | "answered" | "final" | "unavailable";
 
 /** How long the answer of the store bounds a hold. Milliseconds. */
 export const FRESH_MS = 1_000;
 
-/** Returns whether what is free is enough for a hold, so that it need not borrow. */
+/** Returns whether the free amount is enough for a hold, so that it need not borrow. */
 export function suffices(
   request: HoldRequest,
   { free, available, answeredAt }: Available,
@@ -46,7 +46,7 @@ export function suffices(
   const coversLeast = free >= least || least <= 0;
   switch (knowledge) {
     case "earlier":
-      // The store may have more by now than when it answered, and the answer gets as long as is available.
+      // The store may have more by now than when it answered, and the length of the answer depends on what is available.
       return free >= chooseAmount(request, available) && (available >= most || now - answeredAt < FRESH_MS);
     case "answered":
       return coversLeast && (free >= amount || available < amount);
@@ -75,7 +75,7 @@ export function unboundedOf({ overdraft, limits }: HoldRequest): string[] {
   return overdraft === null ? [BALANCE_LEASE, ...unset] : unset;
 }
 
-/** Returns whether two requests of an account are bound by the same limits in the same way. */
+/** Returns whether two requests of an account are subject to the same limits in the same way. */
 export function hasSameBounds(a: HoldRequest, b: HoldRequest): boolean {
   if (a.overdraft !== b.overdraft || a.limits.length !== b.limits.length) return false;
   return a.limits.every((limit, at) => {

@@ -17,11 +17,11 @@ import { AccountLeases, type LeasedHold } from "./account-leases.ts";
 import { type MoneyLeases, nameMeterLease } from "./money-leases.ts";
 import type { TakenHold } from "./waiting-holds.ts";
 
-/** How long a lapsed hold is kept, so that a generation that still runs is charged when it ends. Milliseconds. */
+/** How long a lapsed hold is kept, so that its generation is charged if it is still running. Milliseconds. */
 const LAPSED_MS = DAY_MS;
 /** How long a hold waits for other gateways. Milliseconds. */
 const WAIT_MS = 300;
-/** Orders for a hold that grows by all that is left: what is left may change while they are on their way. */
+/** The maximum number of orders for a hold that grows by all that is left, because the rest may change while an order is on its way. */
 const MAX_GROWTHS = 4;
 /** How long a hold that grows waits for each. Milliseconds. */
 const GROW_MS = 300;
@@ -32,10 +32,10 @@ const GROW_MS = 300;
 const LATE_MS = 60_000;
 /** Accounts that are kept in memory. Those with a hold or a lease are kept beyond it. */
 const MAX_CACHED = 100_000;
-/** Accounts whose leases one refresh looks at. */
+/** The number of accounts whose leases one refresh checks. */
 const MAX_SWEPT = 5_000;
 
-/** What a hold book over leases is made of. */
+/** The dependencies of a hold book over leases. */
 export interface LeasedHoldBookParts {
   readonly leases: MoneyLeases;
   readonly store: Pick<LedgerStore, "findBalance" | "listCreditChanges">;
@@ -60,10 +60,10 @@ export class LeasedHoldBook implements HoldBook {
   private readonly balances: SeenBalances;
   /** Generations that have spent and are not saved. */
   private readonly unsaved = new PassingMap<string, { readonly hold: LeasedHold; readonly cost: number }>();
-  /** The account that was added last, which is not in use yet. */
+  /** The account that was added last and is not in use yet. */
   private newest: AccountBorrower | null = null;
   private tickets = 0;
-  /** Where the next refresh continues to look for leases that are not needed. */
+  /** The position from which the next refresh continues to look for leases that are not needed. */
   private sweep: Iterator<AccountBorrower> = [].values();
 
   constructor(private readonly parts: LeasedHoldBookParts) {
@@ -95,7 +95,7 @@ export class LeasedHoldBook implements HoldBook {
     return this.begin(account, taken ?? (await account.borrow(request)));
   }
 
-  /** Lowers a limit that was set lately by what earlier generations hold, or have spent and not saved. */
+  /** Lowers a recently set limit by the holds and unsaved costs of earlier generations. */
   private beginLate(leases: AccountLeases, limit: SpendLimit): void {
     const name = nameMeterLease(limit);
     if (leases.has(name)) return;
@@ -136,7 +136,7 @@ export class LeasedHoldBook implements HoldBook {
   settle(id: string, cost: number): void {
     const hold = this.running.get(id);
     if (hold === undefined) return;
-    // The store quarantines a record whose cost is no exact amount, and charges nothing.
+    // The store quarantines a record whose cost is not an exact amount, and charges nothing.
     this.end(hold, Number.isSafeInteger(cost) ? cost : 0);
   }
 
@@ -167,7 +167,7 @@ export class LeasedHoldBook implements HoldBook {
     await Promise.all([this.balances.refresh(), this.giveBackWanted()]);
   }
 
-  /** Gives back what is free of accounts that other gateways want. */
+  /** Gives back the free money of accounts that other gateways want. */
   async giveBackWanted(): Promise<void> {
     for (const accountId of await this.parts.leases.listWanted())
       void this.accounts.get(accountId)?.giveBack(true);

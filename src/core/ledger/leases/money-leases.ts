@@ -4,7 +4,7 @@ import type { SpendQuery } from "../records/ledger-store.ts";
 /** The name of the lease of an account's balance, next to the leases of its spending limits. */
 export const BALANCE_LEASE = "balance";
 
-/** The sum that a spending limit limits, in one period. */
+/** The sum that a spending limit restricts, in one period. */
 export interface MeterPeriod {
   readonly meter: string;
   /** The first day of the period, counted from the epoch. */
@@ -22,7 +22,7 @@ export function readMeterLease(name: string): MeterPeriod | null {
   return at < 0 ? null : { meter: name.slice(0, at), since: Number(name.slice(at + 1)) };
 }
 
-/** What a gateway asks of one lease. Amounts are nanodollars. */
+/** A request to borrow for one lease. Amounts are nanodollars. */
 export interface MoneyLeaseRequest {
   /** `BALANCE_LEASE`, or `nameMeterLease` of a spending limit. */
   readonly name: string;
@@ -33,24 +33,24 @@ export interface MoneyLeaseRequest {
    * (`SpendLimit.covers`).
    */
   readonly query?: SpendQuery | undefined;
-  /** Without it the gateway cannot use the others: it is lent by all leases of an order, or nothing is. */
+  /** The minimum without which the gateway cannot use the other leases: either all leases of an order lend it, or none. */
   readonly least: number;
-  /** What the gateway needs if there is enough. */
+  /** The amount that the gateway needs if there is enough. */
   readonly amount: number;
-  /** What it can use of an ample balance (`chooseAmount`). */
+  /** The amount that it can use if the balance is ample (`chooseAmount`). */
   readonly most: number;
-  /** What it will probably need soon: lent up to a share of what is left besides. */
+  /** The amount that it will probably need soon. It is lent up to a share of the rest. */
   readonly ahead: number;
 }
 
-/** What holds need of each of their leases together. Nanodollars. */
+/** What holds need of each of their leases, in total. Nanodollars. */
 export type Needs = Pick<MoneyLeaseRequest, "least" | "amount" | "most" | "ahead">;
 
 /** A request to borrow from an account's balance and from spending limits of the same account. */
 export interface BorrowOrder {
   /**
-   * The number of this change among all changes that this gateway makes to its leases of this account. Each has a higher one, and an
-   * order whose answer was lost is sent again with the same: it is carried out once, whichever arrives first.
+   * The number of this change among all changes that this gateway makes to its leases of this account, in ascending order. An order whose
+   * answer was lost is sent again with the same number. It is carried out once, whichever message arrives first.
    */
   readonly ticket: number;
   readonly accountId: string;
@@ -60,25 +60,28 @@ export interface BorrowOrder {
 
 /** The state of one lease after an order, in nanodollars. */
 export interface LeaseAnswer {
-  /** What this order lent. */
+  /** The amount that this order lent. */
   readonly lent: number;
-  /** What all gateways can still borrow; negative after an operator has lowered the bound. */
+  /** The amount that all gateways can still borrow; negative after an operator has lowered the bound. */
   readonly left: number;
-  /** What other gateways have borrowed. They give back what they do not need. */
+  /** The amount that other gateways have borrowed. They give back what they do not need. */
   readonly others: number;
 }
 
 /** The answer to an order. */
 export interface BorrowAnswer {
-  /** False: one of the leases could not lend the least, and nothing was lent. The account is marked as wanted if others could give back. */
+  /**
+   * False: one of the leases could not lend the least amount, and nothing was lent. The account is marked as wanted if other gateways could
+   * give money back.
+   */
   readonly isLent: boolean;
   /** In the order of the request. */
   readonly leases: readonly LeaseAnswer[];
 }
 
-/** What a gateway gives back of its leases of one account. */
+/** The money that a gateway gives back from its leases of one account. */
 export interface ReturnOrder extends Pick<BorrowOrder, "ticket" | "accountId"> {
-  /** Nanodollars, each at most what is neither held nor spent of the lease. */
+  /** Nanodollars, each at most the part of the lease that is neither held nor spent. */
   readonly leases: readonly { readonly name: string; readonly amount: number }[];
 }
 
@@ -86,14 +89,14 @@ export interface ReturnOrder extends Pick<BorrowOrder, "ticket" | "accountId"> {
 interface HeldLease {
   readonly accountId: string;
   readonly name: string;
-  /** What may be spent and was not saved. Nanodollars. */
+  /** The amount of the lease, including unsaved costs. Nanodollars. */
   readonly amount: number;
 }
 
 /** The leases of a gateway as the store has them. */
 export interface HeldLeases {
   readonly leases: readonly HeldLease[];
-  /** The highest ticket of an order that the store knows of. */
+  /** The highest ticket of an order that the store has seen. */
   readonly ticket: number;
 }
 
@@ -109,18 +112,18 @@ export interface MoneyLeases {
   borrow(order: BorrowOrder): Promise<BorrowAnswer>;
   /** Gives back in one transaction. */
   giveBack(order: ReturnOrder): Promise<void>;
-  /** Returns the accounts that other gateways want and this one has leases of. */
+  /** Returns the accounts that other gateways want and of which this one has leases. */
   listWanted(): Promise<readonly string[]>;
   /** Returns what this gateway has, before its first order. Complete once the records of its journal are saved. */
   listLeases(): Promise<HeldLeases>;
 }
 
-/** The share of what is left that is lent ahead: a sixteenth. */
+/** The share of the rest that is lent in advance: a sixteenth. */
 export const AHEAD_SHARE = 16;
 
 /**
- * Returns how much of what is left is lent to a gateway: as much as a hold would take of it, and a part ahead. Null if less than the
- * least is left. Nanodollars.
+ * Returns how much of the rest is lent to a gateway: as much as a hold would take of it, and a part in advance. Null if less than the
+ * minimum is left. Nanodollars.
  */
 function decideLoan(request: MoneyLeaseRequest, left: number): number | null {
   if (left < request.least && request.least > 0) return null;
@@ -147,7 +150,7 @@ export function decideBorrow(order: BorrowOrder, states: readonly LeaseState[]):
   return { isLent, leases };
 }
 
-/** Returns whether the least of each lease would be there if other gateways gave back what they have. */
+/** Returns whether the minimum of each lease would be available if other gateways gave back what they have. */
 export function couldOthersCover(
   requests: readonly MoneyLeaseRequest[],
   answers: readonly LeaseState[],

@@ -9,9 +9,9 @@ import { type BorrowAnswer, couldOthersCover, type Needs } from "./money-leases.
 const COVERED_MS = 300;
 /** How long any other hold waits for the store. Milliseconds. */
 const STORE_MS = 2_000;
-/** Orders that include a hold before it takes less than it is expected to cost, though the store has more. */
+/** The number of orders that include a hold before it accepts less than its expected cost although the store has more. */
 const MAX_ORDERS = 4;
-/** Holds of one account that wait. Beyond it they are rejected. */
+/** The maximum number of waiting holds of one account. Further ones are rejected. */
 const MAX_WAITING = 10_000;
 
 /** A hold that was taken, or why it was not. */
@@ -35,7 +35,7 @@ interface Waiting {
   orders: number;
 }
 
-/** The holds of one account that wait for an order to borrow, or for other gateways to give back, in the order of their arrival. */
+/** The holds of one account that wait for an order to borrow, or for money from other gateways, in the order of their arrival. */
 export class WaitingHolds {
   private readonly waiting = new Set<Waiting>();
 
@@ -74,7 +74,7 @@ export class WaitingHolds {
     return promise;
   }
 
-  /** Returns the first hold to borrow for, and what it and the others with the same bounds need; null if none. */
+  /** Returns the first hold to borrow for, and the needs of it and the others with the same bounds; null if there is none. */
   nextNeeds(ticket: number): { readonly request: HoldRequest; readonly needs: Needs } | null {
     const first = this.waiting.values().find(({ isParked }) => !isParked);
     if (first === undefined) return null;
@@ -95,8 +95,8 @@ export class WaitingHolds {
   }
 
   /**
-   * Takes the holds that are covered now. Of those that the order with this ticket included, refuses the ones that the store cannot
-   * cover, unless other gateways could give back enough.
+   * Takes the holds that are covered now. Of the holds in the order with this ticket, rejects those that the store cannot cover, unless
+   * other gateways could give back enough.
    */
   serve(ticket: number | null, answer: BorrowAnswer): void {
     const now = this.parts.clock.now();
@@ -119,7 +119,7 @@ export class WaitingHolds {
     }
   }
 
-  /** Ends the wait of all holds: takes those from the leases that are covered, and rejects the others with a `StoreError`. */
+  /** Ends the wait of all holds: takes those that the leases cover, and rejects the others with a `StoreError`. */
   giveUpAll(reason: unknown): void {
     for (const waiting of [...this.waiting]) this.giveUp(waiting, reason);
   }

@@ -9,14 +9,11 @@ export const LATE_METERS = "budget:";
 /** The last day of a period without an end. */
 const NO_END = 2_000_000_000;
 
-/** What budgets and records have in common to tell one subject from another. */
+/** The fields of budgets and records that distinguish one subject from another. */
 const ONE: readonly string[] = [""];
 const NONE: readonly string[] = [];
 
-/**
- * Returns the sums of a budget that a generation counts for, by their names: none, the only one, or one for its end user or each of its
- * tags.
- */
+/** Returns the names of a budget's sums for which a generation counts: none, the only one, or one for its end user or each of its tags. */
 export function valuesOf(budget: BudgetRecord, spender: Spender): readonly string[] {
   if (spender.accountId !== budget.accountId) return NONE;
   const { subject, subjectId } = budget;
@@ -47,12 +44,12 @@ export function daysOfBudget({ period, days }: Pick<BudgetRecord, "period" | "da
   return { from: today - (days ?? 1) + 1, to: today };
 }
 
-/** Returns the day that names the period of a budget: its first one, of a rolling period the last one. */
+/** Returns the day that names the period of a budget: its first day, or the last day of a rolling period. */
 export function nameDay({ period }: Pick<BudgetRecord, "period">, { from, to }: DayRange): number {
   return period === "rolling" ? to : from;
 }
 
-/** Returns the periods of a budget that a generation of a day counts for, by the days that name them. */
+/** Returns the periods of a budget for which a generation of a day counts, by the days that name them. */
 export function periodsOf(budget: Pick<BudgetRecord, "period" | "days">, createdAt: number): DayRange {
   const days = daysOfBudget(budget, createdAt);
   if (budget.period !== "rolling") return { from: days.from, to: days.from };
@@ -64,7 +61,7 @@ export function meterOfBudget({ id }: Pick<BudgetRecord, "id">, value: string): 
   return value === "" ? `${LATE_METERS}${id}` : `${LATE_METERS}${id}/${value}`;
 }
 
-/** Adds the budgets that reject requests at their limit, and that a generation counts for, to its spending limits. */
+/** Adds budgets to the spending limits of a generation: those for which it counts and which reject requests at their limit. */
 export function addBudgets(limits: SpendLimit[], budgets: readonly BudgetRecord[], spender: Spender): void {
   for (const budget of budgets)
     if (budget.action === "block")
@@ -92,7 +89,7 @@ function isOf(budget: BudgetRecord, value: string, spender: Spender): boolean {
   return valuesOf(budget, spender).includes(value);
 }
 
-/** A cost that one sum of a budget counts. */
+/** A cost that counts for one sum of a budget. */
 interface BudgetCost {
   readonly budget: BudgetRecord;
   readonly value: string;
@@ -102,7 +99,7 @@ interface BudgetCost {
   cost: number;
 }
 
-/** Sums the costs of generations that have ended by the sums of budgets that count them, in the order of their keys. */
+/** Sums the costs of ended generations by the sums of budgets for which they count, in the order of their keys. */
 export function sumByBudget(
   budgets: readonly BudgetRecord[],
   ended: readonly (Spender & { readonly costNanodollars: number })[],

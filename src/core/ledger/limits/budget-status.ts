@@ -4,14 +4,14 @@ import { BUDGET_SUMS_AT_ONCE, type BudgetStore } from "../../accounts/stores/bud
 import { daysOfBudget } from "./budget-limits.ts";
 import { endOf } from "./spend-periods.ts";
 
-/** End users or tags of one budget that are listed. */
+/** The number of end users or tags of one budget that are listed. */
 const TOP = 10;
 
 type Sums = Pick<BudgetStore, "sumBudgets" | "listTopSums">;
 
 /**
- * Returns the statuses of budgets, in their order. Budgets with one sum are read together; those for each end user or tag one after the
- * other, so that a page of them never reads several at the same time.
+ * Returns the statuses of budgets, in their order. Budgets with one sum are read together. Budgets for each end user or tag are read one
+ * after another, so that a page of them never causes several such reads at once.
  */
 export async function readBudgetStatuses(
   store: Sums,

@@ -9,8 +9,8 @@ import { addBudgets, LATE_METERS } from "./budget-limits.ts";
 import { daysOf } from "./spend-periods.ts";
 
 /**
- * Returns the spending limits that a caller's request counts for: of the key in total, of the member per day, of the organization
- * per month (UTC). These are included if they are not set, because what is spent counts for a limit that is set later. A key's limit by
+ * Returns the spending limits for which a caller's request counts: of the key in total, of the member per day, of the organization per
+ * month (UTC). These are included even if they are not set, because the spending counts for a limit that is set later. A key's limit by
  * day, week or month is included only if it is set, a budget only if it rejects requests.
  */
 export function limitsOf(principal: AccountPrincipal, spender: Spender): readonly SpendLimit[] {
@@ -65,8 +65,8 @@ function limitOfKey({ id, spendLimit }: KeyRecord, period: SpendPeriod, requeste
 }
 
 /**
- * Returns what the cost of a generation counts for: the meters and periods of `limitsOf` for its request, and possibly others that no
- * limit has, because a record does not tell the kind of its account.
+ * Returns the meters and periods for which the cost of a generation counts: those of `limitsOf` for its request, and possibly others
+ * without a limit, because a record does not have the kind of its account.
  */
 export function metersOf({
   accountId,

@@ -13,10 +13,10 @@ export type Movement =
       readonly expiresAt: number | null;
     }
   | { readonly kind: "out"; readonly amount: number }
-  /** What was taken back of a grant that had expired: its rest, or the part that no gateway had leased. */
+  /** The amount taken back from an expired grant: its rest, or the part of it that no gateway had leased. */
   | { readonly kind: "expiry"; readonly grantId: string; readonly amount: number };
 
-/** What is left of a grant that expires. */
+/** The rest of a grant that expires. */
 export interface GrantLeft {
   readonly id: string;
   /** Nanodollars; 0 if it is used up. */
@@ -25,9 +25,9 @@ export interface GrantLeft {
 }
 
 /**
- * Returns what is left of each grant that expires. What expires first is spent first, money without an expiry last, and incoming
- * money pays an overdraft first. `opening` is the balance before the first movement, which does not expire; it is negative
- * for an overdrawn account. Amounts are nanodollars.
+ * Returns the rest of each grant that expires. Grants are spent in the order of their expiry, money without an expiry last, and incoming
+ * money pays an overdraft first. `opening` is the balance before the first movement, which does not expire; it is negative for an overdrawn
+ * account. Amounts are nanodollars.
  */
 export function findGrantsLeft(opening: number, movements: readonly Movement[]): GrantLeft[] {
   const order = new SpendingOrder(opening);
@@ -43,7 +43,7 @@ export function findGrantsLeft(opening: number, movements: readonly Movement[]):
 class SpendingOrder {
   /** Money that does not expire. Below zero it is a debt, and then no grant has anything left. */
   private lasting: number;
-  /** By expiry, then in the order in which they were granted. */
+  /** By expiry time, then in the order in which they were granted. */
   private readonly limited: { id: string; left: number; expiresAt: number }[] = [];
 
   constructor(opening: number) {
@@ -77,7 +77,7 @@ class SpendingOrder {
     const taken = Math.min(amount, grant?.left ?? 0);
     if (grant !== undefined) grant.left -= taken;
     if (grant?.left === 0) this.limited.splice(at, 1);
-    // The ledger never takes back more than is left. If it did, the amount that was taken back counts.
+    // The ledger never takes back more than is left. If it did, the amount taken back would count.
     this.take(amount - taken);
   }
 
@@ -95,7 +95,7 @@ const EXPIRY_ID = /^expiry:(?:\d+:)?(.*)$/s;
 interface ExpiringGrant {
   readonly id: string;
   readonly accountId: string;
-  /** How many parts of it were taken back before; absent: none. */
+  /** The number of parts that were taken back before; absent: none. */
   readonly parts?: number;
 }
 

@@ -7,9 +7,9 @@ export interface StoredTransfer extends Transfer {
 }
 
 /**
- * The credits of an account: its transfers of every kind but `usage`. An account's credits are versioned by themselves. The
- * sequence numbers of transfers cannot serve for that: a database that runs transactions side by side may commit number 8 before
- * number 7, so that "all transfers after number 8" never includes number 7.
+ * The credits of an account: its transfers of every kind except `usage`. Each account's credits have their own version. Sequence numbers of
+ * transfers cannot serve for that: a database with concurrent transactions may commit number 8 before number 7, so that "all transfers
+ * after number 8" never includes number 7.
  */
 export interface CreditSum {
   readonly accountId: string;
@@ -29,7 +29,7 @@ export interface CreditChanges {
   readonly sums: readonly CreditSum[];
   /** Where the next call continues. Only the store reads it. */
   readonly cursor: string;
-  /** Whether more changes can be read at once. */
+  /** Whether more changes can be read immediately. */
   readonly hasMore: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface SpendQuery {
   readonly keyId?: string;
   readonly accountId?: string;
   readonly userId?: string;
-  /** One sum of a budget, instead of the others. */
+  /** One sum of a budget, instead of the other sums. */
   readonly budget?: { readonly id: string; readonly value: string };
   /** Days since the epoch (UTC), both included; absent: all time. */
   readonly days?: { readonly from: number; readonly to: number };
@@ -68,7 +68,7 @@ export type RefundVerdict =
   | { readonly kind: "unknown" }
   /** The records of its day were deleted by the retention policy, so that its cost is not known any more. */
   | { readonly kind: "dropped" }
-  /** `left`: the most that can be refunded, in nanodollars. */
+  /** `left`: the maximum that can be refunded, in nanodollars. */
   | { readonly kind: "too_much"; readonly left: number };
 
 /** The sums of an account's transfers by kind, incoming less outgoing, in nanodollars. */
@@ -113,19 +113,19 @@ export interface LedgerStore {
   sumTransfers(accountId: string): Promise<SumsByKind>;
   /** Decides on a refund (`decideRefund`) and writes it, in one transaction. */
   addRefund(refund: RefundEntry): Promise<RefundVerdict>;
-  /** Returns what is left of an account's grants that have not been ended. */
+  /** Returns the rests of an account's grants that have not ended. */
   findGrantsLeft(accountId: string): Promise<readonly GrantLeft[]>;
   /** Returns the grants that have expired and were not ended yet, the earliest first: from the beginning, or after `last` of an earlier call. */
   listEndedGrants(now: number, limit: number, last?: EndedGrant | null): Promise<readonly EndedGrant[]>;
   /**
-   * Ends a grant and takes back its rest (`expiryOf`), once and in one transaction. Returns what it has taken, in nanodollars. While
-   * gateways have leased a part of the rest, it takes only the other part, and the grant does not end.
+   * Ends a grant and takes back its rest (`expiryOf`), once and in one transaction. Returns the amount that it has taken, in nanodollars.
+   * While gateways have leased a part of the rest, it takes only the other part, and the grant does not end.
    */
   expireGrant(grantId: string, now: number): Promise<number>;
   /** Returns the cost of generations that have ended, in nanodollars. */
   sumSpending(query: SpendQuery): Promise<number>;
   /**
-   * Returns the accounts whose balance is not the sum of their transfers, those included that the retention policy has deleted. There
+   * Returns the accounts whose balance is not the sum of their transfers, including those that the retention policy has deleted. There
    * should be none.
    */
   findDifferences(): Promise<readonly { readonly accountId: string; readonly difference: number }[]>;

@@ -8,13 +8,13 @@ import { presentEntry } from "./present-entry.ts";
 /** Refunds of a generation that are shown. */
 const SHOWN_REFUNDS = 100;
 
-/** What is known about a generation besides its record. */
+/** What is known about a generation in addition to its record. */
 interface GenerationFacts {
   readonly names: Names;
   readonly transfers: readonly StoredTransfer[];
   /** The bodies of request and response are stored. */
   readonly hasBodies: boolean;
-  /** The operator asks, who may see all that providers have answered. */
+  /** The operator asks, who may see everything that providers have answered. */
   readonly isForOperator: boolean;
 }
 

@@ -14,7 +14,7 @@ export function presentSums(sums: SumsByKind) {
   };
 }
 
-/** Makes the view of what is left of a grant that expires. */
+/** Makes the view of the rest of a grant that expires. */
 export function presentGrantLeft({ id, left, expiresAt }: GrantLeft) {
   return {
     id,

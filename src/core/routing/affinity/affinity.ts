@@ -12,7 +12,7 @@ export interface CacheAffinity {
   readonly until: number;
 }
 
-/** Remembers, in memory, which endpoint answered a conversation last, so that its next turn finds its prompt cached. */
+/** Remembers in memory which endpoint last answered a conversation, so that its next turn finds its prompt cached. */
 export interface AffinityMemory {
   /** Returns the affinity of a session; null if none is known, or its cache has expired. */
   recall(session: string, now: number): CacheAffinity | null;

@@ -3,8 +3,9 @@ import type { TokenUsage } from "../../../wire/conversation/usage.ts";
 import type { ProviderRecord } from "../../catalog/records/records.ts";
 
 /**
- * Remembers, in memory, what was sent to prompt caches and whether it was read again, by hashes: of an account's prompt beginning or session
- * at one endpoint, and of all that the account sends there. With it the gateway decides whether marking a prompt pays.
+ * Remembers in memory what was sent to prompt caches, and whether it was read again: for the beginning of an account's prompts or a session
+ * at one endpoint, and for everything that the account sends there. Contains only hashes. The gateway uses it to decide whether marking a
+ * prompt pays off.
  */
 export interface CacheMemory {
   /** Returns whether a prompt with this beginning was sent so recently that it would still be cached. */
@@ -29,32 +30,32 @@ export function cacheLifeMs({ promptCacheSeconds }: Pick<ProviderRecord, "prompt
   return promptCacheSeconds === undefined ? CACHE_MS : promptCacheSeconds * 1_000;
 }
 
-/** The most entries of each kind that are remembered. The least recently used one is evicted first. */
+/** The maximum number of entries of each kind. The least recently used one is evicted first. */
 const MAX_KEYS = 50_000;
-/** Consecutive writes that nothing has read, after which a session is not marked any more. */
+/** After this many consecutive writes that were never read, a session is no longer marked. */
 const MAX_UNREAD = 2;
 /** How long that holds. */
 const UNREAD_MS = 3_600_000;
 
 interface Writes {
-  /** Tokens of the last prompt's marked beginning: the next one reads as many at least. */
+  /** The tokens of the marked beginning of the last prompt. The next prompt reads at least as many. */
   readonly cachedTokens: number;
   /** Writes since the last read. */
   readonly unread: number;
   readonly until: number;
 }
 
-/** What was written for a caller, and how much of it was read. */
+/** How much was written for a caller, and how much of it was read. */
 interface CallerWrites {
   readonly written: number;
   readonly read: number;
 }
 
-/** What is assumed of a caller at first. Two writes that no request reads outweigh it. */
+/** The initial assumption about a caller. Two writes that no request reads outweigh it. */
 const ASSUMED: CallerWrites = { written: 2, read: 1 };
 /** A write costs a quarter of the price more, and a read saves nine tenths of it. */
-const LEAST_READ_SHARE = 0.28;
-/** After so many writes the former ones count half. */
+const MIN_READ_SHARE = 0.28;
+/** After this many writes, earlier ones count half. */
 const MAX_WRITTEN = 64;
 
 /** Creates an empty memory. */
@@ -71,7 +72,7 @@ export function createCacheMemory(): CacheMemory {
     isUnread: (key, now) => (recall(key, now)?.unread ?? 0) >= MAX_UNREAD,
     pays(caller) {
       const { written, read } = callers.get(caller) ?? ASSUMED;
-      return read >= LEAST_READ_SHARE * written;
+      return read >= MIN_READ_SHARE * written;
     },
     recordSent: (beginning, until) => sent.set(beginning, until),
     recordUse({ key, caller }, { cachedTokens, cacheWriteTokens }, now) {

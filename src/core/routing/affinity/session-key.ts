@@ -6,8 +6,8 @@ import type { InferencePrincipal } from "../../accounts/records/principal.ts";
 type KnownRequest = Pick<InferenceRequest, "action" | "session" | "user" | "hashPrefix">;
 
 /**
- * Returns the key of a conversation's cache affinity: a hash of the session that the client names, else of the conversation's
- * prefix. Different accounts never have the same key. Null for embeddings, whose prompts are not cached.
+ * Returns the key of a conversation's cache affinity: a hash of the session that the client names, otherwise of the conversation's prefix.
+ * Different accounts never have the same key. Null for embeddings, whose prompts are not cached.
  */
 export function sessionKeyOf(request: KnownRequest, principal: InferencePrincipal): string | null {
   const { action, session } = request;
@@ -18,8 +18,8 @@ export function sessionKeyOf(request: KnownRequest, principal: InferencePrincipa
 }
 
 /**
- * Returns the key by which a free model is chosen (docs/api/chat.md, "Sessions and users"): a hash of the session, else of
- * the user, else of the API key, else of client address and conversation prefix.
+ * Returns the key by which a free model is chosen (docs/api/chat.md, "Sessions and users"): a hash of the session, otherwise of the user,
+ * otherwise of the API key, otherwise of client address and conversation prefix.
  */
 export function freeSessionKeyOf(request: KnownRequest, principal: InferencePrincipal): string {
   const { session, user } = request;
@@ -36,7 +36,7 @@ export function scopeOf(principal: InferencePrincipal): string {
   return principal.kind === "key" ? principal.account.id : principal.addressHash;
 }
 
-/** Hashes parts. Only the last one, which the client writes, can contain the separator. */
+/** Hashes parts. Only the last part comes from the client and may contain the separator. */
 function hashParts(...parts: readonly string[]): string {
   return sha256(parts.join("\0"), "base64url");
 }

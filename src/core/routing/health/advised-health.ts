@@ -15,18 +15,18 @@ import type { KeyCooldownReport, KeyTrouble } from "./key-cooldowns.ts";
 
 /** Health with the advice of other gateways. */
 export interface AdvisedHealth extends Health {
-  /** Takes a hint of another gateway. */
+  /** Applies a hint of another gateway. */
   advise(hint: HealthHint, now: number): void;
 }
 
 /** How long a circuit that opens is advised to be avoided: its first time to be open. Milliseconds. */
 const CIRCUIT_MS = 5_000;
-/** With so many attempts of its own in the last minute, a gateway needs no advice about an endpoint. */
+/** With this many attempts of its own in the last minute, a gateway needs no hints about an endpoint. */
 const ENOUGH_ATTEMPTS = 5;
 const MAX_HINTS = 1_000;
 /** The same hint is not sent again within this time. Milliseconds. */
 const REPEAT_MS = 1_000;
-/** Stands for all models of a provider or key. No model has it as its id. */
+/** Means all models of a provider or key. No model has it as its id. */
 const ALL = "";
 
 interface Advice<Why> {
@@ -36,9 +36,9 @@ interface Advice<Why> {
 }
 
 /**
- * Adds the advice of other gateways to a gateway's own measurements, and calls `send` with what others should know. Advice only fills
- * in where there are no own measurements, ends by itself after seconds, and ends at once when an attempt succeeds. It changes the order
- * of candidates and never rules out the last one.
+ * Adds the health hints of other gateways to a gateway's own measurements, and calls `send` with hints for the others. Hints apply only
+ * where there are no own measurements. They expire after seconds, or when an attempt succeeds. They change the order of candidates and
+ * never exclude the last one.
  */
 export function createAdvisedHealth(own: Health, send: (hint: HealthHint) => void): AdvisedHealth {
   return new AdvisedHealthMemory(own, send);

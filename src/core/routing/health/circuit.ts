@@ -14,7 +14,7 @@ export interface CircuitThreshold {
 
 const OPEN_MS = 5_000;
 const MAX_OPEN_MS = 30_000;
-/** Share of the open time that is jitter, derived from the name, so that circuits are not probed at once. */
+/** The share of the open time that is jitter, derived from the name, so that circuits are not all probed at the same time. */
 const JITTER = 0.25;
 /** How long a probe without outcome blocks others. Milliseconds. */
 const PROBE_MS = 15_000;

@@ -7,18 +7,18 @@ export interface Drain {
   readonly since: number;
   /** When it ends by itself; null if an operator ends it. */
   readonly until: number | null;
-  /** Why, in the operator's words; null if they said nothing. */
+  /** The operator's reason; null if there is none. */
   readonly note: string | null;
 }
 
-/** What is drained: a provider, or one model of it. */
+/** The target of a drain: a provider, or one of its models. */
 export type DrainTarget = Pick<Drain, "provider" | "model">;
 
 /** Stores drains. Several processes may share one. */
 export interface DrainStore {
   /** Returns a number that changes with every change of any drain by any process. */
   drainRevision(): Promise<number>;
-  /** Returns all drains by provider and model, also those that have ended. */
+  /** Returns all drains by provider and model, including those that have ended. */
   listDrains(): Promise<readonly Drain[]>;
   /** Adds or replaces the drain of a target. */
   putDrain(drain: Drain): Promise<void>;

@@ -2,13 +2,13 @@ import { fail } from "../../../base/failures/errors.ts";
 import type { ChangeSource } from "../../gateways/change-source.ts";
 import { type Drain, type DrainStore, type DrainTarget, drainNameOf } from "./drain-store.ts";
 
-/** What drains are read from. */
+/** The source of drains. */
 interface DrainSources {
   readonly store: DrainStore;
   readonly changes: Pick<ChangeSource, "read">;
 }
 
-/** The most drains that are stored. */
+/** The maximum number of stored drains. */
 const MAX_DRAINS = 1_000;
 
 /** The providers and model endpoints that operators have taken out of routing, in memory for the hot path. */
@@ -18,7 +18,7 @@ export class Drains {
 
   constructor(private readonly sources: DrainSources) {}
 
-  /** Returns the drain of a provider or of its endpoint of a model, the one that ends last; null if there is none at `now`. */
+  /** Returns the drain of a provider, or of its endpoint of a model, whichever ends last; null if there is none at `now`. */
   find(provider: string, model: string, now: number): Drain | null {
     if (this.byName.size === 0) return null;
     const ofAll = this.exact({ provider, model: null }, now);

@@ -1,6 +1,6 @@
 import type { KeyTrouble } from "./key-cooldowns.ts";
 
-/** What a gateway tells others about a vendor: advice that holds for a short time. */
+/** A message of a gateway to the others about a vendor, valid for a short time. */
 export type HealthHint =
   /** A circuit has opened: of a model's endpoint, or of a provider if `model` is null. */
   | {
@@ -30,8 +30,8 @@ export function formatHint(from: string, hint: HealthHint): string {
 }
 
 /**
- * Parses a message. Returns null for one of this gateway itself, and for one that it does not know: a gateway of another version may
- * have sent it. The time is bounded.
+ * Parses a message. Returns null for a message of this gateway, and for an unknown one, which a gateway of another version may have sent.
+ * The time is limited.
  */
 export function parseHint(text: string, ownId: string): HealthHint | null {
   const fields = text.length > MAX_CHARS ? null : readObject(text);

@@ -3,8 +3,8 @@ import type { ProviderKey, ServedProvider } from "../../deployments/served-provi
 import type { HealthTarget } from "./health.ts";
 
 /**
- * Returns the name under which the health of a provider is recorded for a key: the provider's slug. A BYOK key with an address
- * of its own (an Azure resource) has health of its own, because its outcomes are independent of those of other addresses.
+ * Returns the name under which the health of a provider is recorded for a key: usually the provider's slug. A BYOK key with an address of
+ * its own (an Azure resource) has its own health, because its outcomes are independent of those of other addresses.
  */
 export function healthScopeOf({ record }: ServedProvider, { byokId, label }: ProviderKey): string {
   return byokId === null || record.baseUrl !== null ? record.slug : `${record.slug} ${label}`;

@@ -19,7 +19,7 @@ export interface HealthTarget {
   readonly keyLabel: string;
 }
 
-/** The outcome of an attempt, as far as health is concerned. */
+/** The outcome of an attempt, as it affects health. */
 export type AttemptReport =
   /** The first token of a stream has arrived; its end is reported separately. */
   | { readonly kind: "begun"; readonly ttftMs: number }
@@ -34,7 +34,7 @@ export type AttemptReport =
   /** The request is at fault, the client left, or the answer is empty. */
   | { readonly kind: "neutral" };
 
-/** The health of a provider's endpoint for a model, as the planner sees it. */
+/** The health of a provider's endpoint for a model, for the planner. */
 export interface EndpointHealth {
   readonly state: CircuitState;
   /** Smoothed success rate, 0 to 1; close to 1 after few attempts. */
@@ -87,11 +87,14 @@ export interface Health {
   /** Records the outcome of an attempt. */
   record(target: HealthTarget, report: AttemptReport, times: OutcomeTimes): void;
   describe(provider: string, model: string, now: number): EndpointHealthReport;
-  /** Describes a provider as a whole, of all its models together. `models` lists those that have had an attempt. */
+  /** Describes a provider as a whole, over all of its models. `models` lists the models with attempts. */
   describeProvider(provider: string, now: number): ProviderHealthReport;
   /** Lists the cooldowns of a key that have not ended. */
   listKeyCooldowns(keyLabel: string, now: number): readonly KeyCooldownReport[];
-  /** Forgets the circuits, cooldowns and measurements of a provider, also at the addresses of BYOK keys, and the cooldowns of these keys. */
+  /**
+   * Forgets the circuits, cooldowns and measurements of a provider, including those at addresses of BYOK keys, and the cooldowns of these
+   * keys.
+   */
   forget(provider: string, keyLabels: readonly string[]): void;
 }
 
@@ -102,11 +105,11 @@ export interface ProviderHealthReport extends EndpointHealthReport {
 }
 
 const ENDPOINT_THRESHOLD: CircuitThreshold = { failures: 5, share: 0.5, consecutive: 5 };
-/** An open provider circuit blocks all its models, so it takes as many failures as opening two of them. */
+/** An open provider circuit blocks all of its models, so opening it takes as many failures as opening two of their circuits. */
 const PROVIDER_THRESHOLD: CircuitThreshold = { failures: 10, share: 0.8, consecutive: 10 };
 /** Cooldowns of an overloaded endpoint, from the second consecutive request on. A single overload is an ordinary failure. */
 const OVERLOAD_BOUNDS: CooldownBounds = { firstMs: 5_000, maxMs: 30_000 };
-/** Successes that are added to those observed, because few failures alone mean little. */
+/** Successes that are added to the observed ones, because a few failures alone mean little. */
 const PRIOR = 4;
 const MAX_TARGETS = 10_000;
 /** By how much the recency of an endpoint may lag. Milliseconds. */
@@ -148,7 +151,7 @@ export function createHealth(maxTargets = MAX_TARGETS): Health {
 
 class HealthMemory implements Health {
   private readonly providers = new Map<string, ProviderState>();
-  /** In order of use, the most recent one last. */
+  /** In order of use, the most recent last. */
   private readonly recent = new Set<EndpointState>();
   private readonly keyCooldowns: KeyCooldowns;
 

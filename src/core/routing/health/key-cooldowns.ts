@@ -7,7 +7,7 @@ export interface Cooldown<Why extends string> {
   readonly until: number;
   /** When it was set. Attempts that began before do not end it. */
   readonly setAt: number;
-  /** Its length, from which the next one is derived. */
+  /** The length of the cooldown, from which the next one is derived. */
   readonly lengthMs: number;
 }
 
@@ -28,8 +28,8 @@ export interface CooldownBounds {
 }
 
 /**
- * Returns the cooldown that follows `last`: twice as long if the same trouble occurred again after it. `saidMs` is used within
- * bounds. Of two different troubles, the cooldown with the later end is returned.
+ * Returns the cooldown that follows `last`: twice as long if the same trouble occurred again after it. `saidMs`, the wait that the provider
+ * asked for, is used within bounds. For two different troubles, returns the cooldown with the later end.
  */
 export function extendCooldown<Why extends string>(
   last: Cooldown<Why> | null,
@@ -55,7 +55,7 @@ const BOUNDS: Readonly<Record<KeyTrouble, CooldownBounds>> = {
   rate_limited: { firstMs: 1_000, maxMs: 30_000 },
 };
 
-/** A cooldown of a key, as an operator sees it. */
+/** A cooldown of a key, for operators. */
 export interface KeyCooldownReport {
   /** Id of the model that the key is not used for; null: it is not used at all. */
   readonly model: string | null;
@@ -71,11 +71,11 @@ interface KeyState {
 
 /** The cooldowns of keys, as a whole or for single models. A key without trouble takes no memory. */
 export class KeyCooldowns {
-  /** In order of trouble, the most recent one last. */
+  /** In order of trouble, the most recent last. */
   private readonly keys = new Map<string, KeyState>();
   private count = 0;
 
-  /** At most `maxCooldowns` cooldowns are stored; beyond, the key whose trouble is oldest is evicted. */
+  /** `maxCooldowns` is the maximum number of cooldowns. If there are more, the key whose trouble is oldest is evicted. */
   constructor(private readonly maxCooldowns: number) {}
 
   /** Returns the longer of the cooldowns of a key and of its use with a model; null if there is none. */
@@ -87,7 +87,7 @@ export class KeyCooldowns {
     return longer !== null && longer.until > now ? longer : null;
   }
 
-  /** Lists the cooldowns of a key that have not ended, that of the whole key first. */
+  /** Lists the cooldowns of a key that have not ended, the one of the whole key first. */
   list(label: string, now: number): readonly KeyCooldownReport[] {
     const state = this.keys.get(label);
     if (state === undefined) return [];

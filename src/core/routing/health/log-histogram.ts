@@ -1,6 +1,6 @@
 import type { Percentiles } from "../../../base/numbers/percentiles.ts";
 
-/** Ratio of a bucket's bounds. Percentiles are off by its square root at most, which is less than a tenth. */
+/** The ratio of a bucket's bounds. Percentiles are off by at most its square root, which is less than a tenth. */
 const RATIO = 1.2;
 const LOG_RATIO = Math.log(RATIO);
 const BUCKETS = 64;
@@ -8,7 +8,7 @@ const BUCKETS = 64;
 const HALF_LIFE_MS = 300_000;
 /** Weights decay in steps, so that most additions are cheap. Milliseconds. */
 const STEP_MS = 10_000;
-/** The least total weight for percentiles: one value, or two old ones, do not suffice. */
+/** The minimum total weight for percentiles: one value, or two old ones, are not enough. */
 const MIN_WEIGHT = 1.5;
 
 /** A histogram of the recent values of a measure, in 64 buckets whose bounds grow by a fifth; weights decay with age. */

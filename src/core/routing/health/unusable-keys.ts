@@ -2,9 +2,9 @@ import type { Failure } from "../../../base/failures/errors.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 
 /**
- * Returns a predicate for the deployments that remain if some BYOK keys cannot be used; null if all can. Filtered out are the
- * deployments of these keys, and those with platform keys that would replace them: of the same model and of the models after
- * it. Deployments with the account's other BYOK keys remain.
+ * Returns a predicate for the deployments that remain if some BYOK keys cannot be used; null if all can. Excludes the deployments of these
+ * keys, and those with platform keys that would replace them: of the same model and of the models after it. Deployments with the account's
+ * other BYOK keys remain.
  */
 export function keepUsable(
   deployments: readonly (readonly Deployment[])[],

@@ -10,7 +10,7 @@ export interface KeyChoice {
   readonly byok: ByokKeys | null;
   /** The user for whom they must be enabled; null for a service key. */
   readonly userId: string | null;
-  /** What excludes platform keys: the account's policy or the request. Null if they may be used. */
+  /** The policy level that excludes platform keys: the account or the request. Null if they may be used. */
   readonly byokOnly: "account" | "request" | null;
 }
 
@@ -32,9 +32,9 @@ export function chooseKeys(
 }
 
 /**
- * Returns the deployments of a model for an action, those with BYOK keys first. A provider for which the account has a key that
- * may be used is called only with BYOK keys, never with platform keys (docs/api/keys.md, "BYOK provider keys"); if none of
- * these keys can be used, the deployment has `unusableKey` set. For a chat, those that only serve text completions are left out.
+ * Returns the deployments of a model for an action, those with BYOK keys first. If the account has a usable key for a provider, the
+ * provider is called only with BYOK keys, never with platform keys (docs/api/keys.md, "BYOK provider keys"). If none of these keys can be
+ * used, the deployment has `unusableKey` set. For a chat, deployments that only serve text completions are left out.
  */
 export function chooseDeployments(
   servedModels: ServedModels,
@@ -42,12 +42,12 @@ export function chooseDeployments(
   choice: KeyChoice,
 ): readonly Deployment[] {
   const found = findByKeys(servedModels, { modelId, action }, choice);
-  return action === "chat" && found.some(onlyCompletes)
-    ? found.filter((deployment) => !onlyCompletes(deployment))
+  return action === "chat" && found.some(isCompletionOnly)
+    ? found.filter((deployment) => !isCompletionOnly(deployment))
     : found;
 }
 
-function onlyCompletes(deployment: Deployment): boolean {
+function isCompletionOnly(deployment: Deployment): boolean {
   return deployment.onlyCompletes === true;
 }
 
@@ -65,21 +65,21 @@ function findByKeys(
       if (byokOnly === null && deployment.keys.length > 0) withPlatform.push(deployment);
       continue;
     }
-    const ready = usable.flatMap((key) => readyKey(provider, key) ?? []);
+    const ready = usable.flatMap((key) => readReadyKey(provider, key) ?? []);
     const keys = ready.filter((key) => isReachable(key, deployment, action));
     if (keys.length > 0) withByok.push({ ...deployment, keys });
-    else if (ready.length === 0) withByok.push({ ...deployment, keys, unusableKey: whyUnusable(usable) });
+    else if (ready.length === 0) withByok.push({ ...deployment, keys, unusableKey: explainUnusable(usable) });
   }
   return [...withByok, ...withPlatform];
 }
 
 const NO_KEYS: readonly ByokKey[] = [];
 
-function whyUnusable(keys: readonly ByokKey[]): "sealed" | "unfit" {
+function explainUnusable(keys: readonly ByokKey[]): "sealed" | "unfit" {
   return keys.some(({ secret }) => secret !== null) ? "unfit" : "sealed";
 }
 
-function readyKey({ readByokKey }: ServedProvider, key: ByokKey): ProviderKey | null {
+function readReadyKey({ readByokKey }: ServedProvider, key: ByokKey): ProviderKey | null {
   if (!isDecrypted(key) || readByokKey === null) return null;
   const reading = readByokKey(key);
   return reading.kind === "key" ? reading.key : null;

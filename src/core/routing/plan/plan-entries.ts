@@ -18,12 +18,16 @@ export function toPlanEntries(
     isCandidate: true,
     why,
   }));
-  for (const { deployment, why, until } of skipped) entries.push(leftOut(deployment, why, until));
-  for (const { deployment, why } of filteredOut) entries.push(leftOut(deployment, why));
+  for (const { deployment, why, until } of skipped) entries.push(createSkippedEntry(deployment, why, until));
+  for (const { deployment, why } of filteredOut) entries.push(createSkippedEntry(deployment, why));
   return entries.length > MAX_ENTRIES ? entries.slice(0, MAX_ENTRIES) : entries;
 }
 
-function leftOut({ provider, model }: Deployment, why: PlanEntry["why"], until?: number): PlanEntry {
+function createSkippedEntry(
+  { provider, model }: Deployment,
+  why: PlanEntry["why"],
+  until?: number,
+): PlanEntry {
   const entry = { provider: provider.record.slug, model: model.id, isCandidate: false, why };
   return until === undefined ? entry : { ...entry, until };
 }

@@ -21,16 +21,19 @@ export interface RouteQuestion {
   readonly promptTokens: number;
   /** Whether the request is fill in the middle, for which hosts dedicated to code come first. */
   readonly isFim: boolean;
-  /** The only format that has some of the request's tools; deployments with it come first. Null for none. */
+  /** The only format that has some of the request's tools, whose deployments come first; null if there is none. */
   readonly formatOfTools: ProviderFormat | null;
-  /** Returns whether a deployment would not get all of the request's parameters as they are. Absent: each would. */
+  /** Returns whether a deployment would not get all of the request's parameters unchanged. Absent: every deployment would. */
   readonly isLossy?: (deployment: Deployment) => boolean;
   readonly health: Pick<Health, "endpoint" | "cooldown">;
-  /** What operators have taken out of routing. */
+  /** The drains that operators have set. */
   readonly drains: Pick<Drains, "find">;
   /** Where the conversation's prompt cache is warm; null if nowhere. */
   readonly warm: CacheAffinity | null;
-  /** The conversation has reasoning that only the account can read which made it: it stays where it is warm. Absent: it has none. */
+  /**
+   * The conversation has reasoning that only the account at the vendor that made it can read, so it stays at its deployment while the cache
+   * is warm. Absent: it has none.
+   */
   readonly isBound?: boolean;
   /** The session key, by which equal deployments share conversations; null if there is no choice. */
   readonly session: string | null;
@@ -46,16 +49,16 @@ export interface Candidate extends Deployment {
 /** A candidate that is not called now. */
 export interface SkippedCandidate {
   readonly deployment: Deployment;
-  /** The key that is skipped; null for all of them. */
+  /** The skipped key; null for all keys. */
   readonly key: ProviderKey | null;
   readonly why: SkipReason;
   /** Milliseconds until it is available again; null if that does not depend on time. */
   readonly waitMs: number | null;
-  /** When its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
+  /** The time at which its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
   readonly until?: number;
 }
 
-/** The candidates in the order in which they are tried, and what is skipped. */
+/** The candidates in the order in which they are tried, and the skipped ones. */
 export interface Plan {
   readonly candidates: readonly Candidate[];
   readonly skipped: readonly SkippedCandidate[];
@@ -79,9 +82,9 @@ interface Rated {
 }
 
 /**
- * Orders the ways to answer a request (docs/routing.md): its models in turn; for each the providers that `order` names, then
- * the others by `sort`, or else those first that get all of the request, and by what an answer costs with failures and a warm prompt
- * cache counted in; for each provider its keys. Pure: the same question gives the same plan.
+ * Orders the ways to answer a request (docs/routing.md): by its models in turn; for each model the providers named in `order`, then the
+ * others, sorted by `sort`, or by default those first that get the whole request, and then by the expected cost with failures and a warm
+ * prompt cache; for each provider its keys. Pure: the same question gives the same plan.
  */
 export function planRoute(question: RouteQuestion): Plan {
   const plan = planCandidates(question);
@@ -131,7 +134,10 @@ function planCandidates(question: RouteQuestion): Plan {
   return { candidates, skipped };
 }
 
-/** Without `allow_fallbacks`, keeps only the deployments that `order` names, even if none of them is available; all if it names none of these. */
+/**
+ * Without `allow_fallbacks`, keeps only the deployments that `order` names, even if none of them is available. Keeps all if `order` names
+ * none of these.
+ */
 function keepNamed(
   deployments: readonly Deployment[],
   { preferences: { order: named, allowFallbacks } }: RouteQuestion,
@@ -140,11 +146,11 @@ function keepNamed(
   if (allowFallbacks || named.length === 0) return deployments;
   const isNamed = ({ provider }: Deployment) => named.includes(provider.record.slug);
   if (!deployments.some(isNamed)) return deployments;
-  for (const deployment of deployments) if (!isNamed(deployment)) skipped.push(noFallback(deployment));
+  for (const deployment of deployments) if (!isNamed(deployment)) skipped.push(skipUnnamed(deployment));
   return deployments.filter(isNamed);
 }
 
-function noFallback(deployment: Deployment): SkippedCandidate {
+function skipUnnamed(deployment: Deployment): SkippedCandidate {
   return { deployment, key: null, why: "no_fallbacks", waitMs: null };
 }
 
@@ -214,17 +220,17 @@ function groupOf({ keys, provider, endpoint }: Deployment, { isFim, formatOfTool
 /** The weight of bound reasoning among groups: less than a key of the caller's own, and more than what suits the request best. */
 const STAYS = 2;
 
-/** The success rate from which on failures do not raise the cost. */
+/** The success rate above which failures do not raise the cost. */
 const HEALTHY = 0.98;
-/** The factor by which a warm cache, which is also faster, lowers the cost. */
+/** The factor by which a warm cache lowers the cost, because it is also faster. */
 const WARM_FACTOR = 0.9;
 /** Added to each cost, so that failures also count for free deployments. US dollars. */
 const MIN_COST = 1e-7;
 const STEP = Math.log(1.02);
 
 /**
- * Failures raise the cost more than proportionally, because they cost the caller time: a failure rate of one in ten by a third,
- * of one in two eightfold.
+ * Failures raise the cost more than proportionally, because they cost the caller time: a failure rate of one in ten by a third, of one in
+ * two eightfold.
  */
 function stepOf(dollars: number, isWarm: boolean, success: number): number {
   const reliable = success >= HEALTHY ? 1 : success ** 3;
@@ -260,11 +266,11 @@ function order(
   if (allowFallbacks) return ordered;
   // `keepNamed` has left only named deployments.
   if (first.length > 0) return ordered;
-  for (const { deployment } of ordered.slice(1)) skipped.push(noFallback(deployment));
+  for (const { deployment } of ordered.slice(1)) skipped.push(skipUnnamed(deployment));
   return ordered.slice(0, 1);
 }
 
-/** Returns how the deployments of one model are sorted: what the request's field says precedes the suffix of a name. */
+/** Returns how the deployments of one model are sorted. The request's field takes precedence over the suffix of a name. */
 function sortOf({ sort }: Deployment, { preferences }: RouteQuestion): ProviderSort | null {
   return preferences.sort ?? sort ?? null;
 }
@@ -272,12 +278,12 @@ function sortOf({ sort }: Deployment, { preferences }: RouteQuestion): ProviderS
 type Comparator = (a: Rated, b: Rated) => number;
 
 function comparatorOf(sort: ProviderSort | null, session: string | null): Comparator {
-  // What the caller sorts by precedes a loss; a price that is only the default does not.
+  // A sort that the caller chose takes precedence over a loss. The default sort by price does not.
   const [first, second] = sort === null ? [byLoss, byCost] : [BY_SORT[sort], byLoss];
   return (a, b) => b.group - a.group || first(a, b) || second(a, b) || bySpread(a, b, session);
 }
 
-/** Deployments that get all of the request come first. One with the conversation's prompt in its cache counts as one of them. */
+/** Deployments that get the whole request come first. A deployment with the conversation's prompt in its cache counts as one of them. */
 const byLoss: Comparator = (a, b) => Number(isBehind(a)) - Number(isBehind(b));
 
 function isBehind({ isLossy, isWarm }: Rated): boolean {
@@ -305,7 +311,7 @@ function bySpread(a: Rated, b: Rated, session: string | null): number {
 
 interface CandidateContext {
   readonly question: RouteQuestion;
-  /** The model has a deployment that is not behind others for what it loses. */
+  /** The model has a deployment that is not put last because of what it loses. */
   readonly isChoice: boolean;
 }
 

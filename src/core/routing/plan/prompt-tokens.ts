@@ -21,10 +21,10 @@ export interface PromptTokens {
  */
 const MIN_BYTES_PER_TOKEN = 2.5;
 
-/** With more characters than this per token of the context window, a prompt cannot fit for any tokenizer. */
+/** A prompt with more characters than this per token of the context window does not fit with any tokenizer. */
 export const CERTAIN_CHARS_PER_TOKEN = 8;
 
-/** Returns the maximum number of tokens of almost all texts with so many bytes. */
+/** Returns the maximum number of tokens that almost all texts of this size have. `bytes`: the size. */
 export function boundByBytes(bytes: number): number {
   return Math.ceil(bytes / MIN_BYTES_PER_TOKEN);
 }

@@ -18,13 +18,13 @@ export interface TierFacts {
   readonly freeModels: () => readonly ModelRecord[];
 }
 
-/** What a tier resolves to for a request. */
+/** The result of resolving a tier for a request. */
 export interface ResolvedTier {
   /** Model ids in order of preference: the first, then its fallbacks. */
   readonly models: readonly string[];
   /** Returns the parameter overrides for a model at a provider. Null if the tier has none. */
   readonly overrides: ((model: ModelRecord, provider: ProviderRecord) => ParameterOverrides) | null;
-  /** What it resolves to if the balance of the account, which is positive, does not cover these models; null if there is no other case. */
+  /** The models to use if the positive balance of the account does not cover these; null if there are none. */
   readonly reserve: Omit<ResolvedTier, "reserve"> | null;
 }
 

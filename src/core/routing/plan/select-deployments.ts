@@ -176,7 +176,7 @@ const isLacking = ({ endpoint }: Deployment): boolean => endpoint.lacks !== unde
 const isWithoutTraining = ({ provider }: Deployment): boolean => provider.record.trainsOnData === false;
 const isWithoutRetention = ({ provider }: Deployment): boolean => provider.record.retainsData === false;
 
-/** `choiceId` is the requested tier or named route, which failures name instead of the models that it resolved to. */
+/** `choiceId` is the requested tier or named route. Failures name it instead of the models that it resolved to. */
 function listPolicyFilters(
   { rules, denyDataCollection, zeroRetention }: EffectivePolicy,
   choiceId: string | null,
@@ -307,7 +307,7 @@ function filterByWindow(
   };
 }
 
-/** Returns the features that a deployment must have: the request's media and tools, and structured output if it asks for it. */
+/** Returns the features that a deployment must have: those of the request's media and tools, and structured output if it is requested. */
 function listFeatures({ features, parameters }: RequestNeeds): readonly string[] {
   return parameters.includes(STRUCTURED) ? [...features, STRUCTURED] : features;
 }
@@ -323,7 +323,7 @@ function filterByFeature(feature: string, contentField: string): DeploymentFilte
     about: feature,
     keeps: (deployment) =>
       isConverted(deployment, feature) ||
-      (acceptsInput(deployment, feature) && !lacks(deployment.endpoint, feature)),
+      (acceptsInput(deployment, feature) && !lacksParameter(deployment.endpoint, feature)),
     rejection: (first, left) => ({
       code: "invalid_request",
       message: left.some((deployment) => takesInput(deployment, feature))
@@ -363,7 +363,7 @@ function describeMissingModality({ model }: Deployment, feature: string, field: 
   return `${JSON.stringify(model.id)} does not accept ${media}, and there are ${media} in ${field}: its input modalities are ${takes}. Remove them, request a model that accepts them, or name one in models as a fallback. GET /api/gateway/models lists input_modalities.`;
 }
 
-/** The parameters for which the catalog lists who supports them. */
+/** The parameters for which the catalog lists the endpoints that support them. */
 const KNOWN_PARAMETERS: ReadonlySet<string> = new Set([
   ...SAMPLING_PARAMETERS,
   "max_tokens",
@@ -390,7 +390,7 @@ function filterByParameter(name: string): DeploymentFilter {
   };
 }
 
-function lacks(endpoint: ModelEndpoint, name: string): boolean {
+function lacksParameter(endpoint: ModelEndpoint, name: string): boolean {
   return endpoint.lacks?.includes(name) === true;
 }
 

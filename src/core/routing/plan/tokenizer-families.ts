@@ -14,14 +14,13 @@ interface TokenizerFamily {
  * A lower bound for plain text with any current tokenizer. `cl100k_base`, on which most open vocabularies are based, has at
  * least 0.98 on the samples below. Vocabularies that are not public may merge more.
  */
-export const PLAIN_LEAST = 0.93;
+export const MIN_PLAIN = 0.93;
 
 /**
- * Families by `ModelRecord.tokenizer`. Measured with the public tokenizers on the samples of test/support/text-samples (17
- * languages, code, JSON, logs, numbers, emoji, base64): `least` is below the lowest ratio of any kind, except repetitions of
- * one character. Claude's tokenizer is not public: `least` is derived from the lowest ratio of its older one (0.86, numbers),
- * `usual` from Anthropic's page "Token counting": models since Opus 4.7 count about 30 % more than those before, which are
- * 10 % above `o200k_base` on code.
+ * Families by `ModelRecord.tokenizer`. Measured with the public tokenizers on the samples of test/support/text-samples (17 languages, code,
+ * JSON, logs, numbers, emoji, base64): `least` is below the lowest ratio of any kind, except repetitions of one character. Claude's
+ * tokenizer is not public: `least` is derived from the lowest ratio of its older one (0.86, numbers), `usual` from Anthropic's page "Token
+ * counting": models since Opus 4.7 count about 30 % more than earlier ones, which are 10 % above `o200k_base` on code.
  */
 const FAMILIES: Readonly<Record<string, TokenizerFamily>> = {
   // Lowest 0.98 (the older cl100k_base). Since GPT-4o it is o200k_base itself.

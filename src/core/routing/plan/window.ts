@@ -3,7 +3,7 @@ import { actionOf } from "../../catalog/records/action-of.ts";
 import { windowOf } from "../../catalog/records/endpoint-limits.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";
-import { findFamily, PLAIN_LEAST } from "./tokenizer-families.ts";
+import { findFamily, MIN_PLAIN } from "./tokenizer-families.ts";
 
 /** Whether a prompt may fit into a deployment's context window. False only if it certainly does not. */
 export function mayHold(deployment: Deployment, prompt: PromptTokens): boolean {
@@ -29,7 +29,7 @@ export function isNearEdge(deployment: Deployment, prompt: PromptTokens): boolea
 function leastOf({ model, endpoint }: Deployment, isPlain: boolean): number {
   const { least } = findFamily(model);
   const isStated = model.isUndescribed === true && endpoint.isWindowAssumed !== true;
-  return isPlain && isStated ? Math.max(least, PLAIN_LEAST) : least;
+  return isPlain && isStated ? Math.max(least, MIN_PLAIN) : least;
 }
 
 /** Whether a model rejects longer prompts. Most embedding models truncate them instead; OpenAI's reject them. */
@@ -43,8 +43,8 @@ export function listedWindow(deployments: readonly Deployment[]): number {
 }
 
 /**
- * Returns the failure of a prompt that fits no context window. `left` are the deployments that the other filters kept, `all`
- * those of the same models before any filter.
+ * Returns the failure of a prompt that fits no context window. `left` are the deployments that the other filters kept, `all` those of the
+ * same models before any filter.
  */
 export function rejectByContextWindow(
   left: readonly Deployment[],
@@ -55,8 +55,7 @@ export function rejectByContextWindow(
   const promptLimit = windowOf(widest.endpoint);
   const { isCounted = false, least } = findFamily(widest.model);
   const isExact = prompt.isExact && isCounted;
-  const share =
-    isCounted && prompt.isPlain ? COUNTED_LEAST : Math.max(least, leastOf(widest, prompt.isPlain));
+  const share = isCounted && prompt.isPlain ? MIN_COUNTED : Math.max(least, leastOf(widest, prompt.isPlain));
   const atLeast = Math.max(prompt.certain, prompt.about * (1 - prompt.error) * share);
   const requested = Math.max(promptLimit + 1, Math.floor(isExact ? prompt.about : atLeast));
   const limit = listedWindow(all.filter(({ model }) => model.id === widest.model.id));
@@ -64,7 +63,7 @@ export function rejectByContextWindow(
 }
 
 /** The minimum tokens of `cl100k_base` per token of `o200k_base` for plain text. Both count as the family GPT. */
-const COUNTED_LEAST = 0.98;
+const MIN_COUNTED = 0.98;
 
 /** The size of a prompt that is too long, and the limits that it exceeds. Tokens. */
 interface ContextOverflow {
@@ -77,7 +76,7 @@ interface ContextOverflow {
   readonly isExact: boolean;
 }
 
-/** Returns the context length error, with OpenAI's words, by which clients recognize it. */
+/** Returns the context length error, in OpenAI's words, which clients recognize. */
 export function contextOverflow(
   { limit, promptLimit, requested, isExact }: ContextOverflow,
   metadata: Readonly<Record<string, unknown>>,

@@ -1,11 +1,11 @@
-/** Who holds a place of the feed besides the operator. */
+/** The holder of a place of the feed, other than the operator. */
 export interface FeedOwner {
   readonly accountId: string;
   /** The member, or the service key. */
   readonly callerId: string;
 }
 
-/** The most subscribers: the operator's, those of all accounts together, and those of one caller of an account. */
+/** The maximum number of subscribers: of the operator, of all accounts together, and of one caller of an account. */
 export const FEED_PLACES = { operator: 32, accounts: 32, caller: 6 } as const;
 
 interface Place<Holder> {
@@ -20,8 +20,8 @@ type PlaceVerdict<Holder> =
   | { readonly kind: "full"; readonly by: keyof typeof FEED_PLACES };
 
 /**
- * The places of a feed. The operator has places of its own. Those of accounts are shared fairly: when all are taken, the account with the
- * most of them gives one to an account that has at least two less, so that no account can keep another one out.
+ * The places of a feed. The operator has separate places. Those of accounts are shared fairly: if all are taken, the account with the most
+ * of them gives one to an account that has at least two less. So no account can exclude another one.
  */
 export class FeedPlaces<Holder> {
   private readonly ofOperator = new Set<Holder>();
@@ -57,7 +57,7 @@ export class FeedPlaces<Holder> {
     return { kind: "taken", displaced };
   }
 
-  /** Returns the newest place of the account with the most, if that has at least two more than `count`. */
+  /** Returns the newest place of the account with the most places, if it has at least two more than `count`. */
   private findDisplaced(count: number): Holder | null {
     const counts = new Map<string, number>();
     for (const { owner } of this.ofAccounts)

@@ -2,10 +2,10 @@ import { readIdTime } from "../../../base/secrets/ids.ts";
 import type { Outcome, UsageRecord } from "../records/records.ts";
 import type { GenerationState } from "./generation-list.ts";
 
-/** The most open generations that are followed until they end. */
+/** The maximum number of open generations that are followed until they end. */
 const MAX_OPEN = 1_000;
 
-/** Which generations are loaded to see what has changed. */
+/** The generations to load to see what has changed. */
 interface Selection {
   readonly ids: readonly string[];
   /** How many changed generations are left out, because there are too many. */
@@ -13,8 +13,8 @@ interface Selection {
 }
 
 /**
- * The generations whose state is known: the newest ones, and open ones until they end. Finds those that are new or have changed. Pure
- * memory, bounded by what the caller reads at once.
+ * The generations with a known state: the newest ones, and open ones until they end. Finds generations that are new or have changed. Kept
+ * in memory only, bounded by what the caller reads in one step.
  */
 export class FollowedGenerations {
   private readonly states = new Map<string, Outcome>();
@@ -24,7 +24,7 @@ export class FollowedGenerations {
     for (const { id, outcome } of states) this.states.set(id, outcome);
   }
 
-  /** Selects at most `most` generations, the newest first: those whose state is new, then the open ones that are not among `newest`. */
+  /** Selects at most `most` generations, the newest first: those with a new state, then open ones that are not in `newest`. */
   select(newest: readonly GenerationState[], most: number): Selection {
     const changed = newest.filter(({ id, outcome }) => this.states.get(id) !== outcome).map(({ id }) => id);
     const read = new Set(newest.map(({ id }) => id));

@@ -17,15 +17,15 @@ import { presentGenerationLine } from "./present-generation.ts";
 const POLL_MS = 500;
 /** How far back each reading begins, because records are saved some time after their ids were made. Milliseconds. */
 const OVERLAP_MS = 5_000;
-/** The most generations of one reading. */
+/** The maximum number of generations of one reading. */
 const MAX_READ = 5_000;
-/** How long the store is read on without subscribers, so that one who comes back misses nothing. Milliseconds. */
+/** How long the store is still read after the last subscriber has left, so that a subscriber who comes back misses nothing. Milliseconds. */
 const LINGER_MS = 30_000;
-/** Changes that are kept for subscribers who come back. */
+/** The number of changes that are kept for subscribers who come back. */
 const RING = 1_000;
-/** Changes that a subscriber gets at once. */
+/** The maximum number of changes that a subscriber gets together. */
 const MAX_BATCH = 250;
-/** Records that are printed in one turn of the event loop. */
+/** The number of records that are printed in one turn of the event loop. */
 const PRINTED_AT_ONCE = 100;
 
 /** A generation that is new or has changed. */
@@ -50,7 +50,7 @@ interface FeedSubscriber {
   /** Whose place it takes; null for the operator. */
   readonly owner: FeedOwner | null;
   readonly filter: GenerationFilter;
-  /** Takes a batch. Returns false if the subscriber cannot take it now: it is counted as dropped. */
+  /** Receives a batch. Returns false if the subscriber cannot receive it now; it then counts as dropped. */
   onBatch(batch: FeedBatch): boolean;
   /** Called once, when the feed ends, or another account gets the place. */
   onClose(): void;
@@ -60,7 +60,7 @@ interface FeedSubscriber {
 interface Subscription {
   /** The time since when the subscriber gets all changes. Milliseconds since the epoch. */
   readonly since: number;
-  /** Whether what came after the batch that the subscriber saw last is sent again; false: it must read the list again. */
+  /** Whether the changes after the last batch that the subscriber saw are sent again; false: it must read the list again. */
   readonly isResumed: boolean;
   close(): void;
 }
@@ -68,14 +68,14 @@ interface Subscription {
 /** Why a subscription has not begun: the places that are all taken, or the end of the feed. */
 export type FeedRejection = { readonly full: keyof typeof FEED_PLACES } | { readonly full: "closed" };
 
-/** What a feed is made of. */
+/** The dependencies of a feed. */
 interface FeedParts {
   readonly clock: Clock;
   readonly usage: GenerationList;
   readonly names: NameStores;
   /** Called after each reading of the store. */
   readonly onSuccess: () => void;
-  /** Called with each failure of the store. The feed goes on. */
+  /** Called with each failure of the store. The feed continues. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -85,7 +85,7 @@ interface Subscribed extends FeedSubscriber {
 
 /**
  * Tells subscribers which generations are new or have changed, of all gateways that share the store. Reads the store only while there are
- * subscribers, and costs requests nothing.
+ * subscribers, and adds no work to requests.
  */
 export class GenerationFeed {
   private readonly subscribers = new Set<Subscribed>();
@@ -150,7 +150,7 @@ export class GenerationFeed {
       this.lonelySince = this.parts.clock.now();
   }
 
-  /** Begins to read the store. What it has now is recorded as known; subscribers get only later changes. */
+  /** Begins to read the store. Its present state is recorded as known, and subscribers get only later changes. */
   private async start(): Promise<void> {
     if (this.timer !== null) return;
     this.starting ??= this.learnPresent().finally(() => {
@@ -216,15 +216,15 @@ export class GenerationFeed {
       await this.tell(Math.max(this.lastAt + 1, now), entries, dropped);
   }
 
-  /** Tells each subscriber in a turn of the event loop of its own, because each batch may have a megabyte. */
+  /** Notifies each subscriber in a separate turn of the event loop, because a batch may have a megabyte. */
   private async tell(at: number, entries: readonly FeedEntry[], dropped: number): Promise<void> {
     this.lastAt = at;
     this.ring.push(...entries.map((entry) => ({ at, entry })));
     const outdated = this.ring.splice(0, Math.max(0, this.ring.length - RING)).at(-1);
-    // What was left out of the batch cannot be sent again either.
+    // Changes that were left out of the batch cannot be sent again either.
     if (outdated !== undefined) this.coveredFrom = Math.max(this.coveredFrom, outdated.at);
     if (dropped > 0) this.coveredFrom = at;
-    // One that begins meanwhile is sent what the ring has.
+    // A subscriber that joins meanwhile gets what the ring contains.
     for (const subscriber of [...this.subscribers]) {
       if (!this.subscribers.has(subscriber)) continue;
       subscriber.dropped += dropped;

@@ -10,7 +10,7 @@ export interface GenerationFilter {
   readonly sessionId: string | null;
   /** One of the tags that the client marked it with. */
   readonly tag: string | null;
-  /** The id of the model that answered, or that was requested if none did. */
+  /** The id of the model that answered, or of the requested one if none did. */
   readonly model: string | null;
   readonly provider: string | null;
   readonly outcome: Outcome | null;
@@ -46,13 +46,13 @@ export interface GenerationQuery extends GenerationFilter {
 
 /** Generations, the newest first. */
 export interface GenerationPage {
-  /** At most `limit`. Fewer, or none, if most generations that were read do not match. */
+  /** At most `limit`. There are fewer, or none, if most generations that were read do not match. */
   readonly records: readonly UsageRecord[];
-  /** Where the next page begins; null: there are no more. */
+  /** The cursor of the next page; null if there is none. */
   readonly next: string | null;
 }
 
-/** The state of a generation, by which a change is noticed. */
+/** The state of a generation, whose change is noticed. */
 export interface GenerationState {
   readonly id: string;
   readonly outcome: Outcome;
@@ -65,7 +65,7 @@ export interface CountQuery extends GenerationFilter {
   readonly bucketMs: number;
 }
 
-/** How many generations of a period have which outcome. `failed` includes those that the end of the gateway interrupted. */
+/** The numbers of a period's generations by outcome. `failed` includes interrupted ones. */
 export interface OutcomeCounts {
   completed: number;
   failed: number;
@@ -95,20 +95,18 @@ export interface GenerationList {
   countGenerations(query: CountQuery): Promise<GenerationCounts>;
 }
 
-/** How many generations a store reads at once. */
+/** How many generations a store reads in one call. */
 export interface ListBounds {
-  /**
-   * For a page. A filter whose matches are rare among them gives short pages, each of which takes the same bounded time.
-   */
+  /** The number of generations read for one page. A filter with rare matches gives short pages, each of which takes the same bounded time. */
   readonly scanned: number;
-  /** To count them one by one. Of more, a part of each period is counted. */
+  /** The number of generations that are counted one by one. If there are more, a part of each period is counted. */
   readonly counted: number;
 }
 
 /** The bounds of a store that reads whole records. */
 export const RECORD_BOUNDS: ListBounds = { scanned: 2_000, counted: 10_000 };
 
-/** The most ids of one `findGenerations`. */
+/** The maximum number of ids in one call of `findGenerations`. */
 export const FOUND_GENERATIONS = 1_000;
 
 /** Returns whether a generation matches a filter. */

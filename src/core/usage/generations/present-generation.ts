@@ -17,7 +17,7 @@ import { presentRepairs } from "../records/work-record.ts";
 
 /** How much of a generation is shown. */
 interface GenerationView {
-  /** Also the answers of providers that tell something about the operator's accounts there. */
+  /** Also shows answers of providers that reveal something about the operator's accounts there. */
   readonly isForOperator: boolean;
 }
 
@@ -92,7 +92,7 @@ const API_TYPES: ReadonlyMap<string, string> = new Map([
   ["transcriptions", "stt"],
 ]);
 
-/** What OpenRouter says of a generation, and is not recorded here. The values say nothing. */
+/** Fields of OpenRouter's generations that are not recorded here. Their values mean nothing. */
 const NOT_RECORDED = {
   app_id: null,
   data_region: "global",
@@ -195,7 +195,7 @@ function presentCosts(record: UsageRecord, isForOperator: boolean): Record<strin
   };
 }
 
-/** Whether the provider's list price is shown. A caller does not see it apart from the operator's mark-up on it. */
+/** Whether the provider's list price is shown. Callers must not be able to compute the operator's markup. */
 function showsList({ isByok, listPrices }: UsageRecord, isForOperator: boolean): boolean {
   return isForOperator || isByok || listPrices === undefined;
 }
@@ -223,8 +223,8 @@ function presentAttempt(attempt: AttemptRecord, isForOperator: boolean): Record<
 }
 
 /**
- * Returns the upstream's status, as far as the caller may know it. A status below 500 of an attempt that failed as `unavailable`
- * means that the account at the provider has no credit, which only the owner of a BYOK key may know.
+ * Returns the upstream's status, if the caller may know it. A status below 500 of an attempt that failed as `unavailable` means that the
+ * account at the provider has no credit. Only the owner of a BYOK key may know that.
  */
 function publicStatus({ error, upstreamStatus, isByok }: AttemptRecord): number | null {
   if (isByok) return upstreamStatus;
@@ -243,8 +243,8 @@ function presentPlan(plan: readonly PlanEntry[]): Record<string, unknown>[] {
 }
 
 /**
- * Returns the products of counts and prices whose sum, rounded half up, is what the account is charged, and for BYOK keys without a fee
- * what the provider bills.
+ * Returns the products of counts and prices. Their sum, rounded half up, is the charge to the account, or for BYOK keys without a fee the
+ * provider's bill.
  */
 function presentPricing(record: UsageRecord): Record<string, unknown>[] {
   if (record.outcome === "open") return [];

@@ -3,7 +3,7 @@ import type { RecordEntry, UsageRecord } from "../records/records.ts";
 import type { Journal, JournalPosition } from "./journal.ts";
 import { readUsage } from "./journal-entry.ts";
 
-/** Records that wait in memory besides the journal: more than a busy gateway writes between two saves. */
+/** The number of waiting records that are also in memory: more than a busy gateway writes between two saves. */
 const MAX_IN_MEMORY = 2_000;
 
 /** A record in the journal that the store does not have. Record and JSON are null if only the journal has them. */
@@ -20,8 +20,8 @@ interface WaitingRecord {
 type WaitingEntry = WaitingRecord & RecordEntry;
 
 /**
- * The records that the journal has and the store does not, in the order of the journal. The first ones are also in memory; of a
- * longer backlog only the positions are.
+ * The records that the journal has and the store does not, in the order of the journal. The first ones are also in memory; for the others
+ * only their positions are.
  */
 export class Backlog {
   private readonly records = new PassingMap<string, WaitingRecord>();

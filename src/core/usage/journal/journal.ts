@@ -7,7 +7,7 @@ export interface JournalLine {
   readonly entry: string;
 }
 
-/** What is before and after the texts of all entries of a kind, so that no further string is made for each entry. */
+/** The text before and after the entries of a kind, so that no other string is created for each entry. */
 export interface EntryFrame {
   readonly start: string;
   readonly end: string;
@@ -16,18 +16,19 @@ export interface EntryFrame {
 /** An append-only file of entries that the store does not have yet. Flushed entries survive the process, also after `kill -9`. */
 export interface Journal {
   /**
-   * Adds an entry, one line of text without line breaks, and returns its position. It is in the file with the next `flush`. With `frame`,
-   * the entry is the text in that frame.
+   * Adds an entry, a text without line breaks, and returns its position. The next `flush` writes it to the file. With `frame`, the entry is
+   * the text inside that frame.
    */
   append(text: string, frame?: EntryFrame): JournalPosition;
   /** Writes what was appended to the file. Cheap if there is nothing to write. */
   flush(): void;
   /**
-   * Returns the entry at a position that `append` or `recover` gave and that was not released. Returns null if it is damaged, and moves it
-   * to another file. @throws Error if the journal cannot be read.
+   * Returns the entry at a position that `append` or `recover` returned and that was not released. Returns null if it is damaged, and moves
+   * it to another file.
+   * @throws Error if the journal cannot be read.
    */
   read(at: JournalPosition): string | null;
-  /** Returns how many bytes the entries that were not released need, including those of earlier processes. */
+  /** Returns the size of the entries that were not released, including those of earlier processes. Bytes. */
   size(): number;
   /** Flushes, and returns the position behind everything that was appended so far. */
   mark(): JournalPosition;
@@ -35,7 +36,7 @@ export interface Journal {
   release(before: JournalPosition): void;
   /** Reads the entries that an earlier process left: first the skipped ones, then the others, oldest first. Leaves out an incomplete last line, and moves damaged lines to another file. */
   recover(): Iterable<JournalLine>;
-  /** Replaces the skipped entries: those that `release` keeps and `recover` returns again. */
+  /** Replaces the skipped entries, which `release` keeps and `recover` returns again. */
   skipped(entries: readonly string[]): void;
   /** Flushes and closes. */
   close(): void;

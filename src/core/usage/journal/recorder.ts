@@ -15,10 +15,10 @@ const GATHER_MS = 100;
 const RETRY_MS = 1_000;
 /** Records in one group. A longer backlog is saved group by group, so that other events are processed in between. */
 const GROUP = 250;
-/** How long one group may take. Longer than the deadlines of every store, which give up sooner. Milliseconds. */
+/** The time limit of one group. Longer than the deadlines of every store, which give up sooner. Milliseconds. */
 const SAVE_MS = 20_000;
 
-/** What a recorder is made of. */
+/** The dependencies of a recorder. */
 interface RecorderParts {
   readonly journal: Journal;
   readonly store: UsageStore;
@@ -29,13 +29,13 @@ interface RecorderParts {
   readonly onStoreError: (error: unknown) => void;
   /** Called with each record that the store rejects. */
   readonly onQuarantined?: (quarantined: Quarantined) => void;
-  /** Called with the records that were saved, and with the ids of those of which the store has the latest version. */
+  /** Called with the saved records, and with the ids of those whose latest version the store has. */
   readonly onSaved?: (saved: readonly UsageRecord[], ids: readonly string[]) => void;
 }
 
 /**
- * Keeps usage records durable: each is written to the journal at once, and saved in the store in groups. What the journal has
- * survives a crash, and waits there while the store is unavailable.
+ * Keeps usage records durable: each is written to the journal immediately, and saved in the store in groups. Records in the journal survive
+ * a crash, and wait there while the store is unavailable.
  */
 export class Recorder {
   /** Not in the journal yet. */
@@ -55,8 +55,8 @@ export class Recorder {
   }
 
   /**
-   * Writes a record, replacing its earlier version. It is durable by the end of this turn of the event loop; call `flushDurably` or
-   * `flush` before the client sees a result of it.
+   * Writes a record, replacing its earlier version. It is durable by the end of this turn of the event loop. Call `flushDurably` or `flush`
+   * before the client sees a result of it.
    */
   write(record: UsageRecord): void {
     this.fresh.set(record.id, record);
@@ -70,7 +70,7 @@ export class Recorder {
    */
   flushDurably(): Promise<boolean> {
     this.flushing ??= new Promise((resolve) => {
-      // After everything else in this turn: one write of several records costs little more than of one.
+      // After everything else in this turn: writing several records costs little more than writing one.
       afterTurn(() => {
         this.flushing = null;
         resolve(this.flush());
@@ -79,7 +79,7 @@ export class Recorder {
     return this.flushing;
   }
 
-  /** Writes to the journal at once. Returns whether everything is durable. */
+  /** Writes to the journal immediately. Returns whether everything is durable. */
   flush(): boolean {
     try {
       this.print();
@@ -210,7 +210,7 @@ export class Recorder {
     }
   }
 
-  /** Saves a group. A store that does not answer counts as unavailable; it may save the group later, which changes nothing. */
+  /** Saves a group. A store that does not answer counts as unavailable. If it saves the group later, nothing changes. */
   private async saveInTime(entries: readonly RecordEntry[]): Promise<readonly Quarantined[]> {
     const { store, clock } = this.parts;
     const late = Promise.withResolvers<never>();

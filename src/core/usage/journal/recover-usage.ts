@@ -7,8 +7,8 @@ import { decodeJournalEntry, readUsage } from "./journal-entry.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
 
 /**
- * Ends the record of a generation whose gateway died. What had been produced is charged, as for a stream that broke off, and no
- * more than was held for it. If nothing had been produced, the client saw nothing and pays nothing.
+ * Ends the record of a generation whose gateway died. If an answer had begun, what was produced is charged, as for a broken stream, up to
+ * what was held for it. Otherwise the client saw nothing and pays nothing.
  */
 function interrupt(
   left: UsageRecord,
@@ -16,7 +16,7 @@ function interrupt(
 ): UsageRecord {
   const ended = {
     ...left,
-    // The leases of this gateway do not cover what another one has spent.
+    // The leases of this gateway do not cover the spending of another one.
     leasedFrom: left.lease?.gatewayId === gatewayId ? left.leasedFrom : undefined,
     outcome: "interrupted",
     estimated: true,
@@ -54,7 +54,7 @@ function price(left: UsageRecord, prices: UsageRecord["prices"], advisors: reado
 
 const NO_COST = { prices: null, costNanodollars: 0, upstreamCostNanodollars: 0 } as const;
 
-/** What a recovery did. */
+/** The result of a recovery. */
 export interface Recovery {
   /** Records of the journal that were saved in the store. */
   readonly brought: number;
@@ -66,23 +66,23 @@ export interface Recovery {
   readonly quarantined: readonly Quarantined[];
 }
 
-/** What a recovery works on. */
+/** The dependencies of a recovery. */
 interface RecoveryParts {
   readonly journal: Journal;
   readonly store: UsageStore;
-  /** The gateway that recovers, under the id that it had before it died. It has not admitted a request yet. */
+  /** The recovering gateway, under the id that it had before it died. It has not admitted a request yet. */
   readonly gatewayId: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Records that are saved at once. */
+/** The number of records that are saved together. */
 const GROUP = 500;
 
 /**
- * Recovers what a gateway left when it died: saves the records of its journal in the store, and ends the open records that no
- * gateway runs any more. Records of gateways that run are not touched. Memory holds the positions of the journal's records and one
- * group of them, whatever the size of the journal.
+ * Recovers what a gateway left when it died: saves the records of its journal in the store, and ends the open records that no gateway runs
+ * any more. Records of running gateways are not touched. Memory holds the positions of the journal's records and one group of them,
+ * whatever the size of the journal.
  */
 export async function recoverUsage(parts: RecoveryParts): Promise<Recovery> {
   const { journal, store, gatewayId, now } = parts;
@@ -101,7 +101,7 @@ export async function recoverUsage(parts: RecoveryParts): Promise<Recovery> {
   };
 }
 
-/** What `saveJournal` did. */
+/** The result of `saveJournal`. */
 interface SavedJournal extends Pick<Recovery, "brought" | "quarantined"> {
   /** The kinds of the entries that this version cannot read, by entry. */
   readonly unknown: ReadonlyMap<string, string>;

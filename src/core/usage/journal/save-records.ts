@@ -11,8 +11,8 @@ export interface Quarantined {
 type Store = Pick<UsageStore, "saveUsage" | "quarantineUsage">;
 
 /**
- * Saves records, and returns those that the store rejects because of their content. They are quarantined and prevent no other
- * record from being saved. Rejects if the store is unavailable; some records may be saved then, and saving all again is safe.
+ * Saves records, and returns those that the store rejects because of their content. They are quarantined and do not prevent other records
+ * from being saved. Rejects if the store is unavailable; some records may be saved then, and saving all of them again is safe.
  */
 export async function saveRecords(
   store: Store,
@@ -37,7 +37,7 @@ function isExact({ costNanodollars, upstreamCostNanodollars }: UsageRecord): boo
   return isExactAmount(costNanodollars) && isExactAmount(upstreamCostNanodollars);
 }
 
-/** Records of earlier versions may lack an amount. The largest exact integer may stand for a larger one. */
+/** Records of earlier versions may lack an amount. The largest exact integer may be the limit of a larger one. */
 function isExactAmount(amount: number | undefined): boolean {
   return amount === undefined || (Number.isSafeInteger(amount) && amount < Number.MAX_SAFE_INTEGER);
 }

@@ -13,7 +13,7 @@ export type CandidateReason =
   | "last_resort"
   /** The conversation's prompt is in its prompt cache. */
   | "warm_cache"
-  /** A part of the request would be left out or changed for it, so that those come first that get all of it. */
+  /** A part of the request would be left out or changed for it. Deployments that get the whole request come first. */
   | "lossy"
   /** It fails often, which lowers its rank. */
   | "degraded"
@@ -57,7 +57,7 @@ export interface PlanEntry {
   /** Whether it was a candidate. */
   readonly isCandidate: boolean;
   readonly why: CandidateReason | SkipReason | FilterName;
-  /** When its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
+  /** The time at which its drain ends by itself, in milliseconds since the epoch; absent if that is not known, and for other reasons. */
   readonly until?: number;
   /** The format in which it was called; absent if it was not called, or its endpoint has only one format. */
   readonly format?: ProviderFormat;

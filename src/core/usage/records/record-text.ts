@@ -1,7 +1,7 @@
 /** Spaces, and characters that databases and terminals do not take everywhere. */
 const CONTROLS = /[\u0000-\u0020\u007f-\u009f]+/g;
 
-/** Returns a text for a record: in one line, of valid characters, and at most `max` of them; a longer one ends with an ellipsis. */
+/** Returns a text in the form of records: on one line, of valid characters, and at most `max` of them. A longer text ends with an ellipsis. */
 export function recordText(text: string, max: number): string {
   // Cut first, so that the work is bounded. Replacing makes no text longer.
   const line = text

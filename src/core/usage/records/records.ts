@@ -25,8 +25,8 @@ export interface AttemptRecord {
   /** The provider's own error code, such as `tool_use_failed`; absent if it sent none. */
   readonly upstreamCode?: string;
   /**
-   * What the provider said about the failure, or what happened to the connection: shortened, without secrets. It may quote the request,
-   * so it is absent under zero data retention.
+   * The provider's words about the failure, or what happened to the connection: shortened, without secrets. It may quote the request, so it
+   * is absent under zero data retention.
    */
   readonly upstreamMessage?: string;
   /** Code and message are about the account at the provider, which only its owner may know. */
@@ -60,7 +60,7 @@ interface RecordLease {
 /** How much longer than the longest generation a lease lasts: clocks of gateways differ, and a record is saved in groups. */
 const LEASE_MARGIN_MS = 60_000;
 
-/** Creates the lease of a generation that a gateway runs from `requestedAt` and for at most `totalMs`. */
+/** Creates the lease of a generation that a gateway runs from `requestedAt` on, for at most `totalMs`. */
 export function createLease(gatewayId: string, requestedAt: number, totalMs: number): RecordLease {
   return { gatewayId, endsAt: requestedAt + totalMs + LEASE_MARGIN_MS };
 }
@@ -81,7 +81,7 @@ export interface UsageRecord extends TokenUsage {
   readonly sessionId?: string | undefined;
   /** Keyed hash of the end user that the client named; only for accounts with a budget of end users. */
   readonly endUser?: string | undefined;
-  /** What the client marked the request with; absent: nothing. */
+  /** The tags that the client set; absent if there are none. */
   readonly tags?: readonly string[] | undefined;
   /** Keyed hash of the client address; null for requests with an API key. */
   readonly addressHash: string | null;
@@ -89,7 +89,7 @@ export interface UsageRecord extends TokenUsage {
   readonly api: string;
   readonly streamed: boolean;
   readonly requestedModel: string;
-  /** How named routes led from the requested model to the first one that was to answer. Absent if it names none. */
+  /** How named routes led from the requested model to the first model that was to answer. Absent if the request names no route. */
   readonly namedRoutes?: readonly RouteStep[] | undefined;
   /** The generation that it is a copy of, if it is shadow traffic. Absent otherwise. */
   readonly shadowOf?: string | undefined;
@@ -108,11 +108,11 @@ export interface UsageRecord extends TokenUsage {
   readonly nativeFinishReason: string | null;
   /** The last attempt used a BYOK key: the provider bills the account, which pays at most a fee here. */
   readonly isByok: boolean;
-  /** The generation whose answer was given again, without asking a provider; absent if there is none. */
+  /** The generation whose answer was returned again without calling a provider; absent if there is none. */
   readonly replayOf?: string | undefined;
   /** It was sent to a free model with a platform key, so it counts for the account's limit on free models. Absent otherwise. */
   readonly usesFreeModel?: true | undefined;
-  /** What the account pays, in nanodollars. */
+  /** The price that the account pays, in nanodollars. */
   readonly costNanodollars: number;
   /** The provider's list price, in nanodollars. */
   readonly upstreamCostNanodollars: number;
@@ -133,7 +133,7 @@ export interface UsageRecord extends TokenUsage {
   readonly firstTokenAt: number | null;
   readonly finishedAt: number | null;
   readonly attempts: readonly AttemptRecord[];
-  /** What the gateway repaired and changed for the last attempt; absent: nothing. */
+  /** The repairs and changes that the gateway made for the last attempt; absent if there were none. */
   readonly work?: WorkRecord | undefined;
   /** The routing decision: candidates, and what was skipped or filtered out. */
   readonly plan: readonly PlanEntry[];

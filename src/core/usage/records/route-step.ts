@@ -2,7 +2,7 @@
 export const ROUTE_KINDS = ["alias", "group", "preset"] as const;
 type RouteKind = (typeof ROUTE_KINDS)[number];
 
-/** One step from a name that a client sent to the models that answer. */
+/** One step from the name that a client sent towards the models that answer. */
 export interface RouteStep {
   /** The name of the named route. */
   readonly name: string;

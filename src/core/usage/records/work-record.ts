@@ -10,7 +10,7 @@ interface RecordedWarning {
   readonly message: string | null;
 }
 
-/** What the gateway repaired and changed in a request or its answer, as `gateway_metadata` tells the client. */
+/** The repairs and changes that the gateway made in a request or its answer, as `gateway_metadata` shows them to the client. */
 export interface WorkRecord {
   readonly repairs?: RepairCounts;
   readonly warnings?: readonly RecordedWarning[];
@@ -18,17 +18,17 @@ export interface WorkRecord {
   readonly cacheMarks?: readonly CacheMarkName[];
 }
 
-/** What was marked of a prompt: instructions and tools, or the latest turns. */
+/** The marked part of a prompt: instructions and tools, or the latest turns. */
 export type CacheMarkName = "shared" | "turns";
 
 /** Nothing was marked. */
 export const NO_MARKS: readonly CacheMarkName[] = [];
 
-/** The most warnings of a record. */
+/** The maximum number of warnings in a record. */
 const MAX_WARNINGS = 20;
 const MAX_CHARS = 200;
 
-/** What was done for a request. */
+/** The work that was done for a request. */
 interface Work {
   /** Repairs of its tool calls; null if there were none. */
   readonly repairs: RepairCounts | null;
@@ -37,7 +37,7 @@ interface Work {
   readonly cacheMarks?: readonly CacheMarkName[];
 }
 
-/** Returns the record of work; undefined if there is none. Under zero data retention it names only the fields. */
+/** Returns the record of work; undefined if there was none. Under zero data retention it names only the fields. */
 export function recordWork(
   { repairs, warnings, cacheMarks = NO_MARKS }: Work,
   { zeroRetention }: { readonly zeroRetention: boolean },
@@ -77,7 +77,7 @@ function recordWarning({ field, message }: Warning): RecordedWarning {
   return { field: recordText(field, MAX_CHARS), message: recordText(message, MAX_CHARS) };
 }
 
-/** What follows the name of a field may be the name of a property or tool. */
+/** The text after the name of a field may be the name of a property or tool, so it is left out. */
 function withoutContent({ field }: Warning): RecordedWarning {
   return { field: recordText(field.split(/[.[]/, 1)[0] ?? "", MAX_CHARS), message: null };
 }

@@ -1,8 +1,8 @@
 import { escapeControls } from "../../../base/text/plain-text.ts";
 
 /**
- * Formats rows as CSV (RFC 4180). Text that a spreadsheet would evaluate as a formula gets an apostrophe in front, by which
- * spreadsheets mark text; numbers stay numbers. Characters that a terminal would obey are written as codes.
+ * Formats rows as CSV (RFC 4180). Text that a spreadsheet would evaluate as a formula gets a leading apostrophe, which spreadsheets read as
+ * a mark of text. Numbers stay numbers. Characters that control a terminal are written as codes.
  */
 export function formatCsv(rows: readonly (readonly (string | number)[])[]): string {
   return rows.map((row) => `${row.map(formatCell).join(",")}\r\n`).join("");

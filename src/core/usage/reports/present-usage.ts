@@ -7,7 +7,7 @@ import { formatCsv } from "./format-csv.ts";
 import type { UsageGroup, UsageQuery, UsageSum } from "./report.ts";
 import { marginOfSum } from "./usage-sums.ts";
 
-/** How the lines of a report are shown: their dimensions, the names of what their ids stand for, and for whom. */
+/** How the lines of a report are shown: their dimensions, the names for their ids, and who reads them. */
 interface UsageView extends Pick<UsageQuery, "groups"> {
   readonly names: Names;
   /** Also what providers bill to the operator, and the margin. */
@@ -30,8 +30,8 @@ export function findUsageNames(
 }
 
 /**
- * Returns the sums of a report for a caller that is not the operator: while there are pricing rules, list prices would show the operator's
- * margin, so that what was paid takes their place.
+ * Returns the sums of a report for a caller that is not the operator. If there are pricing rules, the paid amounts replace the list prices,
+ * which would reveal the operator's margin.
  */
 export function hideListPrices<Sum extends UsageSum>(
   sums: readonly Sum[],
@@ -66,12 +66,12 @@ function presentUsageLine(sum: TimedUsageSum, view: UsageView): Record<string, u
   };
 }
 
-/** Makes the API's view of a line of a report by one dimension, which is called `name`. */
+/** Makes the API's view of a line of a report by one dimension, named `name`. */
 export function presentUsage(name: string, sum: UsageSum): Record<string, unknown> {
   return { [name]: sum.groups[0] ?? null, ...presentSums(sum) };
 }
 
-/** Returns the columns of a line before its sums: each dimension, and the name of what its id stands for. */
+/** Returns the columns of a line before its sums: each dimension, and the name for its id. */
 function listDimensions(values: UsageSum["groups"], { groups, names }: UsageView): [string, string | null][] {
   return groups.flatMap((name, at): [string, string | null][] => {
     const value = values[at] ?? null;
@@ -132,7 +132,7 @@ function listPercentiles(name: string): readonly string[] {
   return ["p50", "p90", "p99"].map((percentile) => `${name}_${percentile}`);
 }
 
-/** The columns that only the operator gets. They are the last ones, so that all others have the same places for everyone. */
+/** The columns that only the operator gets. They come last, so that the others have the same positions for everyone. */
 const OPERATOR_COLUMNS = ["provider_cost", "margin"];
 
 /** Formats a report as CSV; costs are US dollars with all digits. */

@@ -24,7 +24,7 @@ export const USAGE_GROUPS = [
 ] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
-/** The most dimensions of a report. */
+/** The maximum number of dimensions of a report. */
 export const MAX_GROUPS = 3;
 
 /** The hours that a report covers, counted from the epoch; both ends belong to it. */
@@ -44,23 +44,23 @@ export interface UsageQuery extends HourRange {
   /** Absent or null: of every model; `provider` likewise. */
   readonly model?: string | null;
   readonly provider?: string | null;
-  /** Absent or null: also of requests without tags. */
+  /** Absent or null: requests without tags as well. */
   readonly tag?: string | null;
 }
 
 /** One line of a usage report. */
 export interface UsageSum extends Readonly<UsageCounters> {
   /**
-   * The values of the dimensions: a day, a model's id and so on; null for usage without one. The hour is null for a day whose hours are
-   * no longer known, the outcome for a day that an earlier version has saved, the tag for requests without tags. A request with several
+   * The values of the dimensions, such as a day or a model's id; null for usage without one. The hour is null for a day whose hours are no
+   * longer stored, the outcome for a day that an earlier version has saved, and the tag for requests without tags. A request with several
    * tags counts for each of them.
    */
   readonly groups: readonly (string | null)[];
 }
 
-/** The most lines of a report. */
+/** The maximum number of lines of a report. */
 const MAX_LINES = 10_000;
-/** The number of lines that a store returns at most: one more than a report may have, so that an excess is noticed. */
+/** The maximum number of lines that a store returns: one more than a report may have, so that an excess is noticed. */
 export const LINES_READ = MAX_LINES + 1;
 
 type Groups = Pick<UsageQuery, "groups">;
@@ -82,8 +82,8 @@ export function isOverTime({ groups }: Groups): boolean {
 }
 
 /**
- * Returns the lines of a report. Of one by a single dimension that is too long these are the ones with the highest cost.
- * @throws GatewayError `invalid_request` if one by several dimensions is too long.
+ * Returns the lines of a report. If a report by one dimension is too long, returns the lines with the highest cost.
+ * @throws GatewayError `invalid_request` if a report by several dimensions is too long.
  */
 export function takeLines(sums: readonly UsageSum[], { groups }: Groups): ReportLines {
   if (sums.length <= MAX_LINES) return { sums, isComplete: true };
@@ -94,7 +94,7 @@ export function takeLines(sums: readonly UsageSum[], { groups }: Groups): Report
   );
 }
 
-/** What is said of a report that is not complete. */
+/** The text that marks an incomplete report. */
 export const INCOMPLETE = `The report has more than ${MAX_LINES} lines. These are the lines with the highest cost; for the others, choose a shorter time or a filter.`;
 
 /**
@@ -118,7 +118,7 @@ export const USUAL_DAYS = 30;
 const USUAL_HOURS = 24;
 const MAX_DAYS = 366;
 
-/** What a request says about the time of a report. */
+/** The part of a request that selects the time of a report. */
 interface RangeInput {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -162,7 +162,7 @@ export function formatRange({ fromHour, toHour }: HourRange): { readonly from: s
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** Returns the first hour of a range that begins with a text, and the last one of a range that ends with it. */
+/** Returns the hours of a text: the first hour of a range that begins with it, and the last hour of a range that ends with it. */
 function readHour(field: string, text: string): { readonly first: number; readonly last: number } {
   const day = parseDay(text);
   if (day !== null) return { first: day * HOURS_OF_DAY, last: lastHourOf(day) };

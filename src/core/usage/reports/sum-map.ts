@@ -18,7 +18,7 @@ export class SumMap<Sum extends { readonly key: UsageSumKey }> {
     return undefined;
   }
 
-  /** Adds a sum. There is none with its dimensions. */
+  /** Adds a sum. Its dimensions must be new. */
   add(sum: Sum): void {
     const { keyId, model } = sum.key;
     const byModel = this.byKey.get(keyId) ?? new Map<string, Sum[]>();

@@ -4,22 +4,25 @@ import { OTHER_TAGS } from "./tag-sums.ts";
 import type { UsageSumKey } from "./usage-sum-key.ts";
 import { sumKeyOf } from "./usage-sums.ts";
 
-/** Tags that are counted one by one for an account and hour, so that a client with a new tag for each request cannot fill the store. */
+/**
+ * The number of tags that are counted individually for an account and hour. The bound prevents that a client with a new tag for each
+ * request fills the store.
+ */
 export const TAGS_PER_HOUR = 200;
 
-/** Tags and hours that are remembered: at most 20 MB, of 30,000 accounts if each uses a few tags. */
+/** The number of tags and hours that are remembered: at most 20 MB, for 30,000 accounts if each uses a few tags. */
 const MAX_REMEMBERED = 200_000;
 
 /** An hour of an account. Its number of tags is bounded. */
 export type TagHour = Pick<UsageSumKey, "accountId" | "day" | "hour">;
 
-/** The tags that are counted one by one. The store knows them all; this remembers those of the newest hours. */
+/** The tags that are counted individually. The store knows all of them; this class remembers those of the newest hours. */
 export class TagNames {
   private readonly hours = new BoundedMap<string, Set<string>>({ max: MAX_REMEMBERED });
 
   /**
-   * Returns the hours whose stored tags must be learned before the records are counted: those with a tag that is new here while there is
-   * room for it, because another gateway may have stored others.
+   * Returns the hours whose stored tags must be loaded before the records are counted: hours with room that get a tag that is unknown here,
+   * because another gateway may have stored other tags.
    */
   listUnknown(tagged: readonly UsageRecord[]): readonly TagHour[] {
     const unknown = new Map<string, TagHour>();
@@ -39,7 +42,7 @@ export class TagNames {
     for (const tag of stored) if (tag !== OTHER_TAGS) known.add(tag);
   }
 
-  /** Returns the tags under which a record is counted, each once. Those that its hour has no room for are `OTHER_TAGS`. */
+  /** Returns the tags under which a record is counted, each once. Tags for which its hour has no room become `OTHER_TAGS`. */
   nameTags(record: UsageRecord): ReadonlySet<string> {
     const known = this.tagsOf(sumKeyOf(record));
     const names = new Set<string>();

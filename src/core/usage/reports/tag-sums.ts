@@ -2,7 +2,7 @@ import type { UsageRecord } from "../records/records.ts";
 import type { UsageSumKey } from "./usage-sum-key.ts";
 import { type HourSum, sumByHour, type UsageCounters } from "./usage-sums.ts";
 
-/** Under which reports count the tags of an account and hour that are more than are counted one by one. No request can have it. */
+/** The tag under which reports count the tags of an account and hour beyond those that are counted individually. No request can have it. */
 export const OTHER_TAGS = "(other)";
 
 /** The tag of the sums in which each request with tags is counted once. No request can have it. */

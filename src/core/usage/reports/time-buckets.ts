@@ -17,7 +17,7 @@ const STEPS: readonly number[] = [
   ...[1, 7, 30, 365, 3_650].map((days) => days * DAY_MS),
 ];
 
-/** Returns the shortest periods of which at most `most` cover a range of time. */
+/** Returns periods of the shortest length such that at most `most` of them cover a range of time. */
 export function chooseBuckets(fromMs: number, toMs: number, most: number): TimeBuckets {
   const covering = STEPS.map((bucketMs) => ({
     fromMs: Math.floor(fromMs / bucketMs) * bucketMs,

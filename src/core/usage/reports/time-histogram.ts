@@ -1,8 +1,8 @@
 import type { Percentiles } from "../../../base/numbers/percentiles.ts";
 
 /**
- * Numbers of times by their length, in buckets that never change, so that histograms of several hours or keys are merged by adding
- * them. The upper bound of a bucket is √2 times its lower one.
+ * The numbers of times by their length, in buckets that never change, so that histograms of several hours or keys are merged by adding
+ * them. The upper bound of a bucket is √2 times its lower bound.
  */
 export type TimeHistogram = number[];
 
@@ -25,14 +25,14 @@ export function addTime(histogram: TimeHistogram, ms: number): void {
 }
 
 function bucketOf(ms: number): number {
-  // Also of a negative time, as after a change of the clock.
+  // Also for a negative time, as after a change of the clock.
   if (!(ms > MIN_MS)) return 0;
   return Math.min(BUCKETS - 1, Math.floor(PER_DOUBLING * Math.log2(ms / MIN_MS)));
 }
 
 /**
- * Returns percentiles in milliseconds, or null without times. Each is the geometric middle of the bucket of a time, which differs from
- * the time by 19 percent at most: by the fourth root of 2.
+ * Returns percentiles in milliseconds, or null without times. Each is the geometric middle of the bucket of a time, which differs from the
+ * time by at most 19 percent: by the fourth root of 2.
  */
 export function percentilesOf(histogram: Readonly<TimeHistogram>): Percentiles | null {
   const total = histogram.reduce((sum, count) => sum + count, 0);

@@ -8,14 +8,14 @@ import { addTimes, createTimes, type HourTimes, hasTimes, type UsageTimes } from
 
 /** How long times are collected before they are saved. Milliseconds. */
 const GATHER_MS = 10_000;
-/** Sums that are saved at once. */
+/** The number of sums that are saved together. */
 const GROUP = 100;
 /** Sums in memory. Times of further keys and models are dropped while the store is unavailable. */
 const MAX_SUMS = 20_000;
 
 /**
- * Collects the times of generations in memory, and saves their sums every few seconds: a sum has many columns, and saving it with each
- * record would cost a third of what saving the record does. A crash loses the times of these seconds and nothing else.
+ * Collects the times of generations in memory, and saves their sums every few seconds. A sum has many columns, and saving it with each
+ * record would cost a third of saving the record. A crash loses only the times of these seconds.
  */
 export class TimesRecorder {
   private readonly sums = new SumMap<HourTimes>();
@@ -63,7 +63,7 @@ export class TimesRecorder {
 
   /** Saves the sums group by group, so that other work is done in between. */
   private async save(): Promise<void> {
-    // What is added while they are saved begins new sums.
+    // Times that are added during the save begin new sums.
     const sums = this.sums.takeAll();
     for (let from = 0; from < sums.length; from += GROUP)
       await this.parts.store.addTimes(sums.slice(from, from + GROUP)).catch((error) => {

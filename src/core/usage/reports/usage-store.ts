@@ -27,8 +27,8 @@ export interface UsageStore {
   /** Returns every record that is open. */
   findOpenUsage(): Promise<readonly UsageRecord[]>;
   /**
-   * Returns the open records of generations that no gateway runs: those without a lease, those whose lease has ended by `now`, and
-   * those that `gatewayId` left when it died. That gateway must not have admitted a request since its start.
+   * Returns the open records of generations that no gateway runs: those without a lease, those whose lease has ended by `now`, and those
+   * that `gatewayId` left when it died. That gateway must not have admitted a request since its start.
    */
   findAbandonedUsage(gatewayId: string, now: number): Promise<readonly UsageRecord[]>;
   /** Returns address hash and time of each anonymous request since `since`, in milliseconds since the epoch. */
@@ -43,7 +43,7 @@ export interface UsageStore {
 
 /** Computes usage reports. */
 export interface UsageReports {
-  /** Sums the generations that have ended, by the hour in which their requests arrived. */
+  /** Sums ended generations by the hour in which their requests arrived. */
   sumUsage(query: UsageQuery): Promise<readonly UsageSum[]>;
 }
 

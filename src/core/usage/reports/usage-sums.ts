@@ -5,7 +5,10 @@ import type { AdvisorRecord, UsageRecord } from "../records/records.ts";
 import { SumMap } from "./sum-map.ts";
 import type { UsageOutcome, UsageSumKey } from "./usage-sum-key.ts";
 
-/** How far the time in a generation's id may be from that of its request, by which it is counted for a day. Milliseconds. */
+/**
+ * The maximum difference between the time in a generation's id and the time of its request, which decides the day for which it counts.
+ * Milliseconds.
+ */
 export const ID_MARGIN_MS = HOUR_MS;
 
 /** The usage and cost of generations. Costs are nanodollars. */
@@ -22,7 +25,7 @@ export interface UsageCounters {
   upstreamCost: number;
   /** The part of `upstreamCost` that providers bill to the accounts themselves, because BYOK keys were used. */
   byokUpstreamCost: number;
-  /** What vendors' prompt caches have saved of the cost; negative if writing them cost more. */
+  /** The saving of vendors' prompt caches; negative if writing them cost more. */
   cacheSaved: number;
 }
 
@@ -33,8 +36,8 @@ export interface HourSum {
 }
 
 /**
- * Sums generations that have ended, by the hour in which their requests arrived. The usage of an advisor counts for the advisor's
- * model, the request for the generation's own model.
+ * Sums ended generations by the hour in which their requests arrived. The usage of an advisor counts for the advisor's model, and the
+ * request for the generation's own model.
  */
 export function sumByHour(ended: readonly UsageRecord[]): readonly HourSum[] {
   const sums: HourSum[] = [];
@@ -102,7 +105,10 @@ function outcomeOf({ outcome, error }: UsageRecord): UsageOutcome {
   return error !== null && Object.hasOwn(ERROR_STATUS, error) ? (error as ErrorCode) : "internal";
 }
 
-/** Returns what is left of what accounts paid after the providers are paid, as `marginOf` a record. Nanodollars. */
+/**
+ * Returns the operator's margin of a sum, as `marginOf` does for a record: what accounts paid, less what the providers are paid.
+ * Nanodollars.
+ */
 export function marginOfSum({ cost, upstreamCost, byokUpstreamCost }: UsageCounters): number {
   return cost - (upstreamCost - byokUpstreamCost);
 }

@@ -30,8 +30,8 @@ export function createTimes(): UsageTimes {
 }
 
 /**
- * Returns whether a record has times. Without a first token it has none: a rejected request ends at once, and would hide how long
- * answers take.
+ * Returns whether a record has times. A record without a first token has none: a rejected request ends immediately, and would distort the
+ * time of answers.
  */
 export function hasTimes({ firstTokenAt }: UsageRecord): boolean {
   return typeof firstTokenAt === "number";

@@ -8,7 +8,7 @@ import { defineEndpoint } from "../../api/endpoint.ts";
 
 const TAG = "Console";
 const PATH = "/api/admin/identities";
-/** Identities that a list has at most. */
+/** The maximum number of identities in a list. */
 const MAX_IDENTITIES = 10_000;
 
 const Issuer = z.url().max(1_000).optional();
@@ -31,7 +31,7 @@ export const listIdentities = defineEndpoint({
   method: "GET",
   path: PATH,
   tag: TAG,
-  summary: "List the people of the OpenID Connect provider who are linked to users, the oldest first",
+  summary: "List the people of the OpenID Connect provider who are linked to users, oldest first",
   access: OPERATOR,
   response: z.object({ data: z.array(IdentityView) }),
   async handle({ deps }) {
@@ -73,7 +73,7 @@ export const postIdentity = defineEndpoint({
     await requireUser(deps.resources.keyStores, userId, "id");
     if (!(await deps.resources.identities.addIdentity({ ...link, createdAt: deps.clock.now() })))
       fail("conflict", `The person ${link.subject} is linked to a user already. Remove that link first.`);
-    audit(auditedLink(link));
+    audit(describeLink(link));
     return { data: presentLink(link) };
   },
 });
@@ -83,7 +83,7 @@ export const deleteIdentity = defineEndpoint({
   method: "DELETE",
   path: "/api/admin/users/:id/identities/:subject",
   tag: TAG,
-  summary: "Remove the link of a person to a user. Sessions of the person go on until they end",
+  summary: "Remove the link of a person to a user. Existing sessions of the person continue",
   access: OPERATOR,
   params: z.object({ id: IdInput, subject: Subject }),
   query: z.strictObject({
@@ -101,7 +101,7 @@ export const deleteIdentity = defineEndpoint({
     if (other !== undefined)
       rejectField("issuer", "is required: people of several issuers have this subject");
     await deps.resources.identities.removeIdentity(link.issuer, link.subject);
-    audit(auditedLink(link));
+    audit(describeLink(link));
     return { data: presentLink(link) };
   },
 });
@@ -112,6 +112,6 @@ function presentLink({ issuer, subject, userId }: Link) {
   return { issuer, subject, user_id: userId };
 }
 
-function auditedLink({ issuer, subject, userId }: Link) {
+function describeLink({ issuer, subject, userId }: Link) {
   return { accountId: userId, target: userId, changes: { issuer, subject } };
 }

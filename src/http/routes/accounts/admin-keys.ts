@@ -64,7 +64,7 @@ export const postKey = defineEndpoint({
 });
 
 /**
- * Rejects a management key for another user, unless an owner creates it: that user may have a higher role, or get one later.
+ * Rejects a management key for another user, unless an owner creates it: that user may have a higher role, now or later.
  * @throws GatewayError `permission_denied`.
  */
 function requireManagementKeyOf(principal: ManagementPrincipal, userId: string | null): void {
@@ -83,12 +83,7 @@ export const listKeys = defineEndpoint({
     ...PAGE_QUERY,
     account_id: IdInput.optional().describe("Only the keys of this account."),
     user_id: IdInput.optional().describe("Only the keys of this user."),
-    name: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .describe("Only the keys with this name, whose case does not matter."),
+    name: z.string().min(1).max(200).optional().describe("Only the keys with this name (case-insensitive)."),
   }),
   response: pageView(KeyView),
   handle({ principal, query, deps }) {
@@ -181,7 +176,7 @@ async function findOwnKey(deps: StoreDeps, principal: ManagementPrincipal, id: s
   return key;
 }
 
-/** A management key has the role of its user, a service key that of an owner. Prevents changing a key of a higher role. */
+/** Rejects changes to a key of a higher role. A management key has the role of its user, a service key that of an owner. */
 async function requireRankOfKey(
   deps: StoreDeps,
   principal: ManagementPrincipal,
@@ -196,7 +191,7 @@ function rejectUnknownKey(): never {
   return fail("not_found", "There is no key with that id. GET /api/admin/keys lists the keys.");
 }
 
-/** Returns the change that a body asks for, with who sets the rate limit. */
+/** Returns the change in a body, with the source of the rate limit. */
 function readChange(principal: ManagementPrincipal, body: z.infer<typeof ChangeBody>): KeyChange {
   const { rateLimit: limit, ...change } = readFields(KEY_SETTINGS, body);
   if (limit === undefined) return change;

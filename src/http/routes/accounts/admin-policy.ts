@@ -43,7 +43,7 @@ const DryRunBody = z.strictObject({
     .describe("Number of the newest generations to check."),
 });
 
-/** `POST /api/admin/policy/dry-run`: which recorded generations a changed policy would have refused. */
+/** `POST /api/admin/policy/dry-run`: lists recorded generations that a changed policy would have rejected. */
 export const dryRunOfPolicy = defineEndpoint({
   method: "POST",
   path: "/api/admin/policy/dry-run",
@@ -156,5 +156,5 @@ async function readNewest(
   return records;
 }
 
-/** The most pages that are read. Each reads a bounded number of records. */
+/** The maximum number of pages that are read. Each reads a bounded number of records. */
 const MAX_PAGES = 10;

@@ -92,13 +92,13 @@ export const deleteAdminSession = defineEndpoint({
   },
 });
 
-/** Returns the user whose sessions alone a principal may see; null for all of the account. */
+/** Returns the only user whose sessions a principal may see; null for all users of the account. */
 function sessionUserOf(principal: ManagementPrincipal): string | null {
   const role = roleOf(principal);
   return principal.kind === "operator" || role === "owner" || role === "admin" ? null : principal.key.userId;
 }
 
-/** @throws GatewayError `not_found`, which does not tell whether the session exists. */
+/** @throws GatewayError `not_found`, which does not reveal whether the session exists. */
 async function findOwnSession(
   deps: StoreDeps,
   principal: ManagementPrincipal,

@@ -4,7 +4,7 @@ import { fail } from "../../../base/failures/errors.ts";
 import type { ManagementPrincipal } from "../../../core/accounts/records/principal.ts";
 import { ROLES } from "../../../core/accounts/records/records.ts";
 import { hashSecret } from "../../../core/accounts/records/secrets.ts";
-import { adminSessionKey, type SessionKey } from "../../../core/console/console-sessions.ts";
+import { createAdminSessionKey, type SessionKey } from "../../../core/console/console-sessions.ts";
 import { findOperatorKey, takeOneTimeCode } from "../../../core/console/one-time-codes.ts";
 import { isIdentityKey } from "../../../core/console/sign-in-identity.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
@@ -21,7 +21,7 @@ import {
 const TAG = "Console";
 const PATH = "/api/console/session";
 
-/** The role of a session: the operator's, or that of the key's user in its account. */
+/** The role of a session: the operator's, or the role of the key's user in its account. */
 export const SessionRole = z.enum(["operator", ...ROLES]);
 
 const Named = z.object({ id: z.string(), name: z.string() });
@@ -150,7 +150,7 @@ interface SignedIn {
   readonly principal: ManagementPrincipal;
 }
 
-/** @throws GatewayError `authentication` for an invalid key, `permission_denied` for one that cannot manage. */
+/** @throws GatewayError `authentication` for an invalid key, `permission_denied` for a key that cannot manage. */
 async function signInWithKey(secret: string, context: RequestContext): Promise<SignedIn> {
   const identified = await context.deps.callers.keyCache.identify(secret);
   if (identified === null)
@@ -164,7 +164,7 @@ async function signInWithKey(secret: string, context: RequestContext): Promise<S
   const hash = hashSecret(secret);
   if (principal.kind === "key") return { principal, key: principal.key };
   const { keys } = context.deps.resources.keyStores;
-  return { principal, key: (await keys.findKeyByHash(hash)) ?? adminSessionKey(hash) };
+  return { principal, key: (await keys.findKeyByHash(hash)) ?? createAdminSessionKey(hash) };
 }
 
 /** @throws GatewayError `authentication` for an invalid code, `conflict` if the operator has no key for the session. */

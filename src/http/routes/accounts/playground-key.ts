@@ -40,7 +40,7 @@ export const postPlaygroundKey = defineEndpoint({
       name: "playground",
       kind: "inference",
       accountId,
-      // What a member spends counts in the member's limits.
+      // A member's spending counts for the member's limits.
       userId: principal.kind === "operator" ? null : principal.key.userId,
       spendLimit: playground.limit,
       expiresAt,

@@ -47,7 +47,10 @@ const BudgetOfKey = BudgetView.pick({
 
 const dollars = (description: string) => z.number().describe(`US dollars ${description}`);
 
-/** What clients of OpenRouter read of a key (docs/migrate-from/openrouter.md). Days, weeks and months are in UTC; weeks begin on Monday. */
+/**
+ * Fields that clients of OpenRouter read of a key (docs/migrate-from/openrouter.md). Days, weeks and months are in UTC; weeks begin on
+ * Monday.
+ */
 const COMPATIBLE = {
   limit_reset: z
     .enum(["daily", "weekly", "monthly"])
@@ -207,7 +210,7 @@ async function findCompatible(
   };
 }
 
-/** Sums what was spent with a key in the present day, week and month, and what providers billed to its account. Nanodollars. */
+/** Sums the spending of a key in the present day, week and month, and what providers billed to its account. Nanodollars. */
 async function sumPeriods({ id }: KeyRecord, { reports: { usage }, clock }: HttpDeps) {
   const now = clock.now();
   const ranges = { day: daysOf("day", now), week: daysOf("week", now), month: daysOf("month", now) };
@@ -244,7 +247,7 @@ async function countFreeRequests(
   return free.reduce((count, { requests }) => count + requests, 0);
 }
 
-/** Returns the budgets that every request with a key counts for, whatever its end user and tags are. */
+/** Returns the budgets for which every request with a key counts, whatever its end user and tags are. */
 async function listBudgetsOfKey(
   { key, account }: AccountPrincipal,
   { resources: { budgets }, clock }: HttpDeps,

@@ -22,7 +22,7 @@ import {
 const TAG = "Catalog";
 const PATH = "/api/admin/models";
 const ANY_ROLE = { kind: "account", roles: ROLES } as const;
-/** Models that are presented in one turn of the event loop, about a millisecond. */
+/** The number of models that are presented in one turn of the event loop: about a millisecond. */
 const SLICE = 100;
 
 const TierView = z.object({

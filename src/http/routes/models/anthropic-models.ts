@@ -2,7 +2,10 @@ import { rejectField } from "../../../base/failures/errors.ts";
 import { asFields, asList, asText, type Fields } from "../../../wire/json/fields.ts";
 import type { PreparedResponse } from "../../context/prepared-response.ts";
 
-/** A model in the shape of Anthropic's API (`ModelInfo` of @anthropic-ai/sdk 0.9x, 2026-11-28). What the catalog does not know is null. */
+/**
+ * A model in the format of Anthropic's API (`ModelInfo` of @anthropic-ai/sdk 0.9x, 2026-11-28). Facts that the catalog does not know are
+ * null.
+ */
 interface ModelInfo {
   readonly type: "model";
   readonly id: string;
@@ -39,8 +42,8 @@ export function createAnthropicLists(): AnthropicLists {
 }
 
 /**
- * Returns a page of a list. Without `limit` it has all models, because clients of a gateway do not expect that Anthropic's list is short.
- * @throws GatewayError `invalid_request` for a `limit` that is no number from 1 to 1000, or an id that is not in the list.
+ * Returns a page of a list. Without `limit` it has all models, because clients of a gateway do not expect Anthropic's short default.
+ * @throws GatewayError `invalid_request` if `limit` is not a number from 1 to 1000, or for an id that is not in the list.
  */
 export async function pageAnthropicModels(
   lists: AnthropicLists,
@@ -112,7 +115,7 @@ function asNumber(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** Formats seconds since the epoch; the epoch stands for an unknown time, as in Anthropic's API. */
+/** Formats seconds since the epoch. As in Anthropic's API, the epoch means an unknown time. */
 function toTime(seconds: number): string {
   return new Date(Number.isFinite(seconds) ? seconds * 1_000 : 0).toISOString().replace(".000Z", "Z");
 }

@@ -14,11 +14,11 @@ import { createPolicyFilter } from "../../../core/routing/plan/select-deployment
 import { type PreparedList, prepareTexts } from "../../context/prepared-response.ts";
 import { viewCatalog, viewServed } from "../routing/tier-views.ts";
 
-/** What of an account a list depends on. */
+/** The facts about an account on which a list depends. */
 interface AccountView {
-  /** The prices that it pays; null stands for list prices. */
+  /** The prices that it pays; null for list prices. */
   readonly tariffs: Tariffs | null;
-  /** Its named routes; null if it has none. */
+  /** The named routes of the account; null if it has none. */
   readonly own: NamedRoutes | null;
 }
 
@@ -28,7 +28,7 @@ const ANY_ACCOUNT: AccountView = { tariffs: null, own: null };
 interface ModelLists {
   /** The whole catalog. */
   all(): Promise<PreparedList>;
-  /** The served models that a policy allows, as an account sees them. */
+  /** The served models that a policy allows, with an account's prices. */
   allowed(policy: EffectivePolicy, account: AccountView): Promise<PreparedList>;
   /** Renders the whole catalog and the list for a policy before the first request. */
   prepare(policy: EffectivePolicy): Promise<void>;
@@ -36,7 +36,7 @@ interface ModelLists {
 
 /** The total size of cached lists by policy. The least recently used are evicted. */
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
-/** Models that are rendered in one turn of the event loop, about a millisecond. */
+/** The number of models that are rendered in one turn of the event loop: about a millisecond. */
 const SLICE = 100;
 
 /** Returns the lists for the served models at a time in milliseconds since the epoch. */
@@ -129,8 +129,8 @@ function createListCache(): ListCache {
 type PolicyFilter = (deployment: Deployment) => boolean;
 
 /**
- * Returns a function that finds the deployments allowed within a tier or a named route of the operator: `isAllowed`, unless a list of
- * allowed models names it. Null stands for another name.
+ * Returns a function that finds the deployments allowed within a tier or a named route of the operator: those that `isAllowed` accepts,
+ * unless a list of allowed models has its name. Null means another name.
  */
 function createFilterFor(
   policy: EffectivePolicy,
@@ -150,7 +150,7 @@ function renderTiers(tiers: readonly TierRecord[], viewOf: (id: string) => TierV
   });
 }
 
-/** Returns the named routes that lead to a model of the list, as JSON texts. Those of an account precede the operator's. */
+/** Returns the named routes that lead to a model of the list, as JSON texts. Those of an account take precedence over the operator's. */
 function renderRoutes(
   { sources, own }: Pick<RouteView, "sources" | "own">,
   viewOf: (name: string | null) => RouteView,
@@ -166,7 +166,7 @@ function renderRoutes(
   });
 }
 
-/** Returns a function that finds an allowed model with the prices of an account; it returns null if there is none. */
+/** Returns a function that finds an allowed model with the prices of an account, or returns null. */
 function priceViewed(
   { servedModels }: Serving,
   {

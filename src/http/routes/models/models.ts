@@ -29,8 +29,8 @@ import {
 import { createModelLists } from "./model-lists.ts";
 
 /**
- * `GET models`: the models that this gateway serves, with a key only those that its account and key may use; with `?all=true` the
- * whole catalog (docs/api/models.md). An invalid key is treated as no key.
+ * `GET models`: the models that this gateway serves; with a key, only those that its account and key may use; with `?all=true`, the whole
+ * catalog (docs/api/models.md). An invalid key is treated as no key.
  */
 export async function listModels(request: Request, context: RequestContext): Promise<Response> {
   const list = await findList(request, context);
@@ -75,7 +75,7 @@ function isRestricted({ account: { policy }, key }: AccountPrincipal): boolean {
   return key.models !== null || rules.length > 0 || denyDataCollection !== null || zeroRetention !== null;
 }
 
-/** Returns a tier with the models it has among those served, else among the whole catalog. */
+/** Returns a tier with its served models, otherwise with its models in the whole catalog. */
 function presentTierAnywhere(serving: Serving, tier: TierRecord, now: number): PublicModel | null {
   const served = presentTier(
     tier,
@@ -167,7 +167,7 @@ function presentEndpoints(
   });
 }
 
-/** What clients of OpenRouter read of an endpoint, over times that are not measured here. */
+/** Fields that clients of OpenRouter read of an endpoint, about times that this gateway does not measure. */
 const NOT_MEASURED = {
   uptime_last_5m: null,
   uptime_last_30m: null,
@@ -195,7 +195,7 @@ function listToolChoices(
   };
 }
 
-/** Whether an endpoint caches prompts without marks: reading has a price of its own, and writing has none. */
+/** Whether an endpoint caches prompts without marks: reading has a price, and writing has none. */
 function cachesByItself({ takes }: ModelRecord, { prices, takesHere }: ModelEndpoint): boolean {
   const marks = takesHere?.cacheBreakpoints ?? takes?.cacheBreakpoints ?? false;
   return prices?.cacheRead !== undefined && prices.cacheWrite === undefined && !marks;

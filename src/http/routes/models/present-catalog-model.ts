@@ -61,7 +61,7 @@ export const CatalogModelView = z
 
 type CatalogModel = z.infer<typeof CatalogModelView>;
 
-/** What a model of the catalog is presented with. */
+/** The sources for presenting a model of the catalog. */
 export interface ModelSources {
   readonly serving: Serving;
   /** Whether the policy that applies to the principal allows a deployment. */
@@ -84,8 +84,8 @@ export function presentCatalogModel(model: ModelRecord, sources: ModelSources): 
     name: model.name,
     author: model.id.split("/", 1)[0] as string,
     released: model.released,
-    context_length: shown?.context_length ?? leastContext(counted),
-    max_output_tokens: greatestOutput(counted),
+    context_length: shown?.context_length ?? findMinContext(counted),
+    max_output_tokens: findMaxOutput(counted),
     input_modalities: [...(shown?.architecture.input_modalities ?? model.inputModalities)],
     output_modalities: [...model.outputModalities],
     supported_parameters: [...(shown?.supported_parameters ?? model.supportedParameters)],
@@ -107,11 +107,11 @@ function explainAbsence(model: ModelRecord, now: number): "no_provider_key" | "n
   return current.every(({ prices }) => prices === null) ? "no_price" : "no_provider_key";
 }
 
-function leastContext(endpoints: readonly ModelEndpoint[]): number {
+function findMinContext(endpoints: readonly ModelEndpoint[]): number {
   return Math.min(...endpoints.map(({ contextLength }) => contextLength));
 }
 
-function greatestOutput(endpoints: readonly ModelEndpoint[]): number | null {
+function findMaxOutput(endpoints: readonly ModelEndpoint[]): number | null {
   const known = endpoints.flatMap(({ maxOutputTokens }) => maxOutputTokens ?? []);
   return known.length === 0 ? null : Math.max(...known);
 }

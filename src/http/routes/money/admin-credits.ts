@@ -21,7 +21,7 @@ export function respondWithTransfer({ transfer, isNew }: Moved, accountId: strin
 }
 
 /** Returns what the audit log records of a change of a balance. */
-function auditedMove(accountId: string, body: { readonly amount: number }): AuditDetails {
+function describeMovement(accountId: string, body: { readonly amount: number }): AuditDetails {
   return { accountId, target: accountId, changes: { ...body, amount: formatDollars(body.amount) } };
 }
 
@@ -51,7 +51,7 @@ export const postCredits = defineEndpoint({
     if (expiresAt !== null && expiresAt <= deps.clock.now())
       fail("invalid_request", "expires_at must be in the future.", { metadata: { field: "expires_at" } });
     const { amount, note = null, id = null } = body;
-    audit(auditedMove(accountId, body));
+    audit(describeMovement(accountId, body));
     return respondWithTransfer(
       await grantCredits(deps.resources.credits, { accountId, amount, note, id, expiresAt }),
       accountId,
@@ -78,7 +78,7 @@ export const postPurchase = defineEndpoint({
   async handle({ params, body, deps, audit }) {
     const { id: accountId } = await requireAccount(deps, params.id);
     const { id, amount, note = null } = body;
-    audit(auditedMove(accountId, body));
+    audit(describeMovement(accountId, body));
     return respondWithTransfer(
       await addPurchase(deps.resources.credits, { accountId, amount, note, id }),
       accountId,
@@ -105,7 +105,7 @@ export const postCorrection = defineEndpoint({
   async handle({ params, body, deps, audit }) {
     const { id: accountId } = await requireAccount(deps, params.id);
     const { amount, note, id = null } = body;
-    audit(auditedMove(accountId, body));
+    audit(describeMovement(accountId, body));
     return respondWithTransfer(
       await correctBalance(deps.resources.credits, { accountId, amount, note, id }),
       accountId,

@@ -122,7 +122,7 @@ export const listLedger = defineEndpoint({
   },
 });
 
-/** Returns the sequence number of the first transfer of some days, and that of the first one after them. */
+/** Returns the sequence numbers of the first transfer of a range of days, and of the first one after it. */
 async function findDays(
   list: TransferList,
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ListedTier } from "../../../core/catalog/tiers/tier-manager.ts";
-import { auditedReload, presentReload } from "../../../core/settings/config-reload.ts";
+import { describeReload, presentReload } from "../../../core/settings/config-reload.ts";
 import { presentSetting, SETTING_SOURCES, type Setting } from "../../../core/settings/setting.ts";
 import { OPERATOR } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
@@ -59,7 +59,7 @@ const ConfigChangeView = z
   })
   .meta({ id: "ConfigChange", description: "A setting that differs between the gateway and its file." });
 
-/** `POST /api/admin/settings/reload`: reads the configuration file anew. */
+/** `POST /api/admin/settings/reload`: reads the configuration file again. */
 export const reloadSettings = defineEndpoint({
   method: "POST",
   path: "/api/admin/settings/reload",
@@ -79,7 +79,7 @@ export const reloadSettings = defineEndpoint({
   errors: ["conflict"],
   async handle({ query, deps, audit }) {
     const reload = await deps.resources.reloadConfig({ dryRun: query.dry_run === "true" });
-    audit({ changes: auditedReload(reload) });
+    audit({ changes: describeReload(reload) });
     return { data: presentReload(reload) };
   },
 });

@@ -12,7 +12,7 @@ export const listWebhooks = defineEndpoint({
   method: "GET",
   path: "/api/admin/webhooks",
   tag: TAG,
-  summary: "List the event webhooks, with the deliveries of the process that answers",
+  summary: "List the event webhooks, with the deliveries of the answering process",
   needs: "gateway",
   access: OPERATOR,
   response: z.object({

@@ -6,7 +6,7 @@ export function getHealth(): Response {
   return Response.json({ status: "ok" });
 }
 
-/** `GET /readyz`: readiness. 503 while the gateway drains or can answer no requests; `degraded` with its problems while it answers most. */
+/** `GET /readyz`: readiness. 503 while the gateway drains or can answer no requests; `degraded` with its problems while it can answer most. */
 export function getReadiness(_request: Request, { deps }: RequestContext): Response {
   const { isReady, problems } = deps.readiness();
   if (!isReady) return fail("unavailable", problems.join(" "), { retryAfterS: 5 });

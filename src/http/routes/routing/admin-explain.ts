@@ -110,7 +110,7 @@ async function findCaller(
   return principalOfAccount(accounts, requireOwnAccount(principal, accountId));
 }
 
-/** Returns the dependencies of a generation with a tier in place of the one in force. */
+/** Returns the dependencies of a generation with a tier that replaces the one in force. */
 function withTier(generation: GenerationDeps, tier: TierRecord | undefined): GenerationDeps {
   if (tier === undefined) return generation;
   const serving = generation.serving();
@@ -120,8 +120,8 @@ function withTier(generation: GenerationDeps, tier: TierRecord | undefined): Gen
 }
 
 /**
- * Returns the dependencies of a generation with a named route in place of the one in force.
- * @throws GatewayError `invalid_request` for a name that no such route can have.
+ * Returns the dependencies of a generation with a named route that replaces the one in force.
+ * @throws GatewayError `invalid_request` for a name that such a route cannot have.
  */
 function withRoute(
   generation: GenerationDeps,

@@ -115,9 +115,7 @@ const Model = z
   .min(1)
   .max(300)
   .optional()
-  .describe(
-    "Id of a model, to drain only its endpoint at the provider. Defaults to all models of the provider.",
-  );
+  .describe("Id of a model, for only its endpoint at the provider. Defaults to all models of the provider.");
 
 const DrainedView = z.object({
   gateway_id: z.string().describe("Id of the gateway that answered. Other gateways follow within a second."),

@@ -62,7 +62,7 @@ const OfOwner = z.strictObject({
   ),
 });
 
-/** What all endpoints of one named route share. */
+/** The common parts of all endpoints of one named route. */
 const ONE = { path: `${PATH}/:name`, tag: TAG, params: OfRoute, query: OfOwner } as const;
 
 /** `GET /api/admin/named-routes`: the named routes of the operator, or of an account. */

@@ -29,7 +29,7 @@ export function presentHealth(report: EndpointHealthReport): PublicHealth {
   };
 }
 
-/** Returns the public part of the health of a model's endpoint at a provider. One that is drained is down. */
+/** Returns the public part of the health of a model's endpoint at a provider. A drained endpoint is down. */
 export function presentEndpointHealth(
   { routing: { health, drains } }: Pick<GenerationDeps, "routing">,
   { provider, model }: { readonly provider: string; readonly model: string },

@@ -136,7 +136,7 @@ export const ProviderHealthView = z
 type ProviderState = z.infer<typeof ProviderHealthView>["state"];
 type KeyState = z.infer<typeof KeyView>;
 
-/** What the health of providers is presented from. */
+/** The sources for presenting the health of providers. */
 export interface HealthSources {
   readonly deps: Pick<GenerationDeps, "routing">;
   readonly serving: Serving;
@@ -146,7 +146,7 @@ export interface HealthSources {
   readonly now: number;
 }
 
-/** Returns the health of a provider. That of BYOK keys with an address of their own is not part of it. */
+/** Returns the health of a provider, without BYOK keys that have an address of their own. */
 export function presentProviderHealth(
   { slug, name }: ProviderRecord,
   sources: HealthSources,
@@ -228,7 +228,7 @@ function presentDrain(drain: Drain | null): z.infer<typeof DrainView> {
   return { since: formatTime(since), until: formatTime(until), note };
 }
 
-/** The most refused parameters of a provider that are listed. */
+/** The maximum number of refused parameters of a provider that are listed. */
 const MAX_REFUSALS = 200;
 
 function presentRefusal(refusal: LearnedRefusal): z.infer<typeof RefusalView> {

@@ -55,7 +55,7 @@ async function readPage(
   return usage.listGenerations({ ...filter, ...page });
 }
 
-/** Returns the generation with an id, if it matches the other filters, too. */
+/** Returns the generation with an id, if it also matches the other filters. */
 async function findPage(deps: StoreDeps, filter: GenerationFilter, id: string): Promise<GenerationPage> {
   const record = await findGeneration(deps, id);
   return { records: record !== null && matchesFilter(record, filter) ? [record] : [], next: null };

@@ -6,7 +6,7 @@ import { ACCOUNT_MEMBERS } from "../../api/access.ts";
 import { defineEndpoint } from "../../api/endpoint.ts";
 import { GENERATION_FILTER, readGenerationFilter } from "../../api/generation-filter.ts";
 
-/** The range of a histogram for which none is named. Milliseconds. */
+/** The range of a histogram without a given one. Milliseconds. */
 const USUAL_RANGE_MS = 24 * HOUR_MS;
 const MAX_BUCKETS = 120;
 

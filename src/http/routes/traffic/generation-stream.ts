@@ -34,7 +34,7 @@ export const streamGenerations = defineEndpoint({
       unread: deps.generation.settings.unread,
       async mayContinue() {
         const current = await currentPrincipal();
-        // What the principal may see may have changed, too.
+        // The principal's rights may have changed, too.
         return current !== null && isSame(readGenerationFilter(query, current, deps.generation), filter);
       },
       onEnd: () => close(),
@@ -77,7 +77,7 @@ function rejectExcess({ full }: FeedRejection): never {
   return fail("unavailable", BOUNDS[full], { metadata: { limit_source: full } });
 }
 
-/** Returns the time of the batch that a client has seen last; null for none, and for an id that no batch has. */
+/** Returns the time of the last batch that a client has seen; null if there is none, or the id is of no batch. */
 function readSeen(id: string | null): number | null {
   return id !== null && /^\d{1,15}$/.test(id) ? Number(id) : null;
 }

@@ -6,8 +6,8 @@ import type { MetricsDeps } from "../../context/metrics-deps.ts";
 import { admit } from "../../middleware/admit.ts";
 
 /**
- * `GET /metrics`: the metrics in Prometheus' text format. For a management key of the operator, the token of the configuration, and the
- * addresses that it allows. Costs of each provider are business data, so that no other caller gets them.
+ * `GET /metrics`: the metrics in Prometheus' text format, for a management key of the operator, the configured token, and the allowed
+ * addresses. Other callers do not get them, because costs by provider are business data.
  */
 export async function getMetrics(request: Request, context: RequestContext): Promise<Response> {
   const {
@@ -26,10 +26,13 @@ function hasToken(headers: Headers, { tokenHash }: MetricsDeps): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(token)), Buffer.from(tokenHash));
 }
 
-/** The headers by which a proxy says that it sends the request for another client. */
+/** The headers with which a proxy names the client of a request. */
 const FORWARDED = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
 
-/** The address of a proxy says nothing about its client, so that a request that names one is not allowed by its address. */
+/**
+ * Whether a request may read metrics by its address. A proxy's address says nothing about its client, so a request with a client's address
+ * in its headers is not allowed by address.
+ */
 function isAllowed(headers: Headers, context: RequestContext, { allowed }: MetricsDeps): boolean {
   return !FORWARDED.some((name) => headers.has(name)) && allowed.has(context.peer());
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../../../base/time/clock.ts";
 import { type DatabaseUrl, isSocket, parseDatabaseUrl } from "./database-url.ts";
 import { explainConnection } from "./explain-connection.ts";
 
-/** A value of a statement. A list is passed as `encodeList` of it and cast by the statement: `$1::text::bigint[]`. */
+/** A value of a statement. A list is encoded by `encodeList`, and cast in the statement: `$1::text::bigint[]`. */
 export type SqlValue = string | number | boolean | null | Uint8Array;
 
 /** Runs statements: on any connection of a pool, or in one transaction. */
@@ -50,19 +50,19 @@ export interface PostgresOptions {
 }
 
 const STATEMENT_MS = 5_000;
-/** A call is given up so long after its statement's time: a paused server neither answers nor closes its connections. Milliseconds. */
+/** How long after its statement's time limit a call is given up. A paused server neither answers nor closes its connections. Milliseconds. */
 const ANSWER_MS = 1_000;
-/** A transaction of several statements has so many times the time of one. */
+/** The time limit of a transaction is that of one statement times this number. */
 const TRANSACTION_STATEMENTS = 3;
 /**
- * The server ends a transaction that waits so long for its next statement. A process that is paused, or whose connection has broken
- * without the server's knowledge, would keep its locks for as long, and others could not even start. Milliseconds.
+ * How long the server lets a transaction wait for its next statement before it ends it. Otherwise a process that is paused, or whose
+ * connection has broken unnoticed by the server, would keep its locks, and others could not even start. Milliseconds.
  */
 const IDLE_MS = 10_000;
 const CONNECT_S = 3;
-/** Calls in progress, most of which wait for a connection. Beyond it calls fail at once. */
+/** The maximum number of calls in progress, most of which wait for a connection. Further calls fail immediately. */
 const MAX_CALLS = 1_000;
-/** After so many consecutive calls without an answer, all connections are replaced. */
+/** The number of consecutive calls without an answer after which all connections are replaced. */
 const MAX_UNANSWERED = 3;
 
 /** Connects to PostgreSQL when the first statement runs, and again after a connection was lost. */
@@ -71,8 +71,8 @@ export function connectPostgres(options: PostgresOptions): Postgres {
 }
 
 /**
- * The connections of Bun's client. It has no deadline of its own, and a connection that it has lost takes its session state with
- * it: no caller may use `SET`, session locks or temporary tables.
+ * The connections of Bun's client. The client has no deadlines, and a lost connection loses its session state: no caller may use `SET`,
+ * session locks or temporary tables.
  */
 class BunPostgres implements Postgres {
   private pool: SQL;
@@ -166,7 +166,7 @@ class BunPostgres implements Postgres {
     }
   }
 
-  /** Returns a failure of the client as one of the store; other errors are those of a transaction's work. */
+  /** Turns a failure of the client into one of the store. Other errors come from the work of a transaction and are returned unchanged. */
   private explain(error: unknown): unknown {
     const reason = explainConnection(error, this.options.url);
     if (reason !== null) return new StoreError(reason);
@@ -206,14 +206,14 @@ function openPool({ url, maxConnections, isPooled, statementMs = STATEMENT_MS }:
   );
 }
 
-/** The parameters of Bun's client about TLS. It takes the mode and the files of certificates from a URL only. */
+/** The TLS parameters of Bun's client. It reads the mode and the certificate files only from a URL. */
 function describeTls({ tls }: DatabaseUrl): string {
   const parameters = new URLSearchParams({ sslmode: tls.mode, ...tls.files });
   if (tls.passphrase !== null) parameters.set("sslpassword", tls.passphrase);
   return parameters.toString();
 }
 
-/** Variables from which Bun's client takes what it is not given, and the database and settings of sessions in any case. */
+/** Variables that Bun's client reads for values that it is not given. It reads the database and session settings from them in any case. */
 const VARIABLE = /^PG/;
 
 /** Creates a client that no variable of libpq changes. It reads them while it is created. */
@@ -244,12 +244,12 @@ export function sqlStateOf(error: unknown): string | null {
   return cause instanceof SQL.PostgresError && typeof cause.errno === "string" ? cause.errno : null;
 }
 
-/** PostgreSQL has no U+0000 in text: a client could make a statement fail with it. */
+/** PostgreSQL does not allow U+0000 in text: a client could make a statement fail with it. */
 function encodeValue(value: SqlValue): SqlValue {
   return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
 }
 
-/** Encodes a list as one value: PostgreSQL's text form of an array. */
+/** Encodes a list as one value, in PostgreSQL's text form of an array. */
 export function encodeList(values: readonly (string | number | boolean | null)[]): string {
   return `{${values.map(encodeElement).join(",")}}`;
 }

@@ -14,7 +14,7 @@ interface DatabaseTls {
   readonly passphrase: string | null;
 }
 
-/** What the URL of a PostgreSQL database says. */
+/** The parts of the URL of a PostgreSQL database. */
 export interface DatabaseUrl {
   /** The host, or the folder of a unix socket, which begins with a slash. */
   readonly host: string;
@@ -39,19 +39,19 @@ const ENCODE =
 
 const URL_PARTS = /^postgres(?:ql)?:\/\/([^/?#]*)(\/[^?#]*)?(?:\?([^#]*))?(#.*)?$/s;
 
-/** Parameters that name what stands before them in a URL too, as in libpq. */
+/** Parameters that also set a part that precedes them in a URL, as in libpq. */
 const PLACES = ["host", "port", "user", "password", "dbname"] as const;
 const FILES = ["sslrootcert", "sslcert", "sslkey"] as const;
 /** Passed to the server. */
 const SETTINGS = ["application_name", "options", "search_path"];
-/** Parameters of libpq that have no meaning here and change nothing about which database it is. */
+/** Parameters of libpq that have no meaning here and do not affect which database is meant. */
 const WITHOUT_EFFECT =
   /^(keepalives.*|tcp_user_timeout|connect_timeout|fallback_application_name|sslcompression|load_balance_hosts)$/;
 const TAKEN = [...PLACES, "sslmode", ...FILES, "sslpassword", "channel_binding", ...SETTINGS];
 
 /**
- * Parses the URL of a PostgreSQL database. Nothing is taken from elsewhere: neither from the variables of libpq (`PGHOST`, `PGDATABASE`,
- * `PGOPTIONS` …) nor from its files, so that a URL always means the same database.
+ * Parses the URL of a PostgreSQL database. Reads nothing else, neither the variables of libpq (`PGHOST`, `PGDATABASE`, `PGOPTIONS` …) nor
+ * its files, so that a URL always means the same database.
  * @throws DatabaseUrlError
  */
 export function parseDatabaseUrl(text: string): DatabaseUrl {

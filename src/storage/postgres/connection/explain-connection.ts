@@ -1,8 +1,8 @@
 import { type DatabaseUrl, nameDatabase, parseDatabaseUrl } from "./database-url.ts";
 
 /**
- * Returns an error that says why no connection could be opened, and what to do; null if that is not the reason or the client's own
- * words suffice.
+ * Returns an error that says why no connection could be opened, and what to do; null if that is not the reason, or the client's own message
+ * is sufficient.
  */
 export function explainConnection(error: unknown, url: string): Error | null {
   if (!(error instanceof Error)) return null;

@@ -87,7 +87,7 @@ export class PostgresGatewayRegistry implements GatewayRegistry {
   }
 }
 
-/** Leases of 0 remember only which orders were carried out, and those of an epoch that has ended cannot be sent again. */
+/** Leases of 0 only remember which orders were carried out. Orders of an epoch that has ended cannot be sent again. */
 const END = `WITH ended AS (
     SELECT id FROM gateways WHERE id = $1 AND epoch = $2 FOR UPDATE
   ), unused AS (

@@ -9,7 +9,7 @@ import { readInteger } from "../../sql/statements/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 import { sumSpending } from "../ledger/sum-spending.ts";
 
-/** What an account has, or what was spent under a limit, and what gateways have leased of it. Nanodollars. */
+/** The balance of an account or the spending under a limit, and the amount that gateways have leased of it. Nanodollars. */
 interface Leased {
   readonly has: number;
   readonly leased: number;
@@ -28,9 +28,9 @@ export async function beginLimits(sql: SqlRunner, accountId: string, leases: Lim
 }
 
 /**
- * Begins the sum of a limit that counts only from its first use with what was spent before. The caller has locked the account's
- * balance. Each save of a cost locks it too, and the total of the key: so a cost is either in the usage sums by now, or is added to
- * the new sum when it is saved.
+ * Begins the sum of a limit that counts only from its first use with the earlier spending. The caller has locked the account's balance.
+ * Each save of a cost locks it too, and the total of the key. So a cost is either in the usage sums already, or is added to the new sum
+ * when it is saved.
  */
 async function beginLate(sql: SqlRunner, { name, query }: Limits[number]): Promise<void> {
   const period = readMeterLease(name);
@@ -49,7 +49,7 @@ interface BalanceRow {
   readonly leased: string;
 }
 
-/** Locks the balance of an account, which is created if it has none, before all rows of its limits and budgets. */
+/** Locks the balance of an account before all rows of its limits and budgets. Creates the balance if there is none. */
 async function lockBalance(sql: SqlRunner, accountId: string): Promise<Leased> {
   const find = () => sql.run<BalanceRow>(LOCK_BALANCE, [accountId]);
   let [row] = await find();

@@ -5,9 +5,9 @@ import { encodeList, type SqlRunner } from "../connection/client.ts";
 type EndedRecord = Pick<UsageRecord, "accountId" | "costNanodollars" | "leasedFrom">;
 
 /**
- * Lowers the leases of a gateway by the costs of its records, and with them what is leased of their balances and limits. Runs in the
- * transaction that writes the records, only with records that had not ended before, and after it has changed, and so locked, their
- * rows of `balances` and `spending`.
+ * Lowers the leases of a gateway, and the leased amounts of balances and limits, by the costs of its records. Runs in the transaction that
+ * writes the records, only for records that had not ended before, and after the transaction has changed, and so locked, their rows of
+ * `balances` and `spending`.
  */
 export async function lowerLeases(
   sql: SqlRunner,

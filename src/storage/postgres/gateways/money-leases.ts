@@ -128,7 +128,7 @@ function toLease(row: { readonly account_id: string; readonly amount: string }) 
   return { accountId: row.account_id, amount: readInteger(row.amount) };
 }
 
-/** What a function of the database has done. */
+/** The result of a database function. */
 interface Outcome {
   readonly outcome: "done" | "replaced" | "late" | "unbegun";
   /** The answer to an order, as JSON. */

@@ -2,10 +2,10 @@ import type { ReleasedLease } from "../../../core/gateways/gateway-registry.ts";
 import { readInteger } from "../../sql/statements/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
-/** The accounts whose leases are released in one transaction. */
+/** The number of accounts whose leases are released in one transaction. */
 const ACCOUNTS = 500;
 
-/** What was leased of one spending limit. */
+/** The leased amount of one spending limit. */
 interface SpendingRow {
   readonly account_id: string;
   readonly meter: string;
@@ -13,8 +13,8 @@ interface SpendingRow {
 }
 
 /**
- * Gives the leases of a gateway of some accounts back, in a transaction that has checked its epoch. Returns those of more than 0;
- * null if the gateway has none any more. Locks balances, then spending, then leases, each by primary key.
+ * Gives a gateway's leases of some accounts back, in a transaction that has checked its epoch. Returns those of more than 0; null if the
+ * gateway has no leases any more. Locks balances, then spending, then leases, each by primary key.
  */
 export async function releaseLeases(
   sql: SqlRunner,

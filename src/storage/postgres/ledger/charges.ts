@@ -4,8 +4,8 @@ import { encodeList, type SqlRunner } from "../connection/client.ts";
 import { dayOfId } from "./partitions.ts";
 
 /**
- * Writes the transfers of generations whose ids are new, and lowers the balances of those who pay. The transfers are in the order of
- * their days and ids, and their partitions exist. Returns how many were new.
+ * Writes the transfers of generations whose ids are new, and lowers the balances of their accounts. The transfers must be ordered by day
+ * and id, and their partitions must exist. Returns how many were new.
  */
 export async function writeCharges(sql: SqlRunner, transfers: readonly Transfer[]): Promise<number> {
   const written = await sql.run<{ account_id: string; amount: string }>(WRITE, [
@@ -28,7 +28,7 @@ const WRITE = `INSERT INTO charges (day, id, account_id, amount, created_at)
   RETURNING account_id, amount`;
 
 async function lowerBalances(sql: SqlRunner, costs: ReadonlyMap<string, number>): Promise<void> {
-  // In the order in which all transactions lock accounts, so that none waits for one that waits for it.
+  // All transactions lock accounts in this order, so that they cannot deadlock.
   const accounts = [...costs.keys()].sort();
   const changed = await sql.run(LOWER, [
     encodeList(accounts),

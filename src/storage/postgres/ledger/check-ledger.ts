@@ -3,7 +3,7 @@ import { PLATFORM_ACCOUNT } from "../../../core/ledger/records/records.ts";
 import { readInteger } from "../../sql/statements/values.ts";
 import type { Postgres, SqlRunner } from "../connection/client.ts";
 
-/** Returns the accounts whose balance is not the sum of their transfers. Those that retention has deleted count with their sums. */
+/** Returns the accounts whose balance is not the sum of their transfers. Transfers that retention has deleted count with their sums. */
 export async function findDifferences(sql: SqlRunner) {
   const rows = await sql.run<{ account_id: string; difference: string }>(DIFFERENCES, [PLATFORM_ACCOUNT]);
   return rows.map((row) => ({ accountId: row.account_id, difference: readInteger(row.difference) }));
@@ -23,7 +23,7 @@ export async function findUnmatchedUsage(
   limit: number,
 ): Promise<readonly UnmatchedUsage[]> {
   const rows = await database.transaction(async (sql) => {
-    // Joins each day by itself, instead of all generations with all charges.
+    // Joins day by day, instead of all generations with all charges.
     await sql.run("SET LOCAL enable_partitionwise_join = on");
     return sql.run<{ id: string; recorded: string; transferred: string }>(UNMATCHED, [limit]);
   });

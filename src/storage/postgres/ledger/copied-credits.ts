@@ -4,10 +4,10 @@ import type { DumpRow } from "../../../core/storage-copy/tables.ts";
 import { readInteger } from "../../sql/statements/values.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
-/** Accounts whose sums are remembered. Of the others all charges are added up again. */
+/** The maximum number of accounts whose sums are remembered. For other accounts all charges are summed again. */
 const MAX_KNOWN = 100_000;
 
-/** What an account was charged for generations before a transfer. */
+/** The charge to an account for generations before a transfer. */
 interface Charged {
   readonly place: number;
   /** Nanodollars. */
@@ -47,7 +47,7 @@ export class CopiedCredits {
         .filter((account) => account !== PLATFORM_ACCOUNT)
         .map((account) => ({ at, account, place, after: 0 })),
     );
-    // Of this page alone, because the memory of earlier pages may evict an account meanwhile.
+    // Only of this page, because the memory of earlier pages may evict an account meanwhile.
     const running = new Map<string, Charged>();
     for (const { account } of spans) running.set(account, this.known.get(account) ?? { place: 0, amount: 0 });
     const last = new Map([...running].map(([account, { place }]) => [account, place]));

@@ -6,7 +6,7 @@ import type { SqlRunner } from "../connection/client.ts";
 interface Position {
   /** The oldest transaction whose changes are read. */
   readonly since: string;
-  /** Where the round after this one begins. */
+  /** The start of the next round. */
   readonly next: string;
   readonly transaction: string;
   readonly accountId: string;
@@ -20,9 +20,9 @@ interface ChangeRow {
 }
 
 /**
- * Reads the accounts whose credits were written since a cursor. A cursor is the oldest transaction that ran when it was made: each
- * transaction that commits later is that one or a later one, so that no change is left out. Pages of one round share the cursor of
- * the next: what is committed between two pages belongs to the next round.
+ * Reads the accounts whose credits were written since a cursor. A cursor is the oldest transaction that ran when the cursor was made. Each
+ * transaction that commits later is that one or a later one, so no change is missed. The pages of one round share the cursor for the next
+ * round, which reads what is committed between two pages.
  */
 export async function readCreditChanges(
   sql: SqlRunner,

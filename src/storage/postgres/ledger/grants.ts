@@ -43,7 +43,7 @@ export async function listEndedGrants(
   }));
 }
 
-/** Returns what is left of an account's grants that have not ended. All statements of the transaction must see the same moment. */
+/** Returns the rests of an account's grants that have not ended. All statements of the transaction must see the same moment. */
 export async function readGrantsLeft(sql: SqlRunner, accountId: string): Promise<readonly GrantLeft[]> {
   return (await readGrants(sql, accountId)).left;
 }
@@ -62,9 +62,9 @@ async function readGrants(sql: SqlRunner, accountId: string) {
 }
 
 /**
- * Takes back what is left of a grant as far as no gateway has leased it, in the transaction of the caller, and returns that amount. The
- * grant ends with it, unless a part is leased: then the account is marked as wanted, so that gateways give back what they do not need,
- * and the next call takes the rest.
+ * Takes back the rest of a grant as far as no gateway has leased it, in the caller's transaction, and returns that amount. This ends the
+ * grant, unless a part is leased. Then the account is marked as wanted, so that gateways give back what they do not need, and the next call
+ * takes the rest.
  */
 export async function endGrant(sql: SqlRunner, grantId: string, now: number): Promise<number> {
   const [grant] = await sql.run<{ account_id: string }>(
@@ -89,7 +89,7 @@ export async function endGrant(sql: SqlRunner, grantId: string, now: number): Pr
   return taken;
 }
 
-/** The name under which the store itself asks for leases: every gateway gives back what it does not need. */
+/** The name under which the store itself wants leases back: every gateway gives back what it does not need. */
 const STORE = "";
 
 async function markWanted(sql: SqlRunner, accountId: string): Promise<void> {
@@ -116,7 +116,7 @@ async function closeGrant(
 type CreditRow = TransferRow & { readonly charged: string };
 
 /**
- * Reads how an account's balance changed from a transfer on. What it was charged between two credits is the difference of what they
+ * Reads how an account's balance changed from a transfer on. The charge between two credits is the difference of the charges that they
  * recorded. `opening` is the balance before the first movement.
  */
 async function readMovements(

@@ -9,7 +9,7 @@ export const PARTITIONED = ["generations", "charges"] as const;
 /** The day of ids without a time. Its partition is never dropped. */
 export const UNDATED = 0;
 
-/** The lock under which partitions are created and dropped, which nothing else takes: the letters "gatewayp" as a number. */
+/** The advisory lock for creating and dropping partitions, used for nothing else: the letters "gatewayp" as a number. */
 const LOCK = "7449363237790906736";
 
 /** Days that are remembered to exist. Beyond it they are looked up again. */
@@ -49,8 +49,8 @@ export class Partitions {
   constructor(private readonly database: Postgres) {}
 
   /**
-   * Creates the partitions of days that have none, and those of the days after them: the partitions of tomorrow exist when tomorrow
-   * begins. Rejects with a `RejectedRecordError` if one of the days was dropped.
+   * Creates missing partitions of these days and of the days after them, so that tomorrow's partitions exist when tomorrow begins. Rejects
+   * with a `RejectedRecordError` if one of the days was dropped.
    */
   async ensure(days: readonly number[]): Promise<void> {
     const unknown = days.filter((day) => !this.known.has(day));
@@ -102,7 +102,7 @@ export class Partitions {
 }
 
 /**
- * Creates a table and attaches it, which does not lock the other partitions: creating it as a partition would wait for all
+ * Creates a table and attaches it, which does not lock the other partitions. Creating it directly as a partition would wait for all
  * statements on the whole table, and make new ones wait behind it.
  */
 async function createPartition(

@@ -5,8 +5,8 @@ import { BUDGETS } from "../../sql/budget-rows.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
 /**
- * Adds costs to the sums of budgets: to those of days, and to those that gateways lease from. Runs in the transaction that writes the
- * records, after it has locked the balances that they are charged to.
+ * Adds costs to the sums of budgets: to daily sums, and to those that gateways lease from. Runs in the transaction that writes the records,
+ * after it has locked the balances that are charged.
  */
 export async function raiseBudgets(sql: SqlRunner, ended: readonly UsageRecord[]): Promise<void> {
   const accounts = [

@@ -5,14 +5,14 @@ import type { UsageRecord } from "../../../core/usage/records/records.ts";
 import { encodeList, type SqlRunner } from "../connection/client.ts";
 
 /**
- * Adds costs to what the spending limits of their keys, members and organizations have used. Runs in the transaction that writes the
- * records, after it has locked the balances that they are charged to. Returns whether there are budgets that may count the costs.
+ * Adds costs to the spending under the limits of their keys, members and organizations. Runs in the transaction that writes the records,
+ * after it has locked the balances that are charged. Returns whether there are budgets that may count the costs.
  */
 export async function raiseSpending(sql: SqlRunner, ended: readonly UsageRecord[]): Promise<boolean> {
   const always = sumCosts(ended, metersOf);
   if (always.length === 0) return false;
   await sql.run(RAISE_SPENDING, encodeCosts(always));
-  // Rows are locked by now, so that no sum begins unseen: a statement sees what was committed before it began.
+  // The rows are locked, so no sum can begin unnoticed: a statement sees what was committed before it began.
   const [found] = await sql.run<{ has_late: boolean; has_budgets: boolean }>(FIND_LATE);
   if (found?.has_late === true) await sql.run(RAISE_LATE, encodeCosts(sumCosts(ended, lateMetersOf)));
   return found?.has_budgets === true;
@@ -58,7 +58,7 @@ const RAISE_SPENDING = `INSERT INTO spending AS known (meter, since, spent) ${CO
 const FIND_LATE = `SELECT EXISTS (SELECT FROM budgets) AS has_budgets,
   EXISTS (SELECT FROM spending WHERE meter >= '${LATE_METERS}' AND meter < '${nextTo(LATE_METERS)}') AS has_late`;
 
-/** A sum that does not exist yet begins with everything that is saved until then (`SpendLimit.covers`). */
+/** A new sum begins with everything that is saved so far (`SpendLimit.covers`). */
 const RAISE_LATE = `WITH costs AS (${COSTS}), locked AS (
     SELECT s.meter, s.since, c.cost FROM spending s JOIN costs c USING (meter, since)
     ORDER BY s.meter, s.since FOR UPDATE OF s

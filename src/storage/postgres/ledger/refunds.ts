@@ -29,7 +29,7 @@ export async function makeRefund(sql: SqlRunner, refund: RefundEntry): Promise<R
   return { kind: "refunded", transfer };
 }
 
-/** Sums the refunds of a generation. The id of a named refund is that of the unnamed one, a colon and the name. */
+/** Sums the refunds of a generation. The id of a named refund is the id of the unnamed one, a colon and the name. */
 async function sumRefunds(sql: SqlRunner, generationId: string): Promise<number> {
   const [row] = await sql.run<{ amount: string }>(
     `SELECT coalesce(sum(amount), 0) AS amount FROM credits

@@ -24,14 +24,14 @@ export async function findTransfer(sql: SqlRunner, id: string): Promise<StoredTr
   return rows.map(readTransfer)[0] ?? null;
 }
 
-/** What an account has, as its row in `balances` says. Nanodollars. */
+/** The balance of an account in its row of `balances`. Nanodollars. */
 interface LockedBalance {
   readonly amount: number;
   readonly leased: number;
   readonly credited: number;
 }
 
-/** Locks the rows of accounts, in the order in which every transaction locks them, and returns them. Creates those that are missing. */
+/** Locks the rows of accounts, in the order in which every transaction locks them, and returns them. Creates missing rows. */
 export async function lockBalances(
   sql: SqlRunner,
   accountIds: readonly string[],

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** Accounts, keys, settings, the audit log and what else has no records of generations. Times are milliseconds since the epoch. */
+/** Accounts, keys, settings, the audit log, and everything else that is not about generations. Times are milliseconds since the epoch. */
 export const accounts: Migration = {
   name: "0001-accounts",
   oldestVersion: 1,

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** The gateways that share the database, and the leases of tasks that one process at a time does for all. */
+/** The gateways that share the database, and the leases of tasks that only one process at a time does for all. */
 export const gateways: Migration = {
   name: "0003-gateways",
   oldestVersion: 1,

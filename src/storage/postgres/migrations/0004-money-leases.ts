@@ -1,9 +1,9 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * What gateways have leased of balances and of spending limits (docs/adr/0012-several-gateways.md). `balances.leased` and
- * `spending.leased` are the sums of these rows. A transaction that changes a row locks the account's row in `balances` before, and then
- * the rows of `spending` by meter and period.
+ * The leases of gateways on balances and spending limits (docs/adr/0012-several-gateways.md). `balances.leased` and `spending.leased` are
+ * the sums of these rows. Before a transaction changes a row, it locks the account's row in `balances`, and then the rows of `spending` by
+ * meter and period.
  */
 export const moneyLeases: Migration = {
   name: "0004-money-leases",

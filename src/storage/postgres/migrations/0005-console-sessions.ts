@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** Sessions of the console, and one-time codes that sign in to it. Times are milliseconds since the epoch. */
+/** Console sessions, and one-time codes for signing in. Times are milliseconds since the epoch. */
 export const consoleSessions: Migration = {
   name: "0005-console-sessions",
   oldestVersion: 1,

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** The plans of accounts, by which pricing rules set what they pay. */
+/** The plans of accounts, which pricing rules refer to. */
 export const plans: Migration = {
   name: "0007-plans",
   oldestVersion: 1,

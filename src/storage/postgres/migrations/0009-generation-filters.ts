@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What lists of generations are filtered by. */
+/** The fields by which lists of generations are filtered. */
 export const generationFilters: Migration = {
   name: "0009-generation-filters",
   oldestVersion: 1,

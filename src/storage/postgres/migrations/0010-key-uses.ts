@@ -1,8 +1,8 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * When each API key was used last: the beginning of the hour, in milliseconds since the epoch. Not named `last_used_at`, because an
- * earlier version joins this table with one that has a column of that name.
+ * The hour in which each API key was last used, in milliseconds since the epoch. Not named `last_used_at`, because an earlier version joins
+ * this table with one that has a column of that name.
  */
 export const keyUses: Migration = {
   name: "0010-key-uses",

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** The versions of named routes. Those of the operator have an empty account. Times are milliseconds since the epoch. */
+/** The versions of named routes. The operator's routes have an empty account. Times are milliseconds since the epoch. */
 export const namedRoutes: Migration = {
   name: "0013-named-routes",
   oldestVersion: 1,

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** Tags of requests: by which generations are found, and sums of usage by hour and tag. Requests without tags have no row in them. */
+/** Tags of requests: an index for finding generations, and sums of usage by hour and tag. Requests without tags have no rows. */
 export const tags: Migration = {
   name: "0015-tags",
   oldestVersion: 1,

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** The period in which a key's spending limit applies anew; NULL for a limit over its lifetime. */
+/** The period in which a key's spending limit starts again; NULL for a limit over its lifetime. */
 export const spendLimitPeriods: Migration = {
   name: "0016-spend-limit-periods",
   oldestVersion: 1,

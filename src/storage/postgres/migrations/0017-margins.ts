@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** The part of the list price that providers bill to the accounts themselves, so that reports tell the operator's margin. */
+/** The part of the list price that providers bill to the accounts themselves, so that reports can compute the operator's margin. */
 export const margins: Migration = {
   name: "0017-margins",
   oldestVersion: 1,

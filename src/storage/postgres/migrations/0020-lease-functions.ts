@@ -1,8 +1,9 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * Borrowing and giving back as functions of the database, each of which one statement calls: a round trip takes longer than all of it.
- * They do what `decideBorrow` and `lowerLeases` say, and lock like every transaction: the gateway, the balance, limits by name, leases.
+ * Database functions for borrowing and giving back, so that each takes one statement: a round trip takes longer than all of its work. They
+ * do the same as `decideBorrow` and `lowerLeases`, and lock in the order of every transaction: the gateway, the balance, limits by name,
+ * leases.
  */
 export const leaseFunctions: Migration = {
   name: "0020-lease-functions",

@@ -1,8 +1,8 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * Which rows have changed, by group of tables (`revisions`), so that gateways read only these again. A change holds the lock of its group
- * until its end: so within a group the order of `place` is the order in which changes become visible. The last ten thousand are kept.
+ * The changed rows by group of tables (`revisions`), so that gateways read only these again. A change holds the lock of its group until its
+ * end, so within a group, changes become visible in the order of `place`. The last ten thousand are kept.
  */
 export const changedRows: Migration = {
   name: "0021-changed-rows",
@@ -40,7 +40,7 @@ export const changedRows: Migration = {
   `,
 };
 
-/** Returns triggers that record the changes of a table's rows, besides those of columns that no cache has. */
+/** Returns triggers that record changes of a table's rows, except changes of only those columns that no cache has. */
 function recordChanges(table: string, group: string, unread: readonly string[] = []): string {
   const rest = (row: string) => [`to_jsonb(${row})`, ...unread.map((column) => `'${column}'`)].join(" - ");
   return `

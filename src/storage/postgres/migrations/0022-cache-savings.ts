@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What reading prompts from vendors' caches has saved, less what writing them has cost more. Nanodollars. */
+/** The saving of reading prompts from vendors' caches, less the extra cost of writing them. Nanodollars. */
 export const cacheSavings: Migration = {
   name: "0022-cache-savings",
   oldestVersion: 1,

@@ -7,7 +7,7 @@ import {
 import { MIGRATIONS } from "./list.ts";
 import type { Migration } from "./migration.ts";
 
-/** What `migratePostgres` has done. */
+/** The result of `migratePostgres`. */
 interface MigrationReport {
   /** The names of the steps that this call has applied, in order. */
   readonly applied: readonly string[];
@@ -20,18 +20,16 @@ interface MigrationReport {
 /** Thrown when the database lacks steps of this program. */
 class OlderSchemaError extends Error {}
 
-/** Thrown when the database was migrated by a version of the gateway that this one cannot share it with. */
+/** Thrown when a version of the gateway has migrated the database and this version cannot share it. */
 export class NewerSchemaError extends Error {}
 
 /** The id of the lock, which only migrations take: the letters "gatewaym" as a number. */
 const LOCK = "7449363237790906733";
 
-/**
- * The longest wait for a lock on a table. The statements of running gateways wait behind the one that waits here. Milliseconds.
- */
+/** The longest wait for a lock on a table. Statements of running gateways wait behind it. Milliseconds. */
 const TABLE_LOCK_MS = 4_000;
 
-/** The longest time for one statement of a step, and the longest wait for another process that migrates. Milliseconds. */
+/** The time limit for one statement of a step, and for waiting for another process that migrates. Milliseconds. */
 const STATEMENT_MS = 600_000;
 
 /** Like `migratePostgres`, over a connection of its own whose statements may take minutes. */
@@ -47,7 +45,7 @@ export async function migrateDatabase(
 }
 
 /**
- * Applies the steps that the database lacks, in one transaction. Several processes may call it at the same time: one applies them, the
+ * Applies the steps that the database lacks, in one transaction. Several processes may call it at the same time: one applies them, and the
  * others wait. `steps` are all steps of this program.
  * @throws NewerSchemaError; StoreError, and nothing is applied, if a statement fails.
  */
@@ -55,7 +53,7 @@ export async function migratePostgres(
   database: Postgres,
   steps: readonly Migration[] = MIGRATIONS,
 ): Promise<MigrationReport> {
-  // Without a lock or the right to create tables first, because nearly every start finds nothing to apply.
+  // First without a lock or the right to create tables, because nearly every start finds nothing to apply.
   const found = await readSchema(database);
   const isCurrent = found.version >= steps.length;
   const applied = isCurrent ? [] : await database.transaction((sql) => applyMissing(sql, steps));

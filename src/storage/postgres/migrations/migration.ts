@@ -4,7 +4,7 @@ export interface Migration {
   readonly name: string;
   readonly sql: string;
   /**
-   * The lowest schema version whose code still works after this step. A step that only adds keeps the value of the step before it, so
+   * The lowest schema version whose code still works after this step. A step that only adds has the same value as the previous step, so
    * that gateways of both versions run during an upgrade.
    */
   readonly oldestVersion: number;

@@ -3,7 +3,7 @@ import { dayOf } from "../../../base/time/time.ts";
 import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
 import type { SqlValue } from "../connection/client.ts";
 
-/** What a filter compares: columns first, of which the first four have an index. */
+/** The columns that a filter compares. The first four have an index. */
 const COLUMNS = {
   sessionId: "session_id",
   keyId: "key_id",
@@ -29,7 +29,7 @@ const OF_TAG = {
 };
 
 /**
- * Returns which generations are read for a filter, by at most one index, and which of those match it. The latter is a function, because
+ * Returns the query for a filter: the condition for at most one index, and the condition for each row. The second is a function, because
  * PostgreSQL rejects a statement with parameters that it does not use.
  */
 export function describeFilter(filter: GenerationFilter, parameter: (value: SqlValue) => string) {

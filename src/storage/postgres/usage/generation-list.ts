@@ -22,12 +22,12 @@ interface GenerationRow {
 }
 
 /**
- * The numbers of days that the statements for one page read, one after the other: planning a statement takes time for each partition,
- * and most pages are found in the first days. What is older belongs to the next page.
+ * The numbers of days that the statements for one page read, one after another. Planning a statement takes time for each partition, and
+ * most pages are found in the first days. Older generations belong to the next page.
  */
 const DAYS_READ = [2, 8, 32, 86];
 
-/** How often a page that is not full goes on where the sums of days tell that the next matches can be. */
+/** How often an incomplete page continues where the daily sums show that the next matches can be. */
 const ROUNDS = 2;
 
 /** Lists generations, the newest first. */
@@ -90,8 +90,8 @@ async function readDays(sql: SqlRunner, query: GenerationQuery, days: DayRange) 
 }
 
 /**
- * Returns the statement that reads a page from some days, with one row more than the page has. If generations are compared, the last one
- * that may be read is a row too.
+ * Returns the statement that reads a page from some days, with one more row than the page has. If generations are compared with the filter,
+ * it also returns the last one that may be read.
  */
 export function describePage({ before, limit, ...filter }: GenerationQuery, days: DayRange) {
   const values: SqlValue[] = [];

@@ -9,8 +9,8 @@ interface SavedRecord {
 }
 
 /**
- * Adds the tags of saved records, in the transaction of the caller. Those that a former version of a record had are left. Without tags
- * it is no statement.
+ * Adds the tags of saved records, in the caller's transaction. Tags of an earlier version of a record are kept. Without tags, runs no
+ * statement.
  */
 export async function addGenerationTags(sql: SqlRunner, saved: readonly SavedRecord[]): Promise<void> {
   const tagged = saved.filter(({ record }) => record.tags !== undefined);

@@ -2,13 +2,13 @@ import type { StepReport, UsageRetention } from "../../../core/usage/records/ret
 import type { Postgres, SqlRunner } from "../connection/client.ts";
 import { listDays, lockPartitions, PARTITIONED, partitionOf, UNDATED } from "../ledger/partitions.ts";
 
-/** The longest wait for statements that use a partition, or all of them. New statements wait behind the one that waits. Milliseconds. */
+/** The longest wait for statements that use a partition, or all of them. New statements wait behind it. Milliseconds. */
 const LOCK_MS = 500;
 
-/** Rows of `spending` that one step deletes. */
+/** The number of rows of `spending` that one step deletes. */
 const STEP = 2_000;
-/** A day or a month that began so many days ago is over. */
-const LONGEST_PERIOD = 31;
+/** The age at which a day or a month is certainly over. Days. */
+const MAX_PERIOD_DAYS = 31;
 
 /** Drops the partitions of old days. */
 export class PostgresRetention implements UsageRetention {
@@ -16,8 +16,8 @@ export class PostgresRetention implements UsageRetention {
   constructor(private readonly maintenance: Postgres) {}
 
   /**
-   * Drops the partitions of the earliest day that has no open generation; then deletes the tags of its generations, and what was used of
-   * spending limits in periods that ended before.
+   * Drops the partitions of the earliest day without open generations. Then deletes the tags of its generations, and the spending of limits
+   * in periods that ended before.
    */
   async dropUsage(day: number): Promise<StepReport> {
     const all = await listDays(this.maintenance);
@@ -27,9 +27,9 @@ export class PostgresRetention implements UsageRetention {
   }
 
   /**
-   * Deletes what was used of spending limits in periods that ended before `day`, in one bounded step, and returns whether there may be
-   * more. No request begins in them any more, so that nothing reads it. Rows that are leased, or locked by another transaction, stay for
-   * a later sweep, as do those that a late record creates again.
+   * Deletes the spending of limits in periods that ended before `day`, in one bounded step, and returns whether there may be more. No
+   * request begins in these periods any more, so nothing reads it. Rows that are leased, locked by another transaction, or created again by
+   * a late record stay for a later sweep.
    */
   private async deleteSpending(day: number): Promise<boolean> {
     const deleted = await this.maintenance.run(
@@ -37,7 +37,7 @@ export class PostgresRetention implements UsageRetention {
          SELECT meter, since FROM spending WHERE since > 0 AND since <= $1 AND leased = 0
          LIMIT ${STEP} FOR UPDATE SKIP LOCKED)
        RETURNING 1 AS one`,
-      [day - LONGEST_PERIOD],
+      [day - MAX_PERIOD_DAYS],
     );
     return deleted.length === STEP;
   }

@@ -3,7 +3,7 @@ import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../../sql/us
 import { describeHoursSearch, describeMerge } from "../../sql/usage/roll-up.ts";
 import type { Postgres } from "../connection/client.ts";
 
-/** Rows that one step merges. */
+/** The number of rows that one step merges. */
 const STEP = 2_000;
 
 /** Merges sums of hours in PostgreSQL. */
@@ -17,14 +17,14 @@ export class PostgresRollUp implements UsageRollUp {
       const [found] = await this.maintenance.run<{ day: number }>(search, [day]);
       if (found === undefined) continue;
       const merged = await this.maintenance.run(describeStep(table), [found.day]);
-      // None if others raise all of them now: a later sweep merges them.
+      // If others raise all of them now, none is merged, and a later sweep does it.
       if (merged.length > 0) return { hasMore: true };
     }
     return { hasMore: false };
   }
 }
 
-/** One statement takes rows away and adds them to the sum of their day. Rows that another transaction raises now are left. */
+/** Describes a statement that removes rows and adds them to the sum of their day. Rows that another transaction raises now are skipped. */
 function describeStep(table: SumTable<never, never>): string {
   const { name } = table;
   return `WITH chosen AS (

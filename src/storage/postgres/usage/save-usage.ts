@@ -20,8 +20,8 @@ export interface DatedEntry extends RecordEntry {
 }
 
 /**
- * Returns what entries come to, in the order in which their rows are locked: of the versions of a record the first one that has
- * ended, or else the last.
+ * Returns the results of entries, in the order in which their rows are locked. Among several versions of a record, the first ended one
+ * counts, otherwise the last.
  */
 export function foldVersions(entries: readonly RecordEntry[]): DatedEntry[] {
   const folded = new Map<string, DatedEntry>();
@@ -33,9 +33,9 @@ export function foldVersions(entries: readonly RecordEntry[]): DatedEntry[] {
 }
 
 /**
- * Saves records, with the same number of statements for any number of them. What belongs to a record that ends now is written by its
- * statement or by none: a record that had ended before is not replaced, and was counted then. `identity` is the gateway's whose
- * records they are; null writes without a check, and lowers no leases. `tagNames`: the tags that are counted one by one.
+ * Saves records, with the same number of statements for any number of them. Everything that belongs to a record that ends now is written by
+ * its statement. A record that had ended before is not replaced, because it was counted then. `identity` is the gateway whose records they
+ * are; null writes without a check and lowers no leases. `tagNames`: the tags that are counted individually.
  */
 export async function writeUsage(
   sql: SqlRunner,

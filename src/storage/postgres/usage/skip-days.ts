@@ -5,7 +5,7 @@ import { ID_MARGIN_MS } from "../../../core/usage/reports/usage-sums.ts";
 import type { SqlRunner, SqlValue } from "../connection/client.ts";
 import { dayOfId } from "../ledger/partitions.ts";
 
-/** The conditions that the sums of days know, each with an index. */
+/** The conditions that the daily sums have, each with an index. */
 const COLUMNS = {
   keyId: "key_id",
   accountId: "account_id",
@@ -15,27 +15,30 @@ const COLUMNS = {
 } as const;
 const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
-/** The conditions by which an index finds generations, so that no day is read in vain. */
+/** The conditions for which an index finds generations, so that no day is read in vain. */
 const INDEXED: readonly string[] = ["keyId", "accountId", "model"];
 
-/** The sums of hours and days, and those of days that earlier versions have saved. */
+/** The tables of hourly and daily sums, and of daily sums that earlier versions have saved. */
 const TABLES = ["usage_sums", "usage_days"];
 
-/** How often a day that has some of the conditions leads to an earlier day that may have all. */
+/** How often a day that matches some of the conditions leads to an earlier day that may match all. */
 const MAX_STEPS = 8;
 
 /** Later than every day with a partition. */
 const LATEST_DAY = 2_000_000;
 
-/** Where a list goes on. */
+/** The position from which a list continues. */
 interface ListPosition {
-  /** The list goes on before this id; null: from the newest generation on. */
+  /** The list continues before this id; null: from the newest generation on. */
   readonly before: string | null;
   /** No generation that may still be listed matches. */
   readonly isOver: boolean;
 }
 
-/** Returns where a list goes on that would go on before an id: there, or where the earlier days begin that can have a match by the sums of days. */
+/**
+ * Returns where a list continues that has reached an id: there, or where the earlier days begin that can have a match according to the
+ * daily sums.
+ */
 export async function skipDays(
   sql: SqlRunner,
   filter: GenerationFilter,
@@ -90,7 +93,7 @@ function mayBeOpen({ outcome, errorType }: GenerationFilter): boolean {
   return errorType === null && (outcome === null || outcome === "open");
 }
 
-/** Returns where a list goes on that has the latest open generation between two ids; null if there is none. */
+/** Returns the position of the latest open generation between two ids, where a list continues; null if there is none. */
 async function findOpen(
   sql: SqlRunner,
   { target, before }: { readonly target: string; readonly before: string | null },

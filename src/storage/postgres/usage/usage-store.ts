@@ -26,7 +26,7 @@ interface RecordRow {
   readonly record: string;
 }
 
-/** What the stores of generations and of the ledger need. */
+/** The dependencies of the stores of generations and of the ledger. */
 interface LedgerDatabase {
   readonly database: Postgres;
   /** Returns the identity under which a gateway writes; null, or absent: a command, which is not bound to an epoch. */
@@ -54,7 +54,7 @@ export class PostgresUsageStore implements UsageStore, UsageReports, UsageTimeSt
       await this.save(folded, days);
     } catch (error) {
       if (sqlStateOf(error) !== CHECK_VIOLATION) throw rejectedIfContent(error);
-      // PostgreSQL reports a partition that was dropped in the meantime as it reports a value that a check forbids.
+      // PostgreSQL reports a partition that was dropped meanwhile in the same way as a value that a check forbids.
       this.partitions.forget(days);
       await this.save(folded, days).catch((again) => {
         throw rejectedIfContent(again);
@@ -119,7 +119,7 @@ export class PostgresUsageStore implements UsageStore, UsageReports, UsageTimeSt
     return rows.map(readRecord);
   }
 
-  /** The journal of another registered gateway may have the end of its record, also if the gateway is gone. */
+  /** The journal of another registered gateway may have the end of its record, even if the gateway is gone. */
   async findAbandonedUsage(gatewayId: string, now: number) {
     const rows = await this.database.run<RecordRow>(
       `SELECT record FROM generations
@@ -159,7 +159,7 @@ export class PostgresUsageStore implements UsageStore, UsageReports, UsageTimeSt
 /** The partitions that can have generations of requests since a day. */
 const FROM_DAY = "(day = $1 OR day >= $2)";
 
-/** The values of `FROM_DAY` and of the time itself. A generation gets its id at most moments before or after its request. */
+/** The values of `FROM_DAY` and of the time itself. The times of a generation's id and of its request are close together. */
 function daysSince(since: number): number[] {
   return [UNDATED, dayOf(since) - 1, since];
 }

@@ -73,7 +73,7 @@ async function raise<Value, Key extends UsageSumKey>(
   table: SumTable<Value, Key>,
   sums: readonly { readonly key: Key; readonly value: Value }[],
 ): Promise<void> {
-  // In one order, so that two transactions that raise the same sums wait for each other and cannot block each other.
+  // In a fixed order, so that two transactions that raise the same sums cannot deadlock.
   const ordered = sums
     .map(({ key, value }) => ({ key: table.readKey(key).map(cleanKey), values: table.read(value) }))
     .map((row) => ({ ...row, name: row.key.join("\n") }))

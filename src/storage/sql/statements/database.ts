@@ -10,23 +10,23 @@ export type RevisionName =
   | "drains"
   | "named_routes";
 
-/** Revisions that were read for all caches at once. */
+/** Revisions that were read for all caches in one call. */
 export interface KnownRevisions {
   /** Returns the revision at the last reading; null before the first. */
   revisionOf(name: RevisionName): number | null;
 }
 
-/** The columns of a list that a statement reads as a table, with the types that PostgreSQL gives them. */
+/** The columns of a list that a statement reads as a table, with their PostgreSQL types. */
 type ListColumns = Readonly<Record<string, "text" | "integer" | "bigint">>;
 
-/** How a database differs from another one in the statements that they share. */
+/** The differences between the databases in the statements that they share. */
 export interface SqlTraits {
   /**
    * Whether several gateways may change the database at the same time. If so, a change locks what it reads, changed rows are recorded
    * (`changed_rows`), and gateways of older versions may read what is written. A transaction of SQLite excludes every other change.
    */
   readonly isShared: boolean;
-  /** Names that differ, because tables of SQLite are older than those of PostgreSQL. */
+  /** Names that differ, because the tables of SQLite are older than those of PostgreSQL. */
   readonly names: {
     readonly storedResponses: Sql;
     readonly providerKeySecret: Sql;
@@ -40,20 +40,20 @@ export interface SqlTraits {
   nameRevision(name: RevisionName): string;
   /** Returns rows as a table `name` of a FROM clause, with their positions from 1 on as the column `place`. */
   listAs(name: string, columns: ListColumns, rows: readonly (readonly (string | number | null)[])[]): Sql;
-  /** Returns a text as it is read back after it was stored. */
+  /** Returns the form of a text as it is read back after storing it. */
   toStored(text: string): string;
 }
 
 /** A database whose stores are written once. */
 export interface SqlDatabase {
   readonly traits: SqlTraits;
-  /** Answers for the revisions in the database, if a process reads all of them at once. */
+  /** Provides the revisions of the database, if a process reads all of them in one call. */
   readonly known: KnownRevisions | undefined;
   /** Runs one statement and returns its rows. Rejects if it fails. */
   run<Row extends object>(statement: Sql<Row>): Promise<readonly Row[]>;
   /**
-   * Runs work in one transaction, which is rolled back if the work throws. A failed commit may have been committed: the work must be safe
-   * to repeat. SQLite runs all statements at once, so that no other one of the thread comes in between.
+   * Runs work in one transaction, which is rolled back if the work throws. A failed commit may have been committed, so the work must be
+   * safe to repeat. SQLite runs all statements in one go, so that no other statement of the thread comes in between.
    */
   transaction<Result>(work: () => Work<Result>): Promise<Result>;
 }

@@ -25,7 +25,7 @@ export function* requireKnown(
   rejectUnknownParts(parts, gateways, isOlder);
 }
 
-/** Whether a version came before the one with some part. This program knows all parts, also those of a release to come. */
+/** Whether a version came before the one with some part. This program knows all parts, including those of an unreleased version. */
 export function isOlder(version: string, since: string): boolean {
   return version !== packageJson.version && Bun.semver.order(version, since) < 0;
 }

@@ -3,12 +3,12 @@ import type { RevisionName, SqlDatabase, SqlTraits } from "./database.ts";
 import { sql, type Work } from "./statement.ts";
 import { type Integer, readInteger } from "./values.ts";
 
-/** Rows that one reading returns. If more have changed, everything is read again. */
+/** The maximum number of rows that one reading returns. If more have changed, everything is read again. */
 const MAX_CHANGED = 1_000;
 
 /**
- * A number that rises with every change of a group of tables, so that other processes notice the change. Its row is also the lock
- * of the group: what a change reads, no other process changes until it ends.
+ * A number that increases with every change of a group of tables, so that other processes notice the change. Its row is also the lock of
+ * the group: no other process changes what a change reads until that ends.
  */
 export class Revision {
   constructor(
@@ -18,7 +18,7 @@ export class Revision {
 
   async read(): Promise<number> {
     const { known, traits } = this.database;
-    // All revisions are read at once. That of the catalog always exists, others begin with their first change.
+    // All revisions are read in one call. The catalog's always exists, others begin with their first change.
     if ((known?.revisionOf("catalog") ?? null) !== null) return known?.revisionOf(this.name) ?? 0;
     const { revisions, revision } = traits.names;
     const [row] = await this.database.run(
@@ -39,7 +39,7 @@ export class Revision {
               WHERE name = ${this.name} AND place >= ${cursor}::bigint ORDER BY place LIMIT ${MAX_CHANGED + 2}`,
           );
     const [seen, ...since] = rows;
-    // Without the row that was seen last, others may be gone too.
+    // If the last row that was seen is gone, others may be gone too.
     if (seen?.place === cursor && since.length <= MAX_CHANGED)
       return { ids: since.map(({ id }) => id), cursor: since.at(-1)?.place ?? cursor };
     const [last] = await this.database.run(
@@ -49,8 +49,8 @@ export class Revision {
   }
 
   /**
-   * Runs work in one transaction, which no other change of the group overlaps, and raises the revision if `hasChanged` of its
-   * result, by default always. Returns what the work returns.
+   * Runs work in one transaction, which no other change of the group overlaps. Increments the revision if `hasChanged` returns true for its
+   * result, by default always. Returns the result of the work.
    */
   change<Result>(work: () => Work<Result>, hasChanged?: (result: Result) => boolean): Promise<Result> {
     const { traits } = this.database;

@@ -5,7 +5,7 @@ export type SqlValue = string | number | boolean | null | Uint8Array;
 
 type Rows = readonly object[];
 
-/** Statements that run one after the other: each is yielded, and its rows are sent back. A statement alone is work as well. */
+/** Statements that run one after another: each is yielded, and its rows are sent back. A single statement is also work. */
 export type Work<Result> = Iterable<Sql, Result, Rows>;
 
 /** A statement with the text of PostgreSQL and its values. `sql` writes it; `yield*` in a `Work` runs it and returns its rows. */
@@ -19,7 +19,7 @@ export class Sql<Row extends object = object> {
     return (yield this) as readonly Row[];
   }
 
-  /** Returns the text, in which `$1` stands for the first of the values. Parts of other statements become parts of it. */
+  /** Returns the text, in which `$1` is the first of the values. Parts of other statements become parts of it. */
   render(): { readonly text: string; readonly values: readonly SqlValue[] } {
     const values: SqlValue[] = [];
     return { text: this.write(values), values };
@@ -34,8 +34,8 @@ export class Sql<Row extends object = object> {
 }
 
 /**
- * Writes a statement, or a part of one: sql`SELECT * FROM api_keys WHERE id = ${id}`. Each value is a parameter. Types of parameters
- * (`::bigint`) and locks of rows (`FOR UPDATE`) are those of PostgreSQL; SQLite runs the statement without them.
+ * Creates a statement, or a part of one: sql`SELECT * FROM api_keys WHERE id = ${id}`. Each value becomes a parameter. Types of parameters
+ * (`::bigint`) and locks of rows (`FOR UPDATE`) are PostgreSQL's; SQLite runs the statement without them.
  */
 export function sql<Row extends object = object>(
   texts: TemplateStringsArray,
@@ -54,7 +54,7 @@ export function join(parts: readonly (SqlValue | Sql)[], separator: string): Sql
   return new Sql(["", ...parts.slice(1).map(() => separator), ""], parts);
 }
 
-/** Returns the WHERE clause of those conditions that are not null. */
+/** Returns the WHERE clause of the conditions that are not null. */
 export function where(...conditions: readonly (Sql | null)[]): Sql {
   const given = conditions.filter((condition) => condition !== null);
   return given.length === 0 ? raw("") : sql`WHERE ${join(given, " AND ")}`;

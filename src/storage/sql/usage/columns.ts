@@ -56,7 +56,7 @@ export interface SumTable<Value, Key extends UsageSumKey = UsageSumKey> {
   readonly readKey: (key: Key) => readonly (string | number)[];
   /** The columns that are added up. */
   readonly columns: readonly string[];
-  /** Returns what a value adds to each of them. */
+  /** Returns the amounts that a value adds to each of them. */
   readonly read: (value: Value) => readonly number[];
 }
 
@@ -92,7 +92,7 @@ export const USAGE_TIMES: SumTable<UsageTimes> = {
   read: ({ latency, duration }) => [...latency, ...duration],
 };
 
-/** Returns a statement that adds rows to the stored sums. `rows` has the columns of the key, and those that are added up. */
+/** Returns a statement that adds rows to the stored sums. `rows` has the columns of the key, and the columns to add. */
 export function describeRaise({ name, keys, columns }: SumTable<never, never>, rows: string): string {
   return `INSERT INTO ${name} AS sums (${[...keys, ...columns].join(", ")}) ${rows}
     ON CONFLICT (${keys.join(", ")})

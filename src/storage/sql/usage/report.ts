@@ -33,7 +33,7 @@ interface Statement {
 /** Begins a parameter, which is named by its number: `?` in SQLite, `$` in PostgreSQL. */
 type Mark = "?" | "$";
 
-/** Returns the statement of a report. Its lines have a column `group_0` for the first dimension and so on, and those of counters. */
+/** Returns the statement of a report. Its lines have the columns `group_0` and so on for the dimensions, and those of counters. */
 export function describeReport(query: UsageQuery, mark: Mark): Statement {
   const values: Statement["values"] = [];
   const parameter = createParameters(values, mark);
@@ -41,7 +41,7 @@ export function describeReport(query: UsageQuery, mark: Mark): Statement {
   const tables = listSources(query, parameter).map((source) => describeSums(source, query.groups));
   const groups = query.groups.map((_, at) => `group_${at}`);
   const order = isOverTime(query) ? groups.map((name) => `${name} NULLS FIRST`) : BY_SIZE;
-  // Each table is summed by itself, so that only sums are merged.
+  // Each table is summed first, so that only sums are merged.
   const text = `SELECT ${[...groups, ...columns.map((name) => `sum(${name}) AS ${name}`)].join(", ")}
     FROM (${tables.join(" UNION ALL ")}) AS tables GROUP BY ${groups.join(", ")} ${withoutEmpty(query)}
     ORDER BY ${order.join(", ")} LIMIT ${LINES_READ}`;
@@ -49,8 +49,8 @@ export function describeReport(query: UsageQuery, mark: Mark): Statement {
 }
 
 /**
- * Returns the statement of the times of a report. Its lines have the columns of dimensions, and those of histograms. `only`: lines with
- * these values of the only dimension; null for all.
+ * Returns the statement of the times of a report. Its lines have the columns of dimensions, and those of histograms. `only`: only lines
+ * with these values of the single dimension; null for all lines.
  */
 export function describeTimes(
   query: UsageQuery,
@@ -59,7 +59,7 @@ export function describeTimes(
 ): Statement {
   const values: Statement["values"] = [];
   const parameter = createParameters(values, mark);
-  const conditions = [...inHours(query, parameter), ...describeScope(query, parameter)];
+  const conditions = [...limitToHours(query, parameter), ...describeScope(query, parameter)];
   if (only !== null) {
     const list = parameter(JSON.stringify(only.map((value) => value ?? "")));
     conditions.push(`${GROUPS[query.groups[0] as UsageGroup]} ${isOneOf(list, mark)}`);
@@ -102,7 +102,7 @@ const GROUPS: GroupColumns = {
 };
 const TAG_GROUPS: GroupColumns = { ...GROUPS, tag: "tag" };
 
-/** The sums of days that earlier versions have saved: without hours, outcomes, what BYOK keys are billed, and what caches saved. */
+/** The daily sums that earlier versions have saved: without hours, outcomes, the bills for BYOK keys, and the savings of caches. */
 const FORMER_DAYS = {
   name: "usage_days",
   columns: USAGE_SUMS.columns,
@@ -113,7 +113,7 @@ const FORMER_GROUPS: GroupColumns = { ...GROUPS, hour: "CAST(NULL AS integer)", 
 /** Rows of a table that belong to a report. */
 interface Source extends Pick<SumTable<never>, "columns"> {
   readonly name: string;
-  /** What the dimensions are in it. */
+  /** The columns of the dimensions. */
   readonly groups: GroupColumns;
   readonly conditions: readonly string[];
   /** Columns that the table does not have, as if they were 0. Absent: none. */
@@ -123,18 +123,18 @@ interface Source extends Pick<SumTable<never>, "columns"> {
 }
 
 /**
- * Returns what a report adds up. By tag, requests without tags are all requests without those that have tags: no row of requests without
- * tags says so.
+ * Returns the sums that a report adds up. No row says which requests have no tags; in a report by tag, they are all requests minus those
+ * with tags.
  */
 function listSources(query: UsageQuery, parameter: Parameter): readonly Source[] {
   const scope = describeScope(query, parameter);
-  const tagged = (condition: string) => [...inHours(query, parameter), ...scope, condition];
+  const tagged = (condition: string) => [...limitToHours(query, parameter), ...scope, condition];
   const { tag = null } = query;
   if (tag !== null)
     return [{ ...USAGE_TAGS, groups: TAG_GROUPS, conditions: tagged(`tag = ${parameter(tag)}`) }];
   const all: readonly Source[] = [
-    { ...USAGE_SUMS, groups: GROUPS, conditions: [...inHours(query, parameter), ...scope] },
-    { ...FORMER_DAYS, groups: FORMER_GROUPS, conditions: [...inDays(query, parameter), ...scope] },
+    { ...USAGE_SUMS, groups: GROUPS, conditions: [...limitToHours(query, parameter), ...scope] },
+    { ...FORMER_DAYS, groups: FORMER_GROUPS, conditions: [...limitToDays(query, parameter), ...scope] },
   ];
   if (!query.groups.includes("tag")) return all;
   return [
@@ -170,7 +170,7 @@ function describeScope(query: UsageQuery, parameter: Parameter): string[] {
 }
 
 /** Sums of hours in the range, and of whole days that are entirely in it. */
-function inHours({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
+function limitToHours({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
   const [firstDay, lastDay] = [dayOfHour(fromHour), dayOfHour(toHour)];
   const [firstHour, lastHour] = [fromHour - firstDay * HOURS_OF_DAY, toHour - lastDay * HOURS_OF_DAY];
   const first = parameter(firstDay);
@@ -183,7 +183,7 @@ function inHours({ fromHour, toHour }: HourRange, parameter: Parameter): string[
 }
 
 /** Days that are entirely in the range. */
-function inDays({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
+function limitToDays({ fromHour, toHour }: HourRange, parameter: Parameter): string[] {
   const first = Math.ceil(fromHour / HOURS_OF_DAY);
   const last = dayOfHour(toHour + 1) - 1;
   return [`day BETWEEN ${parameter(first)} AND ${parameter(last)}`];

@@ -1,4 +1,4 @@
-/** The statements that merge sums of hours into sums of days, which SQLite and PostgreSQL share. */
+/** The statements that merge hourly sums into daily sums, which SQLite and PostgreSQL share. */
 import { describeRaise, KEY_COLUMNS, type SumTable, WHOLE_DAY } from "./columns.ts";
 
 /** Returns a statement that adds the sums of hours in `hours` to those of their days. */
@@ -17,7 +17,7 @@ export function describeMerge(table: SumTable<never, never>, hours: string): str
  * index, and its latest hour, and reads no sums. `mark` begins a parameter: `?` in SQLite, `$` in PostgreSQL.
  */
 export function describeHoursSearch({ name }: SumTable<never, never>, mark: "?" | "$"): string {
-  // Not EXISTS: SQLite makes a join of it, which reads all rows of every day.
+  // Not EXISTS: SQLite would turn it into a join that reads all rows of every day.
   return `WITH RECURSIVE days (day) AS (
       SELECT min(day) FROM ${name}
       UNION ALL SELECT (SELECT min(day) FROM ${name} WHERE day > days.day) FROM days WHERE day < ${mark}1

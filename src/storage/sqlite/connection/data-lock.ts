@@ -5,7 +5,7 @@ import { makePrivateFile } from "../../files/private-files.ts";
 
 const GATEWAY_LOCK = "lock.db";
 
-/** How long to wait for a lock: as long as `isDataDirLocked` may read it. Milliseconds. */
+/** How long to wait for a lock: as long as `isDataDirLocked` may hold it. Milliseconds. */
 const PROBE_MS = 100;
 
 /** Exclusive access to a file, until it is released or the process ends. */
@@ -34,14 +34,14 @@ export function lockDataDir(dataDir: string): DataDirLock {
 }
 
 /**
- * Locks the data directory that a gateway has left, to work on its journal. Returns null if there is no such directory on this machine,
- * if it belongs to another gateway, or if a process has it locked, also one that is paused.
+ * Locks the data directory that a gateway has left, to work on its journal. Returns null if there is no such directory on this machine, if
+ * it belongs to another gateway, or if a process, even a paused one, has locked it.
  */
 export function lockLeftDataDir(dataDir: string, gatewayId: string): FileLock | null {
   if (!existsSync(join(dataDir, GATEWAY_LOCK)) || isDataDirLocked(dataDir)) return null;
   const lock = lockDatabase(join(dataDir, GATEWAY_LOCK));
   if (lock === null) return null;
-  // Machines have different directories of the same path.
+  // Different machines may have different directories with the same path.
   if (readGatewayId(lock) === gatewayId) return asDataDirLock(lock);
   lock.close();
   return null;

@@ -6,13 +6,13 @@ import { migrate, readSchema, type SqliteSchema } from "../migrations/migrate.ts
 
 /** How long a start waits while another process writes. Milliseconds. */
 const START_BUSY_MS = 5_000;
-/** The same later. Short, because other calls wait meanwhile: `repeatWhileBusy` waits longer. Milliseconds. */
+/** The same at a later time. Short, because other calls wait: `repeatWhileBusy` waits longer. Milliseconds. */
 const BUSY_MS = 20;
-/** The size to which the write-ahead log is cut once the database has what it contains. Bytes. */
+/** The size to which the write-ahead log is truncated once the database has its contents. Bytes. */
 const MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
- * Opens the embedded database of a data directory and migrates its tables. Those of a newer version that this one can share are not
+ * Opens the embedded database of a data directory and migrates its tables. Tables of a newer version that this one can share are not
  * changed.
  * @throws Error if a newer version has written the file and this one cannot share it, or if it is not a database.
  */
@@ -54,8 +54,8 @@ export interface CompactedDatabase {
 }
 
 /**
- * Writes the database of a data directory anew without its free pages, so that the file is as small as it can be, and can be made shorter
- * while a gateway runs. Needs as much space again meanwhile. No gateway may run on it.
+ * Writes the database of a data directory anew without its free pages, so that the file is as small as possible, and can later shrink while
+ * a gateway runs. Needs the same amount of free space. No gateway may run on the directory.
  */
 export function compactDatabase(dataDir: string): CompactedDatabase {
   const database = openDatabase(dataDir);
@@ -106,7 +106,7 @@ function openAndMigrate(dataDir: string): MigratedDatabase {
   database.exec("PRAGMA journal_mode = WAL");
   // A group of records is on disk before the journal releases it.
   database.exec("PRAGMA synchronous = FULL");
-  // A check of a large ledger reads for half a minute, in which the write-ahead log grows. It must not stay so large.
+  // A check of a large ledger reads for half a minute, while the write-ahead log grows. The log must shrink again afterwards.
   database.exec(`PRAGMA journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
   const versions = migrate(database);
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);

@@ -1,11 +1,11 @@
 import type { Database } from "bun:sqlite";
 
-/** Pages that one step gives back: few, because saved groups wait for it. */
+/** The number of pages that one step gives back: few, because saved groups wait for it. */
 const STEP = 500;
 /** The share of free pages that stays in the file for new records: a twentieth. */
 const SHARE = 20;
 
-/** The pages of a database that have nothing any more. */
+/** The empty pages of a database. */
 export class FreePages {
   private readonly size;
   private readonly free;
@@ -20,7 +20,7 @@ export class FreePages {
   }
 
   /**
-   * Makes the file shorter by some pages if more than a twentieth of it is free. Returns whether there are more. No-op for a file that an
+   * Shortens the file by some pages if more than a twentieth of it is free. Returns whether there are more. No-op for a file that an
    * earlier version has created, which `gateway storage compact` converts.
    */
   giveBack(): boolean {

@@ -1,8 +1,8 @@
 import type { Database, Statement } from "bun:sqlite";
 
 /**
- * Lets a connection prepare each statement when it is first executed. The stores prepare all of theirs when they open, which takes 4 to 7 ms
- * of each thread, most of them for statements that it never executes.
+ * Makes a connection prepare each statement when it is first executed. The stores create all of their statements when they open. Preparing
+ * them all would take 4 to 7 ms in each thread, mostly for statements that it never executes.
  */
 export function prepareLazily(database: Database): Database {
   const prepared = new Map<string, LazyStatement>();
@@ -20,7 +20,7 @@ export function prepareLazily(database: Database): Database {
 
 type Bindings = Parameters<Statement["all"]>;
 
-/** What the stores use of a statement. */
+/** The methods of a statement that the stores use. */
 class LazyStatement {
   private prepared: Statement | null = null;
 

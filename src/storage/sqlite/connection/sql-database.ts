@@ -2,7 +2,7 @@ import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
 import type { RevisionName, SqlDatabase, SqlTraits } from "../../sql/statements/database.ts";
 import { raw, type Sql, sql, type Work } from "../../sql/statements/statement.ts";
 
-/** The settings that are revisions, by the groups that SQLite has. */
+/** The settings that are revisions, by the groups of SQLite. */
 const REVISIONS: Readonly<Record<Exclude<RevisionName, "catalog">, string>> = {
   accounts: "account_revision",
   keys: "key_revision",
@@ -71,7 +71,7 @@ function createRunner(database: Database): Run {
   };
 }
 
-/** What only PostgreSQL reads: `$1` for `?1`, types, and locks of rows. */
+/** The parts that only PostgreSQL reads: `$1` for `?1`, types, and locks of rows. */
 const FOREIGN = /\$(\d+)|::[a-z]+|\bFOR UPDATE( OF \w+)?( SKIP LOCKED)?/g;
 
 function translate(text: string): string {

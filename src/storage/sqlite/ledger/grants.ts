@@ -19,7 +19,7 @@ interface GrantRow {
 
 /** The table `limited_grants`: grants that expire. */
 export class Grants {
-  /** Returns what is left of an account's grants that have not ended. */
+  /** Returns the rests of an account's grants that have not ended. */
   readonly findLeft: (accountId: string) => readonly GrantLeft[];
   /** Ends a grant, once, and removes what is left of it from the balance. Returns that amount. */
   readonly expire: (grantId: string, now: number) => number;

@@ -130,7 +130,7 @@ export class SqliteLedgerStore implements LedgerStore {
     return differences.all(PLATFORM_ACCOUNT);
   }
 
-  /** One transaction writes at a time, so that sequence numbers are committed in their order. */
+  /** Only one transaction writes at a time, so sequence numbers are committed in their order. */
   private readChanges(cursor: string | null, limit: number): CreditChanges {
     if (cursor === null)
       return { sums: [], cursor: String(this.newestCredit.get()?.place ?? 0), hasMore: false };
@@ -174,7 +174,7 @@ export class SqliteLedgerStore implements LedgerStore {
     return { kind: "refunded", transfer: this.readById(refund.id) as StoredTransfer };
   }
 
-  /** Sums the refunds of a generation. The id of a named refund is that of the unnamed one, a colon and the name. */
+  /** Sums the refunds of a generation. The id of a named refund is the id of the unnamed one, a colon and the name. */
   private sumRefunds(generationId: string): number {
     const refunds = this.database.query<{ amount: number }, [string]>(
       "SELECT coalesce(sum(amount), 0) AS amount FROM transfers WHERE id = ?1 OR (id > ?1 || ':' AND id < ?1 || ';')",
@@ -199,8 +199,8 @@ const BUDGET_SUM = `SELECT coalesce(sum(spent), 0) AS spent FROM budget_days
   WHERE budget_id = ? AND value = ? AND day BETWEEN ? AND ?`;
 
 /**
- * Returns the statement that lists an account's transfers; its parameters are the account, the page and the kind. Usage transfers
- * are the most, all go to the platform, and have no index on that side.
+ * Returns the statement that lists an account's transfers; its parameters are the account, the page and the kind. Most transfers are usage.
+ * All of them go to the platform, so they have no index on that side.
  */
 function describeListing(kind: TransferKind | undefined): string {
   const page = "place < ?2";

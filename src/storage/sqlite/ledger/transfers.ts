@@ -53,7 +53,7 @@ function addChange(changes: Map<string, number>, accountId: string, amount: numb
   if (accountId !== PLATFORM_ACCOUNT) changes.set(accountId, (changes.get(accountId) ?? 0) + amount);
 }
 
-/** The transfers of one account that are no cost of a generation. */
+/** The transfers of one account other than costs of generations. */
 interface CreditChange {
   readonly sum: number;
   readonly count: number;

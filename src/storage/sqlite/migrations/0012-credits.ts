@@ -1,6 +1,6 @@
 import type { SqliteMigration } from "./migration.ts";
 
-/** The sum and number of each account's transfers that are no cost of a generation, by which other processes notice new ones. */
+/** The sum and number of each account's transfers other than costs of generations. Other processes notice new transfers by them. */
 export const credits: SqliteMigration = {
   oldestVersion: 12,
   sql: `

@@ -1,6 +1,6 @@
 import type { SqliteMigration } from "./migration.ts";
 
-/** Sessions of the console, and one-time codes that sign in to it. */
+/** Console sessions, and one-time codes for signing in. */
 export const consoleSessions: SqliteMigration = {
   oldestVersion: 14,
   sql: `

@@ -1,8 +1,8 @@
 import type { SqliteMigration } from "./migration.ts";
 
 /**
- * What lists of generations are filtered by, in the order of ids, so that the records themselves are not read. Generations of earlier
- * versions have neither column: theirs are read from their records, once.
+ * The fields by which lists of generations are filtered, in the order of ids, so that the records themselves are not read. Generations of
+ * earlier versions lack both columns; they are filled once from the records.
  */
 export const generationFilters: SqliteMigration = {
   oldestVersion: 20,

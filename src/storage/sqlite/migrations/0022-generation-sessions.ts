@@ -1,6 +1,6 @@
 import type { SqliteMigration } from "./migration.ts";
 
-/** Lists of the generations of a session: the keyed hash of what the client named. Those without one cost nothing. */
+/** Lists of the generations of a session, by the keyed hash of the client's name for it. Generations without a session cost nothing. */
 export const generationSessions: SqliteMigration = {
   oldestVersion: 22,
   sql: `

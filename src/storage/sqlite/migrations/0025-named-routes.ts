@@ -1,6 +1,6 @@
 import type { SqliteMigration } from "./migration.ts";
 
-/** The versions of named routes. Those of the operator have an empty account. */
+/** The versions of named routes. The operator's routes have an empty account. */
 export const namedRoutes: SqliteMigration = {
   oldestVersion: 25,
   sql: `

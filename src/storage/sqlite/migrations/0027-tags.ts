@@ -1,6 +1,6 @@
 import type { SqliteMigration } from "./migration.ts";
 
-/** Tags of requests: by which generations are found, and sums of usage by hour and tag. Requests without tags have no row in them. */
+/** Tags of requests: an index for finding generations, and sums of usage by hour and tag. Requests without tags have no rows. */
 export const tags: SqliteMigration = {
   oldestVersion: 27,
   sql: `

@@ -1,8 +1,8 @@
 import type { SqliteMigration } from "./migration.ts";
 
 /**
- * The part of the list price that providers bill to the accounts themselves, so that reports tell the operator's margin. 0 in what earlier
- * versions have counted.
+ * The part of the list price that providers bill to the accounts themselves, so that reports can compute the operator's margin. 0 in sums
+ * of earlier versions.
  */
 export const margins: SqliteMigration = {
   oldestVersion: 29,

@@ -1,6 +1,6 @@
 import type { SqliteMigration } from "./migration.ts";
 
-/** What lists of keys and accounts are read by, so that none of them reads the whole table. */
+/** Indexes for lists of keys and accounts, so that no list reads the whole table. */
 export const listIndexes: SqliteMigration = {
   oldestVersion: 31,
   sql: `

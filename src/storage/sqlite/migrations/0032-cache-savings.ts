@@ -1,9 +1,6 @@
 import type { SqliteMigration } from "./migration.ts";
 
-/**
- * What reading prompts from vendors' caches has saved, less what writing them has cost more. Nanodollars; 0 in what earlier versions have
- * counted.
- */
+/** The saving of reading prompts from vendors' caches, less the extra cost of writing them. Nanodollars; 0 in sums of earlier versions. */
 export const cacheSavings: SqliteMigration = {
   oldestVersion: 32,
   sql: `

@@ -11,10 +11,10 @@ export interface SqliteSchema {
   readonly oldestVersion: number;
 }
 
-/** What a program makes of the tables of a file or a backup. `known` is the number of its own steps. */
+/** How the tables of a file or a backup relate to this program. `known` is the number of its own steps. */
 type SchemaFit = "older" | "same" | "newer" | "incompatible";
 
-/** Returns how the tables relate to those of this program. It shares `newer` ones, and rejects those that are `incompatible`. */
+/** Returns how the tables relate to those of this program. It can share `newer` tables, and rejects `incompatible` ones. */
 export function compareSchema(
   { version, oldestVersion }: SqliteSchema,
   known = MIGRATIONS.length,
@@ -25,8 +25,8 @@ export function compareSchema(
 }
 
 /**
- * Returns the version of the tables. A file names its oldest version in the settings if that is not the version itself; programs that do
- * not know this setting open no file of a newer version.
+ * Returns the version of the tables. A file has its oldest version in the settings if that is not the version itself. Programs that do not
+ * know this setting open no file of a newer version.
  */
 export function readSchema(database: Database): SqliteSchema {
   const { user_version: version } = database.query("PRAGMA user_version").get() as { user_version: number };

@@ -2,8 +2,8 @@
 export interface SqliteMigration {
   readonly sql: string;
   /**
-   * The lowest schema version whose code still works after this step. A step that only adds keeps the value of the step before it, so
-   * that the version before starts again on the file.
+   * The lowest schema version whose code still works after this step. A step that only adds has the same value as the previous step, so
+   * that the previous version can start again on the file.
    */
   readonly oldestVersion: number;
 }

@@ -1,14 +1,14 @@
 import type { SqliteStores } from "../stores.ts";
 
 /**
- * The threads of a database, by what they do. `write` has the only connection that changes the database. `lookup` answers what requests
- * wait for: single rows, and what the gateway reads twice a second. `list` reads pages, `report` sums of usage, and `check` the whole
- * ledger, so that none of them waits for one that takes longer.
+ * The threads of a database, by their tasks. `write` has the only connection that changes the database. `lookup` answers what requests wait
+ * for: single rows, and what the gateway reads twice a second. `list` reads pages, `report` sums of usage, and `check` the whole ledger. So
+ * no task waits for one that takes longer.
  */
 export type Lane = "write" | "lookup" | "list" | "report" | "check";
 
 /**
- * A method that changes a record by a function, which cannot be sent to a thread: the record is read with `find`, changed here, and written
+ * A method that changes a record by a function, which cannot be sent to a thread. The record is read with `find`, changed here, and written
  * if the stored one is still the same.
  */
 export interface ChangeMethod {

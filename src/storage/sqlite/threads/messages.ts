@@ -26,7 +26,7 @@ interface CloseMessage {
 
 export type ThreadMessage = OpenMessage | CallMessage | CloseMessage;
 
-/** Why a call has failed: an error of the database, a record that it rejects, or a record that was changed since it was read. */
+/** The reason why a call has failed: an error of the database, a record that it rejects, or a record that has changed since it was read. */
 export interface CallFailure {
   readonly kind: "failed" | "rejected" | "changed";
   readonly message: string;
@@ -41,8 +41,8 @@ export type ThreadAnswer =
   | { readonly kind: "closed" };
 
 /**
- * Returns the arguments as they are sent. Of records only the JSON is, which exists already: to copy 250 objects to another thread takes
- * twenty times as long as to copy their texts.
+ * Returns the arguments in the form in which they are sent. Records are sent as JSON, which exists already: copying 250 objects to another
+ * thread takes twenty times as long as copying their texts.
  */
 export function packArguments(store: string, method: string, args: readonly unknown[]): readonly unknown[] {
   if (store !== "usage") return args;

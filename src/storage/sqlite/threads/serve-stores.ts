@@ -20,14 +20,14 @@ interface OpenStores {
   readonly stores: SqliteStores;
 }
 
-/** Returns a function that does what messages say, one after the other, and posts the answers. This is what a thread of a database does. */
+/** Returns a function that executes messages one after another and posts the answers. It is the main part of a database thread. */
 export function serveStores(post: (answer: ThreadAnswer) => void): (message: ThreadMessage) => Promise<void> {
   let opening: (() => OpenStores) | null = null;
   let open: OpenStores | null = null;
   return async (message) => {
     switch (message.kind) {
       case "open":
-        // With the first call, which then says why it fails.
+        // Opens with the first call, which then reports why opening fails.
         opening = () => openStores(message);
         break;
       case "call":
@@ -65,7 +65,7 @@ function call(stores: SqliteStores, { store, method, args }: CallMessage): Promi
   });
 }
 
-/** The stored record is not the one that was changed. */
+/** The stored record has changed since it was read. */
 class ChangedRecordError extends Error {}
 
 function describeFailure(error: unknown): CallFailure {

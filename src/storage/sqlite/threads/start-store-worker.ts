@@ -26,8 +26,8 @@ function createWorker(): Worker {
 }
 
 /**
- * Returns the worker that was built with the program that runs (`scripts/build/build-program.ts`), whose code is parsed already: it starts in
- * half the time. Null if the program runs from its sources or is a single executable.
+ * Returns the worker that was built with the running program (`scripts/build/build-program.ts`). Its code is parsed already, so it starts
+ * in half the time. Null if the program runs from its sources or is a single executable.
  */
 function findBuiltWorker(): string | null {
   const folder = dirname(Bun.main);

@@ -14,7 +14,7 @@ interface ThreadPort {
 /** Callbacks of a thread. */
 export interface StoreThreadEvents {
   readonly onAnswer: (answer: ThreadAnswer) => void;
-  /** Called when the thread has ended by itself. */
+  /** Called when the thread has ended unexpectedly. */
   readonly onBroken: (reason: string) => void;
 }
 
@@ -23,9 +23,9 @@ export type StartStoreThread = (events: StoreThreadEvents) => ThreadPort;
 
 /** The bounds of a thread. */
 export interface StoreThreadLimits {
-  /** Calls that are sent before the first of them is answered. The others can still be given up. */
+  /** The number of calls that are sent before the first of them is answered. Calls that are not sent can still be given up. */
   readonly sent: number;
-  /** Calls that wait to be sent. Further ones fail at once. */
+  /** The maximum number of calls that wait to be sent. Further ones fail immediately. */
   readonly waiting: number;
   /** How long a caller waits. Milliseconds. */
   readonly waitMs: number;
@@ -35,7 +35,7 @@ export interface StoreThreadLimits {
   readonly idleMs: number | null;
 }
 
-/** What a thread is made of. */
+/** The dependencies of a thread of stores. */
 interface StoreThreadParts {
   readonly dataDir: string;
   readonly isReader: boolean;
@@ -44,7 +44,7 @@ interface StoreThreadParts {
   readonly start: StartStoreThread;
 }
 
-/** The pause before another thread is started after one has ended by itself. Milliseconds. */
+/** The pause before a new thread is started after one has ended unexpectedly. Milliseconds. */
 const PAUSE_MS = 1_000;
 /** How long a thread may take to close its database. Milliseconds. */
 const CLOSE_MS = 5_000;
@@ -67,7 +67,7 @@ class ThreadCallError extends Error {
   }
 }
 
-/** The stored record is not the one that was changed. */
+/** The stored record has changed since it was read. */
 export class ChangedMeanwhileError extends Error {}
 
 class PendingCall extends Linked {
@@ -84,12 +84,12 @@ class PendingCall extends Linked {
 }
 
 /**
- * Calls the stores of a database in a thread, which starts with the first call. If the thread ends by itself, the calls that wait fail
- * with a `StoreError`, and a later call starts another one.
+ * Calls the stores of a database in a thread, which starts with the first call. If the thread ends unexpectedly, the waiting calls fail
+ * with a `StoreError`, and a later call starts another thread.
  */
 export class StoreThread {
   private readonly waiting = new LinkedSet<PendingCall>();
-  /** The calls that the thread has, by id. Those that were given up stay until they are answered. */
+  /** The calls that were sent to the thread, by id. Calls that were given up stay until they are answered. */
   private readonly sent = new Map<number, PendingCall>();
   private thread: ThreadPort | null = null;
   private lastId = 0;
@@ -105,7 +105,7 @@ export class StoreThread {
     return this.thread !== null;
   }
 
-  /** Whether calls wait or are under way. */
+  /** Whether calls wait or are in progress. */
   get isBusy(): boolean {
     return this.sent.size > 0 || this.waiting.size > 0;
   }
@@ -193,7 +193,7 @@ export class StoreThread {
     if (this.sent.size === 0) this.rest();
   }
 
-  /** Nothing is under way. */
+  /** Called when no call is in progress. */
   private rest(): void {
     const { clock, limits } = this.parts;
     this.thread?.hold(this.isClosed);

@@ -1,4 +1,4 @@
-/** The worker of a thread of a SQLite database: a statement blocks its thread as long as it takes. */
+/** The worker of a database thread: a SQLite statement blocks its thread until it ends. */
 import type { ThreadMessage } from "./messages.ts";
 import { serveStores } from "./serve-stores.ts";
 

@@ -9,7 +9,7 @@ import {
   type StoreThreadLimits,
 } from "./store-thread.ts";
 
-/** What stores in threads are made of. */
+/** The dependencies of stores in threads. */
 interface ThreadedStoresParts {
   readonly dataDir: string;
   /** Measures how long callers wait. */
@@ -27,7 +27,7 @@ const MINUTE_MS = 60_000;
 
 const MEGABYTE = 1024 * 1024;
 
-/** The bounds of the threads. What few callers need has a thread, and pages in memory, only while they do. */
+/** The bounds of the threads. A lane with few callers has a thread, and pages in memory, only while it is used. */
 const LIMITS: Readonly<Record<Lane, StoreThreadLimits>> = {
   write: { sent: 32, waiting: 1_000, waitMs: 20_000, cacheBytes: 2 * MEGABYTE, idleMs: null },
   lookup: { sent: 32, waiting: 2_000, waitMs: 10_000, cacheBytes: 2 * MEGABYTE, idleMs: null },
@@ -63,8 +63,8 @@ export function createThreadedStores({ dataDir, clock, start }: ThreadedStoresPa
 }
 
 /**
- * Calls a thread, or until it is needed another one that has nothing else to do: a thread takes a tenth of the time of a start, which makes one
- * call after the other.
+ * Calls a thread, or, until it is needed, another one that is idle: a start makes one call after another, and each thread takes a tenth of
+ * its time.
  */
 function withStandIn(thread: StoreThread, standIn: StoreThread): Caller {
   return { call: (call) => (thread.isStarted || standIn.isBusy ? thread : standIn).call(call) };
@@ -87,7 +87,7 @@ function createStore(
   return Object.fromEntries(methods);
 }
 
-/** Returns a method that changes a record by a function, as often as another change comes in between. */
+/** Returns a method that changes a record by a function, and repeats that as often as another change comes in between. */
 function createChange(store: string, method: string, { find }: ChangeMethod, thread: Caller): Method {
   return async (id, change) => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {

@@ -25,7 +25,10 @@ export function countGenerations(source: ListSource, query: CountQuery): Generat
   return { buckets: buckets.map(({ counts }) => counts), isExact: buckets.every(({ isExact }) => isExact) };
 }
 
-/** Counts the generations of one period. Of more than `most`, the first are counted, and the others assumed to be like them. */
+/**
+ * Counts the generations of one period. If there are more than `most`, the first ones are counted, and the others are assumed to be like
+ * them.
+ */
 function countPeriod(
   database: Database,
   query: CountQuery,

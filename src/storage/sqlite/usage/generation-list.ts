@@ -15,10 +15,10 @@ import { skipDays } from "./skip-days.ts";
 /** Values of a statement. */
 export type Values = (string | number)[];
 
-/** How many entries of an index are read at once, which is faster than reading records. */
+/** The number of index entries that are read together, which is faster than reading records. */
 export const ENTRY_BOUNDS: ListBounds = { scanned: 40_000, counted: 30_000 };
 
-/** What lists of generations are read from. */
+/** The sources of lists of generations. */
 export interface ListSource {
   readonly database: Database;
   readonly bounds: ListBounds;
@@ -28,7 +28,7 @@ interface RecordRow {
   readonly record: string;
 }
 
-/** How many times as long an entry takes that is found by its tag: each has its own place in the index of lists. */
+/** How many times longer it takes to read an entry that is found by its tag: each has its own place in the index of lists. */
 const TAG_FACTOR = 4;
 
 /** Returns how many entries are read for a filter, so that all filters take about the same time. */
@@ -38,8 +38,8 @@ export function boundsFor({ bounds }: ListSource, { tag }: GenerationFilter): Li
 }
 
 /**
- * Lists generations, the newest first. Ids are in the order of their times. If a page is not full after the generations that may be read,
- * the sums of days tell where the next matches can be, and as many generations are read there.
+ * Lists generations, the newest first. Ids are in the order of their times. If a page is incomplete after the allowed number of generations
+ * was read, the daily sums show where the next matches can be, and as many generations are read there.
  */
 export function listGenerations(source: ListSource, query: GenerationQuery): GenerationPage {
   const first = readAndSkip(source, query);
@@ -97,7 +97,7 @@ export function listStates(database: Database, fromMs: number, limit: number): r
   return states.all(lowestIdAt("gen", fromMs), limit);
 }
 
-/** What a filter compares, as the indexes of lists have it. The model of an earlier version is in its record only. */
+/** The columns that a filter compares, as the indexes of lists have them. The model of a record of an earlier version is only in the record. */
 const FACTS = {
   outcome: "outcome",
   accountId: "account_id",
@@ -114,7 +114,7 @@ const NAMES = Object.keys(FACTS) as (keyof typeof FACTS)[];
 const ENDED_EARLY = ["failed", "cancelled", "interrupted"];
 const IS_ENDED_EARLY = "outcome <> 'completed' AND outcome <> 'open'";
 
-/** Returns which generations are read for a filter, with which conditions. */
+/** Returns the range of the index that is read for a filter, with its conditions. */
 function chooseIndex({ outcome, errorType, sessionId, tag }: GenerationFilter) {
   // Joined by the id alone, so that the index of lists has the other facts.
   if (tag !== null)
@@ -139,7 +139,7 @@ function chooseIndex({ outcome, errorType, sessionId, tag }: GenerationFilter) {
 /** The records of a tag. */
 const ALL_OF_TAG = "generation_tags CROSS JOIN generations USING (id)";
 
-/** Returns which generations are read for a filter, what of them is read, and which of those match it. */
+/** Returns the query for a filter: the index range to read, the columns to read, and the condition for each row. */
 export function describeFilter(filter: GenerationFilter) {
   const { fromMs, toMs } = filter;
   const { from, read: first, values } = chooseIndex(filter);
@@ -167,8 +167,8 @@ export function describeFilter(filter: GenerationFilter) {
 }
 
 /**
- * Returns the statement of a page, with one row more than it has, and the one that finds the last generation that may be read for it.
- * `scanned`: the most that are.
+ * Returns two statements: one for a page, which reads one more row than the page has, and one that finds the last generation that may be
+ * read for it. `scanned`: the maximum number of generations to read.
  */
 export function describePage({ before, limit, ...filter }: GenerationQuery, scanned: number) {
   const { from, read, readValues, facts, matches, matchValues } = describeFilter(filter);

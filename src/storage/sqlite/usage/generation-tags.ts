@@ -9,7 +9,7 @@ export class GenerationTags {
     this.insert = database.query("INSERT OR IGNORE INTO generation_tags (tag, id) VALUES (?, ?)");
   }
 
-  /** Adds the tags of a record. Those that a former version of the record had are left. */
+  /** Adds the tags of a record. Tags of an earlier version of the record are kept. */
   add({ id, tags = [] }: UsageRecord): void {
     for (const tag of tags) this.insert.run(tag, id);
   }

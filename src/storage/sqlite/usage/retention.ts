@@ -4,7 +4,7 @@ import { DAY_MS } from "../../../base/time/time.ts";
 import type { StepReport, UsageRetention } from "../../../core/usage/records/retention.ts";
 import { FreePages } from "../connection/free-pages.ts";
 
-/** Generations that one step deletes: few, because saved groups wait for it. */
+/** The number of generations that one step deletes: few, because saved groups wait for it. */
 const STEP = 250;
 
 /** Deletes old generations by the times in their ids, and then gives their space back. */

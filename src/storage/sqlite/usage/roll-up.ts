@@ -3,7 +3,7 @@ import type { StepReport, UsageRollUp } from "../../../core/usage/records/retent
 import { type SumTable, USAGE_SUMS, USAGE_TAGS, USAGE_TIMES } from "../../sql/usage/columns.ts";
 import { describeHoursSearch, describeMerge } from "../../sql/usage/roll-up.ts";
 
-/** Rows that one step merges: few, because saved groups wait for it. */
+/** The number of rows that one step merges: few, because saved groups wait for it. */
 const STEP = 250;
 
 /** Merges sums of hours in SQLite. */
@@ -29,7 +29,7 @@ export class SqliteRollUp implements UsageRollUp {
   }
 }
 
-/** Both statements find the same rows of a day: in one order, and none of those that the first one adds. */
+/** Both statements find the same rows of a day: they use the same order, and skip rows that the first one adds. */
 function describeStep(table: SumTable<never, never>) {
   const keys = table.keys.join(", ");
   const rows = (columns: string) => `SELECT ${columns} FROM ${table.name} WHERE day = ?1 AND hour >= 0

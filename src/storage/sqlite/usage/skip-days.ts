@@ -4,10 +4,10 @@ import { DAY_MS, dayOf } from "../../../base/time/time.ts";
 import type { GenerationFilter } from "../../../core/usage/generations/generation-list.ts";
 import { ID_MARGIN_MS } from "../../../core/usage/reports/usage-sums.ts";
 
-/** The most sums of days that are read to find a day. */
+/** The maximum number of daily sums that are read to find a day. */
 const SCANNED_SUMS = 10_000;
 
-/** The conditions that the sums of days know, each with an index. Those that usually have the fewest sums come first. */
+/** The conditions that the daily sums have, each with an index. Conditions that usually have the fewest sums come first. */
 const COLUMNS = {
   keyId: "key_id",
   userId: "user_id",
@@ -18,8 +18,8 @@ const COLUMNS = {
 const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
 /**
- * Returns where a list goes on that has read all generations from `next` on: there, or where the earlier days begin that have a match by
- * the sums of days. Null: no earlier generation matches.
+ * Returns where a list continues that has read all generations from `next` on: there, or where the earlier days begin that have a match
+ * according to the daily sums. Null: no earlier generation matches.
  */
 export function skipDays(database: Database, filter: GenerationFilter, next: string): string | null {
   const ms = readIdTime(next);
@@ -35,7 +35,7 @@ export function skipDays(database: Database, filter: GenerationFilter, next: str
   return target === "" ? null : target;
 }
 
-/** Returns where a list goes on that has the latest open generation before `next`, which no sum has; null if there is none. */
+/** Returns the position of the latest open generation before `next`, which no sum contains; null if there is none. */
 function findOpen(database: Database, next: string): string | null {
   const open = database
     .query<{ id: string | null }, [string]>(
@@ -47,7 +47,7 @@ function findOpen(database: Database, next: string): string | null {
   return after < next ? after : next;
 }
 
-/** The sums of hours and days, and those of days that earlier versions have saved. */
+/** The tables of hourly and daily sums, and of daily sums that earlier versions have saved. */
 const TABLES = ["usage_sums", "usage_days"];
 
 function latestOf(days: readonly (number | null)[]): number | null {
@@ -57,7 +57,10 @@ function latestOf(days: readonly (number | null)[]): number | null {
   );
 }
 
-/** Returns the latest day up to `day` with a match in a table, or up to which no later day has one; null if there is no such day. */
+/**
+ * Returns the latest day up to `day` with a match in a table. If that takes too many sums, returns a day such that no day between it and `day` has
+ * a match. Null if no day matches.
+ */
 function findDay(
   database: Database,
   table: string,

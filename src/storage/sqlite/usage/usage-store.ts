@@ -46,7 +46,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
   private readonly source: ListSource;
   private readonly saveTimes;
 
-  /** `bounds`: how many generations lists and counts read at once. */
+  /** `bounds`: how many generations lists and counts read together. */
   constructor(
     private readonly database: Database,
     bounds: ListBounds = ENTRY_BOUNDS,
@@ -147,7 +147,7 @@ export class SqliteUsageStore implements UsageStore, UsageReports, UsageTimeStor
     return free.all(since);
   }
 
-  /** Saves records. Writes the transfers of those that end now, and adds them to the sums of their hours. */
+  /** Saves records. Writes the transfers of records that end now, and adds them to the sums of their hours. */
   private saveEntries(entries: readonly RecordEntry[]): void {
     this.dropped.check(entries);
     const costs: Transfer[] = [];
