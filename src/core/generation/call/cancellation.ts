@@ -39,8 +39,7 @@ const CHECK_MS = 30_000;
 export class Cancellation extends Linked {
   /** Null while the generation may continue. */
   reason: CancelReason | null = null;
-  /** Called once, when the generation is cancelled. */
-  onCancel: (() => void) | null = null;
+  private listener: (() => void) | null = null;
   private exchange: Exchange | null = null;
   private timer: Timer | null = null;
   private readonly endsAt: number;
@@ -108,10 +107,15 @@ export class Cancellation extends Linked {
   async pause(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = this.clock.after(ms, resolve);
-    this.onCancel = resolve;
+    this.listener = resolve;
     await promise;
     timer.cancel();
-    this.onCancel = null;
+    this.listener = null;
+  }
+
+  /** Calls a listener once, when the generation is cancelled, in place of the one before. */
+  whenCancelled(listener: () => void): void {
+    this.listener = listener;
   }
 
   /** Returns whether the generation was cancelled, and not only one attempt. */
@@ -122,13 +126,13 @@ export class Cancellation extends Linked {
   /** Resolves to the result of `work`, or to null if the generation is cancelled before. */
   async until<T>(work: Promise<T>): Promise<T | null> {
     const { promise, resolve } = Promise.withResolvers<null>();
-    this.onCancel = () => resolve(null);
+    this.listener = () => resolve(null);
     // A rejection after the cancellation must not be reported as unhandled.
     work.catch(() => {});
     try {
       return this.isCancelled() ? null : await Promise.race([work, promise]);
     } finally {
-      this.onCancel = null;
+      this.listener = null;
     }
   }
 
@@ -137,7 +141,7 @@ export class Cancellation extends Linked {
     this.reason = reason;
     this.stop();
     this.exchange?.cancel();
-    this.onCancel?.();
+    this.listener?.();
   }
 
   /** Cancels the timer, once the generation is over. */

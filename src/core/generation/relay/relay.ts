@@ -92,7 +92,7 @@ class StreamPump {
   async whole(): Promise<Buffer> {
     // A filter may take time for what it has held back.
     if (this.begun.relay.release !== undefined)
-      this.context.cancellation.onCancel = () => this.endCancelled();
+      this.context.cancellation.whenCancelled(() => this.endCancelled());
     await this.finish(this.begun.head, null);
     return this.pieces.length === 1 ? (this.pieces[0] as Buffer) : Buffer.concat(this.pieces);
   }
@@ -102,7 +102,7 @@ class StreamPump {
     const { cancellation, deps } = this.context;
     this.send(this.begun.head);
     // If the client has left already, the stream is cancelled without a pull.
-    cancellation.onCancel = () => this.endCancelled();
+    cancellation.whenCancelled(() => this.endCancelled());
     if (cancellation.reason !== null) this.endCancelled();
     else cancellation.startPhase("silence", deps.settings.timers.silenceMs);
     return new ReadableStream({
