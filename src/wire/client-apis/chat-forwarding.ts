@@ -7,10 +7,11 @@ import { rejectEmptied, repairToolCalls } from "../conversation/calls/repair-too
 import { hasCalls } from "../conversation/calls/valid-history.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asText, type Fields } from "../json/fields.ts";
-import { isFalse, isWord, itemsOf, type JsonNode, memberOf, parseMember } from "../json/scan.ts";
+import { isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import { listMessageLosses } from "../openai-chat/fit-messages.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
+import type { ChatMessage } from "../openai-chat/passthrough/request-shape.ts";
 import { readRole } from "../openai-chat/passthrough/role.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import {
@@ -47,7 +48,7 @@ export class ChatForwarding implements Forwarding {
     const { scanned } = this;
     const respelled = this.respellFor(provider.model);
     const refused = listRejectedFields(scanned.root, provider);
-    const losses = listMessageLosses(scanned.text, scanned.root, provider.traits);
+    const losses = listMessageLosses(scanned, provider.traits);
     const rejected = losses.length === 0 ? refused : [...refused, ...losses];
     return respelled === null
       ? rejected
@@ -76,9 +77,8 @@ export class ChatForwarding implements Forwarding {
   }
 
   private rejectEmptied(repair: Repair): void {
-    const { text, root } = this.scanned;
-    const messages = itemsOf(root, "messages");
-    rejectEmptied(repair, (from) => readRole(text, messages[from] as JsonNode));
+    const { text, messages } = this.scanned;
+    rejectEmptied(repair, (from) => readRole(text, messages[from] as ChatMessage));
   }
 
   forward(target: UpstreamTarget, repair: Repair | null, leftOut: LeftOut): Buffer | ComposedBytes {
@@ -104,8 +104,7 @@ interface RespelledReasoning {
 
 /** Returns null if the vendor accepts the client's fields, or if there are none. */
 function respellReasoning({ text, root }: ScannedChatRequest, model: ModelTarget): RespelledReasoning | null {
-  if (memberOf(root, "reasoning") === undefined && memberOf(root, "reasoning_effort") === undefined)
-    return null;
+  if (root.fields.reasoning === undefined && root.fields.reasoning_effort === undefined) return null;
   const raw = {
     reasoning: parseMember(text, root, "reasoning"),
     reasoning_effort: parseMember(text, root, "reasoning_effort"),
@@ -136,26 +135,26 @@ function mayForward(
 
 /** Whether the request has tools and does not switch reasoning off. */
 function mayReasonWithTools({ text, root }: ScannedChatRequest): boolean {
-  if ((memberOf(root, "tools")?.items?.length ?? 0) === 0) return false;
-  const reasoning = memberOf(root, "reasoning");
-  const effort = memberOf(reasoning, "effort") ?? memberOf(root, "reasoning_effort");
-  return !isWord(text, effort, "none") && !isFalse(text, memberOf(reasoning, "enabled"));
+  if ((root.fields.tools?.items?.length ?? 0) === 0) return false;
+  const reasoning = root.fields.reasoning;
+  const effort = reasoning?.fields.effort ?? root.fields.reasoning_effort;
+  return !isWord(text, effort, "none") && !isFalse(text, reasoning?.fields.enabled);
 }
 
 /** Whether a message has a blank text, as calls and results may have one in place of a content. */
-function hasBlanks({ text, root }: ScannedChatRequest, rejected: BlankTexts): boolean {
-  return itemsOf(root, "messages").some((message) => {
-    const content = memberOf(message, "content");
-    const isSilent =
-      memberOf(message, "tool_calls") !== undefined || memberOf(message, "tool_call_id") !== undefined;
+function hasBlanks({ text, messages }: ScannedChatRequest, rejected: BlankTexts): boolean {
+  return messages.some((message) => {
+    const content = message.fields.content;
+    const isSilent = message.fields.tool_calls !== undefined || message.fields.tool_call_id !== undefined;
     return isSilent ? listsBlank(text, content, rejected) : holdsBlank(text, content, rejected);
   });
 }
 
 /** Whether a message holds encrypted reasoning of an earlier turn. */
-function hasEncryptedReasoning({ text, root }: ScannedChatRequest): boolean {
-  for (const message of itemsOf(root, "messages")) {
-    const details = memberOf(message, "reasoning_details");
+function hasEncryptedReasoning({ text, messages, facts }: ScannedChatRequest): boolean {
+  if (!facts.hasOthers) return false;
+  for (const message of messages) {
+    const details = message.fields.reasoning_details;
     if (details !== undefined && text.slice(details.start, details.end).includes(ENCRYPTED)) return true;
   }
   return false;

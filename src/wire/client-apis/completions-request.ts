@@ -9,8 +9,7 @@ import { estimateTokens } from "../conversation/usage.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
-import { memberOf } from "../json/scan.ts";
-import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
+import { listParameters } from "../openai-chat/passthrough/list-needs.ts";
 import { forwardCompletionRequest } from "../openai-completions/passthrough/forward-request.ts";
 import { CompletionDocumentRelay } from "../openai-completions/passthrough/relay-document.ts";
 import { relayCompletion } from "../openai-completions/passthrough/relay-response.ts";
@@ -64,7 +63,7 @@ export function parseCompletionsRequest(
     // The parsed prompts besides the scanned request.
     heldBytes: heldBytesOf(scanned) + scanned.promptTextBytes,
     windowTextBytes: scanned.longestBytes,
-    hashPrefix: () => hashNodes(scanned.bytes, [memberOf(scanned.root, "prompt") ?? scanned.root]),
+    hashPrefix: () => hashNodes(scanned.bytes, [scanned.root.fields.prompt ?? scanned.root]),
     listNeeds: () => listNeeds(scanned),
     viewParameters: () => viewParameters(FORMAT, scanned),
     countPromptChars: () => countLongest(scanned),
@@ -172,7 +171,7 @@ const SENT_AS_CHAT: Warning = {
 const OF_THE_FORMAT: ReadonlySet<string> = new Set(["prompt", "suffix", "echo", "best_of"]);
 
 function listNeeds({ text, root }: ScannedCompletion): RequestNeeds {
-  const { parameters } = listChatNeeds(text, root);
+  const parameters = listParameters(text, root);
   return {
     features: [],
     parameters: parameters.filter((name) => !OF_THE_FORMAT.has(name)),

@@ -111,7 +111,7 @@ class ResponsesParts implements ClientRequestParts {
   }
 
   listNeeds(): RequestNeeds {
-    return listResponsesNeeds(this.scanned.text, this.scanned.root);
+    return listResponsesNeeds(this.scanned);
   }
 
   readConversation(): SentConversation {
@@ -127,7 +127,7 @@ class ResponsesParts implements ClientRequestParts {
   }
 
   listCharges(): RequestCharges {
-    return listResponsesCharges(this.scanned.text, this.scanned.root);
+    return listResponsesCharges(this.scanned);
   }
 
   /** Decodes the request with placeholders for its long texts. The scan does not check arguments. */
