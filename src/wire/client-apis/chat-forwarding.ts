@@ -1,4 +1,3 @@
-import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
 import { warnInto } from "../canonical/fit/warn.ts";
 import type { ModelTarget } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
@@ -8,7 +7,6 @@ import { hasCalls } from "../conversation/calls/valid-history.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asText, type Fields } from "../json/fields.ts";
 import { isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
-import type { LeftOut } from "../json/splice.ts";
 import { listMessageLosses } from "../openai-chat/fit-messages.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
 import type { ChatMessage } from "../openai-chat/passthrough/request-shape.ts";
@@ -20,47 +18,39 @@ import {
   mustRespell,
 } from "../openai-chat/translate/request/reasoning-parameters.ts";
 import { LOST_REASONING, listRejectedFields } from "./fit/apply-provider.ts";
-import type { Forwarding } from "./hub/client-request.ts";
+import type { OwnFit } from "./hub/forward-fit.ts";
 import type { ProviderTarget, UpstreamTarget } from "./request/inference-request.ts";
 
 /** Forwards a chat request to chat hosts: with its tool calls repaired, and its reasoning in the host's spelling. */
-export class ChatForwarding implements Forwarding {
-  readonly mayCarryReasoning = false;
+export class ChatForwarding {
   /** The repairs so far, by the rules of their targets. */
   private repairs: Map<string, Repair | null> | null = null;
-  /** The model that `respelled` is for; null before the first one. */
-  private respelledFor: ModelTarget | null = null;
-  private respelled: RespelledReasoning | null = null;
 
   constructor(readonly scanned: ScannedChatRequest) {}
 
-  mayForward(target: UpstreamTarget): boolean {
+  fit(target: UpstreamTarget): OwnFit | null {
     const { scanned } = this;
     const { provider } = target;
-    if (scanned.usesFunctions || scanned.hasLongNames) return false;
-    if (scanned.hasCustomTools && !provider.takesCustomTools) return false;
-    if (provider.model.blankTexts !== undefined && hasBlanks(scanned, provider.model.blankTexts))
-      return false;
-    return mayForward(scanned, provider, this.respellFor(provider.model));
+    const { model } = provider;
+    if (scanned.usesFunctions || scanned.hasLongNames) return null;
+    if (scanned.hasCustomTools && !provider.takesCustomTools) return null;
+    if (model.blankTexts !== undefined && hasBlanks(scanned, model.blankTexts)) return null;
+    const respelled = respellReasoning(scanned, model);
+    if (!mayForward(scanned, provider, respelled)) return null;
+    const reasoning = respelled?.fields ?? null;
+    return {
+      listWarnings: () => listWarnings(scanned, provider, respelled),
+      listLosses: () =>
+        provider.takesReasoningDetails || !hasEncryptedReasoning(scanned) ? [] : [LOST_REASONING],
+      forward: (leftOut) => {
+        const repair = this.repairFor(provider.toolCalls);
+        const body = forwardChatRequest(scanned, target, { reasoning, repair, leftOut });
+        return { body, repair, carriesReasoning: false };
+      },
+    };
   }
 
-  listWarnings({ provider }: UpstreamTarget): readonly Warning[] {
-    const { scanned } = this;
-    const respelled = this.respellFor(provider.model);
-    const refused = listRejectedFields(scanned.root, provider);
-    const losses = listMessageLosses(scanned, provider.traits);
-    const rejected = losses.length === 0 ? refused : [...refused, ...losses];
-    return respelled === null
-      ? rejected
-      : [...rejected.filter(({ field }) => field !== "reasoning"), ...respelled.warnings];
-  }
-
-  listOwnLosses({ provider }: UpstreamTarget): readonly Warning[] {
-    const isKept = provider.takesReasoningDetails || !hasEncryptedReasoning(this.scanned);
-    return isKept ? NO_LOSSES : ENCRYPTED_LOST;
-  }
-
-  repairFor(rules: ToolCallRules): Repair | null {
+  private repairFor(rules: ToolCallRules): Repair | null {
     const { scanned } = this;
     if (scanned.hasCallsInOrder && rules.ids === "openai" && !rules.hasUniqueIds) return null;
     const outline = scanned.outline.read();
@@ -69,31 +59,26 @@ export class ChatForwarding implements Forwarding {
     const key = `${rules.ids}/${rules.results}/${rules.hasUniqueIds}`;
     let repair = this.repairs.get(key);
     if (repair === undefined) {
+      const { text, messages } = scanned;
       repair = repairToolCalls(outline, rules);
-      if (repair !== null) this.rejectEmptied(repair);
+      if (repair !== null) rejectEmptied(repair, (from) => readRole(text, messages[from] as ChatMessage));
       this.repairs.set(key, repair);
     }
     return repair;
   }
+}
 
-  private rejectEmptied(repair: Repair): void {
-    const { text, messages } = this.scanned;
-    rejectEmptied(repair, (from) => readRole(text, messages[from] as ChatMessage));
-  }
-
-  forward(target: UpstreamTarget, repair: Repair | null, leftOut: LeftOut): Buffer | ComposedBytes {
-    const reasoning = this.respellFor(target.provider.model)?.fields ?? null;
-    return forwardChatRequest(this.scanned, target, { reasoning, repair, leftOut });
-  }
-
-  /** Respells the reasoning once for each model: it is needed to decide how the request is sent, and to send it. */
-  private respellFor(model: ModelTarget): RespelledReasoning | null {
-    if (this.respelledFor !== model) {
-      this.respelled = respellReasoning(this.scanned, model);
-      this.respelledFor = model;
-    }
-    return this.respelled;
-  }
+function listWarnings(
+  scanned: ScannedChatRequest,
+  provider: ProviderTarget,
+  respelled: RespelledReasoning | null,
+): readonly Warning[] {
+  const refused = listRejectedFields(scanned.root, provider);
+  const losses = listMessageLosses(scanned, provider.traits);
+  const rejected = losses.length === 0 ? refused : [...refused, ...losses];
+  return respelled === null
+    ? rejected
+    : [...rejected.filter(({ field }) => field !== "reasoning"), ...respelled.warnings];
 }
 
 /** The client's reasoning fields in the vendor's spelling; `warnings` name what the vendor does not accept. */
@@ -159,9 +144,6 @@ function hasEncryptedReasoning({ text, messages, facts }: ScannedChatRequest): b
   }
   return false;
 }
-
-const NO_LOSSES: readonly Warning[] = [];
-const ENCRYPTED_LOST: readonly Warning[] = [LOST_REASONING];
 
 /** The type of an entry of `reasoning_details`. */
 const ENCRYPTED = '"reasoning.encrypted"';

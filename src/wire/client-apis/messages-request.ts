@@ -1,4 +1,3 @@
-import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
 import { encodeMessagesError } from "../anthropic-messages/errors.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forward-request.ts";
 import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
@@ -41,6 +40,7 @@ import {
   type RequestSource,
 } from "./hub/client-request.ts";
 import { decodeShortened } from "./hub/decode-shortened.ts";
+import type { OwnFit } from "./hub/forward-fit.ts";
 import type { Decoded } from "./hub/hub-request.ts";
 import type { UpstreamTarget } from "./request/inference-request.ts";
 import { readTags } from "./request/request-tags.ts";
@@ -102,7 +102,6 @@ class MessagesParts implements ClientRequestParts {
   readonly traits = TRAITS;
   readonly commonTools = COMMON_TOOLS;
   readonly client = anthropicMessages;
-  readonly mayCarryReasoning = true;
   readonly upstreamHeaders: Readonly<Record<string, string>> | null;
   readonly session: string | null;
   readonly user: string | null;
@@ -151,18 +150,20 @@ class MessagesParts implements ClientRequestParts {
     return decodeShortened(this.scanned, { codec: anthropicMessages, texts, hasObjectArguments: true });
   }
 
+  fit(target: UpstreamTarget): OwnFit | null {
+    if (!this.mayForward(target)) return null;
+    const forward = (leftOut: LeftOut) => forwardMessagesRequest(this.scanned, target, leftOut);
+    return { forward: (leftOut) => ({ body: forward(leftOut), repair: null, carriesReasoning: true }) };
+  }
+
   /** A thinking budget must be below the answer's limit. */
-  mayForward({ provider, maxTokens }: UpstreamTarget): boolean {
+  private mayForward({ provider, maxTokens }: UpstreamTarget): boolean {
     const { scanned } = this;
     if (scanned.mayCarryReasoning || scanned.maxTokens === null || hasGeneratedImages(scanned)) return false;
     if (maxTokens && scanned.thinkingBudget >= maxTokens) return false;
     if (hasManyMarks(scanned.bytes) || !takesTurns(scanned, provider.model)) return false;
     if (!takesThinking(readAskedThinking(scanned), provider.model)) return false;
     return isValidHistory(scanned.outline.read(), provider.toolCalls);
-  }
-
-  forward(target: UpstreamTarget, _repair: unknown, leftOut: LeftOut): Buffer | ComposedBytes {
-    return forwardMessagesRequest(this.scanned, target, leftOut);
   }
 }
 

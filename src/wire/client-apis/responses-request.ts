@@ -1,4 +1,3 @@
-import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
 import type { AskedFor } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import { isValidHistory } from "../conversation/calls/valid-history.ts";
@@ -36,6 +35,7 @@ import {
   type RequestSource,
 } from "./hub/client-request.ts";
 import { decodeShortened } from "./hub/decode-shortened.ts";
+import type { OwnFit } from "./hub/forward-fit.ts";
 import type { Decoded } from "./hub/hub-request.ts";
 import type { UpstreamTarget } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
@@ -86,7 +86,6 @@ class ResponsesParts implements ClientRequestParts {
   readonly commonTools = COMMON_TOOLS;
   readonly client = openaiResponses;
   readonly upstreamHeaders = null;
-  readonly mayCarryReasoning = true;
   readonly answering = ANSWERING;
   readonly session: string | null;
   readonly user: string | null;
@@ -136,7 +135,13 @@ class ResponsesParts implements ClientRequestParts {
     return decodeShortened(this.scanned, { codec: openaiResponses, texts, hasObjectArguments: false });
   }
 
-  mayForward({ provider }: UpstreamTarget): boolean {
+  fit(target: UpstreamTarget): OwnFit | null {
+    if (!this.mayForward(target)) return null;
+    const forward = (leftOut: LeftOut) => forwardResponsesRequest(this.scanned, target, leftOut);
+    return { forward: (leftOut) => ({ body: forward(leftOut), repair: null, carriesReasoning: true }) };
+  }
+
+  private mayForward({ provider }: UpstreamTarget): boolean {
     const { scanned } = this;
     const { takesCustomTools, takesToolNamespaces = false } = provider;
     if (scanned.hasCustomTools && !takesCustomTools) return false;
@@ -149,10 +154,6 @@ class ResponsesParts implements ClientRequestParts {
       canForwardResponses(scanned, provider.model) &&
       isValidHistory(scanned.outline.read(), provider.toolCalls)
     );
-  }
-
-  forward(target: UpstreamTarget, _repair: unknown, leftOut: LeftOut): Buffer | ComposedBytes {
-    return forwardResponsesRequest(this.scanned, target, leftOut);
   }
 }
 

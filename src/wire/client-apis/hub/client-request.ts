@@ -1,25 +1,20 @@
-import { type ComposedBytes, ownBytesOf } from "../../../base/text/composed-bytes.ts";
 import type { CalledTurn } from "../../canonical/answer/called-turn.ts";
 import { isEventStream } from "../../canonical/answer/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
 import type { AskedFor, ClientCodec } from "../../canonical/model/format.ts";
 import { CACHE_CONTROL, type CacheableShape } from "../../conversation/cache-marking.ts";
-import type { Repair, ToolCallRules } from "../../conversation/calls/outline.ts";
 import type { RequestCharges } from "../../conversation/charges.ts";
 import type { RequestNeeds } from "../../conversation/needs.ts";
 import type { ParameterView } from "../../conversation/parameter-rules.ts";
 import type { ProviderPreferences } from "../../conversation/preferences.ts";
 import { sizeOf, sliceTexts } from "../../conversation/prompt-nodes.ts";
-import type { ProfileReview } from "../../conversation/request-profile.ts";
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import type { SentConversation } from "../../conversation/sent-turns.ts";
 import { findStoredReference } from "../../conversation/stored-data.ts";
 import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
-import type { FormatTraits } from "../../conversation/traits/format-traits.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { parseFields } from "../../json/check-fields.ts";
 import type { Fields } from "../../json/fields.ts";
-import { isEmpty } from "../../json/fields.ts";
 import { hashNodes } from "../../json/hash-nodes.ts";
 import {
   isWord,
@@ -30,10 +25,6 @@ import {
   type WordTable,
   wordTable,
 } from "../../json/scan.ts";
-import type { LeftOut } from "../../json/splice.ts";
-import { reviewScanned, toLeftOut } from "../fit/apply-profile.ts";
-import { listRejectedFields } from "../fit/apply-provider.ts";
-import { forcesTool } from "../fit/fit-forced-tool.ts";
 import { viewParameters } from "../fit/fit-parameters.ts";
 import { weighLosses } from "../request/choose-target.ts";
 import { countChars } from "../request/count-chars.ts";
@@ -43,7 +34,6 @@ import type {
   EncodeJob,
   InferenceRequest,
   OffloadedEncoding,
-  ProviderTarget,
   RequestRetention,
   TurnNames,
   UpstreamTarget,
@@ -55,13 +45,13 @@ import {
   isQuickToTranslate,
 } from "../request/request-size.ts";
 import type { ReadHeader } from "../request/session-hints.ts";
+import { BREAKPOINT, type ForwardFit, type Forwarding, fitForwarding } from "./forward-fit.ts";
 import { type Decoded, type Decoding, HubRequest } from "./hub-request.ts";
 import { NamedTurns } from "./list-turn-names.ts";
 
 /** What one client API makes of one request. Its methods read the request's body. */
 export interface ClientRequestParts extends Omit<Decoding, "parseWhole" | "format">, Forwarding {
   readonly api: EncodeJob["api"];
-  readonly traits: FormatTraits;
   readonly scanned: ScannedConversation;
   /** Types of tools that other formats have as well. Null: all. */
   readonly commonTools: WordTable<true> | null;
@@ -73,7 +63,6 @@ export interface ClientRequestParts extends Omit<Decoding, "parseWhole" | "forma
   readonly answering: OwnAnswers;
   /** Headers for upstreams of the client's own format, whether the request is forwarded or translated. Null: none. */
   readonly upstreamHeaders: Readonly<Record<string, string>> | null;
-  listNeeds(): RequestNeeds;
   /** Reads what tells the conversation from others, and where its turns are. */
   readConversation(): SentConversation;
   /** Lists the prefix that identifies a conversation, see `InferenceRequest.hashPrefix`. */
@@ -97,22 +86,6 @@ interface ScannedConversation extends ScannedRequest {
   readonly answers?: number;
   /** The vendor may shorten the conversation before its model sees it. Absent: false. */
   readonly mayBeShortened?: boolean;
-}
-
-/** How a request is forwarded to an upstream of its own format: its bytes with a few edits. */
-export interface Forwarding {
-  /** Forwarded bytes may hold reasoning that the vendor rejects. */
-  readonly mayCarryReasoning: boolean;
-  /** Whether the bytes may be forwarded, as far as the format decides that; otherwise the request is translated. */
-  mayForward(target: UpstreamTarget): boolean;
-  /** Returns warnings for fields that the upstream does not get, or gets changed. Absent: the fields that it rejects. */
-  listWarnings?(target: UpstreamTarget): readonly Warning[];
-  /** Returns further losses that another format of the endpoint would avoid. */
-  listOwnLosses?(target: UpstreamTarget): readonly Warning[];
-  /** Returns the repair of the tool calls. Absent: a request that needs repair is translated. */
-  repairFor?(rules: ToolCallRules): Repair | null;
-  /** `leftOut`: what may cost more than there are prices for. */
-  forward(target: UpstreamTarget, repair: Repair | null, leftOut: LeftOut): Buffer | ComposedBytes;
 }
 
 /** A parsed request of a client API for conversations. */
@@ -176,12 +149,9 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   private charges: RequestCharges | null = null;
   /** Whether the last encoding forwarded the client's bytes. */
   private wasForwarded = false;
-  /** The target that was asked about last, and whether the client's bytes are forwarded to it. */
+  /** The target that was asked about last, and how the client's bytes are forwarded to it; null where they are not. */
   private asked: UpstreamTarget | null = null;
-  private isAskedForwarded = false;
-  /** What forwarding to that target leaves out because it may cost, and warns of. Null before they are listed. */
-  private askedReview: ProfileReview | null = null;
-  private askedWarnings: readonly Warning[] | null = null;
+  private fitted: ForwardFit | null = null;
 
   constructor(
     /** Null once the body is released. */
@@ -261,6 +231,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     this.conversation = null;
     this.named = null;
     this.asked = null;
+    this.fitted = null;
     return this.translation?.release() ?? 0;
   }
 
@@ -324,19 +295,16 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 
   listLosses(target: UpstreamTarget): readonly Warning[] {
-    return this.isForwarded(target) ? this.listForwardLosses(target) : this.hub.listLosses(target);
+    return this.fit(target)?.listLosses() ?? this.hub.listLosses(target);
   }
 
   isBestForwarded(target: UpstreamTarget, isOnly: boolean): boolean {
-    return (
-      isQuickToForward(this.parts.scanned) &&
-      this.isForwarded(target) &&
-      (isOnly || weighLosses(this.listForwardLosses(target), 0) === 0)
-    );
+    const fit = isQuickToForward(this.parts.scanned) ? this.fit(target) : null;
+    return fit !== null && (isOnly || weighLosses(fit.listLosses(), 0) === 0);
   }
 
   listTurnNames(targets: readonly UpstreamTarget[]): TurnNames | null {
-    if (targets.every((target) => this.isForwarded(target))) return null;
+    if (targets.every((target) => this.fit(target) !== null)) return null;
     return { prefix: this.sent.prefix, list: () => this.turns.list(targets) };
   }
 
@@ -355,9 +323,11 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 
   encode(target: UpstreamTarget): EncodedForUpstream {
-    this.wasForwarded = this.isForwarded(target);
-    const encoded = this.wasForwarded ? this.forward(target) : this.translate(target);
-    return this.withHeaders(encoded);
+    const fit = this.fit(target);
+    this.wasForwarded = fit !== null;
+    if (fit === null) return this.withHeaders(this.translate(target));
+    this.translation?.forgetTools();
+    return this.withHeaders(fit.encode());
   }
 
   offload(targets: readonly UpstreamTarget[]): OffloadedEncoding | null {
@@ -391,36 +361,12 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
       : this.hub.readAnswer(upstream, body, identity);
   }
 
-  private isForwarded(target: UpstreamTarget): boolean {
+  private fit(target: UpstreamTarget): ForwardFit | null {
     if (this.asked !== target) {
-      this.isAskedForwarded =
-        target.provider.format === this.format &&
-        isPlain(target) &&
-        (target.provider.takesSchemas !== false || !this.asksForSchema()) &&
-        !this.hasForeignMarks(target.provider) &&
-        (target.provider.model.forcedTools === undefined || !this.forcesTool()) &&
-        this.parts.mayForward(target);
-      this.askedReview = null;
-      this.askedWarnings = null;
+      this.fitted = fitForwarding(this.parts, target);
       this.asked = target;
     }
-    return this.isAskedForwarded;
-  }
-
-  /** Whether a request in one of OpenAI's formats has cache marks that the model does not take, or takes in another form. */
-  private hasForeignMarks({ model }: ProviderTarget): boolean {
-    if (this.parts.traits.cacheMarks !== "breakpoints") return false;
-    const { bytes } = this.parts.scanned;
-    return bytes.includes(model.takesBreakpoints === true ? CACHE_CONTROL : BREAKPOINT);
-  }
-
-  private forcesTool(): boolean {
-    const { text, root } = this.parts.scanned;
-    return forcesTool(text, root);
-  }
-
-  private asksForSchema(): boolean {
-    return this.listNeeds().parameters.includes("structured_outputs");
+    return this.fitted;
   }
 
   /** Whether an answer in the client's own format is relayed unchanged. */
@@ -428,39 +374,6 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     if (filter !== null) return false;
     if (upstream !== this.format || this.answering.readsThroughHub === true) return false;
     return this.translation === null || !this.translation.mustRestore;
-  }
-
-  private listForwardLosses(target: UpstreamTarget): readonly Warning[] {
-    const warnings = this.listWarnings(target);
-    const losses = this.parts.listOwnLosses?.(target);
-    return losses === undefined || losses.length === 0 ? warnings : [...warnings, ...losses];
-  }
-
-  /** Lists what forwarding warns of to the target that was asked about last: choosing it and forwarding to it both need them. */
-  private listWarnings(target: UpstreamTarget): readonly Warning[] {
-    if (this.askedWarnings !== null) return this.askedWarnings;
-    const { parts } = this;
-    const own = parts.listWarnings?.(target) ?? listRejectedFields(parts.scanned.root, target.provider);
-    const { warnings } = this.review(target);
-    this.askedWarnings = warnings.length === 0 ? own : [...own, ...warnings];
-    return this.askedWarnings;
-  }
-
-  /** Reviews what forwarding to the target that was asked about last leaves out. */
-  private review(target: UpstreamTarget): ProfileReview {
-    this.askedReview ??= reviewScanned(this.parts.scanned, target.provider);
-    return this.askedReview;
-  }
-
-  private forward(target: UpstreamTarget): EncodedForUpstream {
-    const { parts } = this;
-    this.translation?.forgetTools();
-    const repair = parts.repairFor?.(target.provider.toolCalls) ?? null;
-    const warnings = this.listWarnings(target);
-    const body = parts.forward(target, repair, toLeftOut(this.review(target), parts.scanned));
-    const heldBytes = body === parts.scanned.bytes ? 0 : ownBytesOf(body);
-    const { format } = target.provider;
-    return { format, body, heldBytes, repair, carriesReasoning: parts.mayCarryReasoning, warnings };
   }
 
   private translate(target: UpstreamTarget): EncodedForUpstream {
@@ -501,8 +414,6 @@ function isAnswer(text: string, turn: JsonNode): boolean {
 
 const CALL_TYPES: WordTable<true> = wordTable({ function_call: true, custom_tool_call: true });
 
-/** The name of the field by which clients of OpenAI's formats mark prompts, as it stands in JSON. */
-const BREAKPOINT = Buffer.from('"prompt_cache_breakpoint"');
 /** The ends of names of members that hold signed or encrypted reasoning, in all client APIs. Texts that contain them do no harm. */
 const BINDING = ['signature"', '"encrypted_content"', '"reasoning.encrypted"', '"redacted_thinking"'];
 
@@ -535,9 +446,4 @@ function describeJob(
     if (turn !== null) turns.set(name, turn);
   }
   return { api, body: new Uint8Array(scanned.bytes), targets: data, turns, readsThroughHub };
-}
-
-/** Whether the provider accepts the plain format, and the request is sent as the client wrote it. */
-function isPlain({ withReasoning, overrides, provider }: UpstreamTarget): boolean {
-  return withReasoning && overrides === null && provider.knownFields === null && isEmpty(provider.bodyFields);
 }
