@@ -30,12 +30,13 @@ import { weighLosses } from "../request/choose-target.ts";
 import { countChars } from "../request/count-chars.ts";
 import type {
   AnswerContext,
-  EncodedForUpstream,
+  EncodedBody,
   EncodeJob,
   InferenceRequest,
   OffloadedEncoding,
   RequestRetention,
   TurnNames,
+  UpstreamAnswers,
   UpstreamTarget,
 } from "../request/inference-request.ts";
 import {
@@ -46,7 +47,7 @@ import {
 } from "../request/request-size.ts";
 import type { ReadHeader } from "../request/session-hints.ts";
 import { BREAKPOINT, type ForwardFit, type Forwarding, fitForwarding } from "./forward-fit.ts";
-import { type Decoded, type Decoding, HubRequest } from "./hub-request.ts";
+import { type Decoded, type Decoding, HubAnswers, HubRequest } from "./hub-request.ts";
 import { NamedTurns } from "./list-turn-names.ts";
 
 /** What one client API makes of one request. Its methods read the request's body. */
@@ -90,11 +91,11 @@ interface ScannedConversation extends ScannedRequest {
 
 /** A parsed request of a client API for conversations. */
 export interface ClientRequest extends InferenceRequest {
-  /**
-   * Returns what is needed to translate the answer, after the request was encoded for a target; null if the answer is relayed
-   * unchanged. `readsThroughHub`: the answer is translated although the client's bytes were forwarded.
-   */
-  describeAnswering(readsThroughHub: boolean): AnswerContext | null;
+  encode(target: UpstreamTarget): EncodedConversation;
+}
+
+interface EncodedConversation extends EncodedBody {
+  readonly answers: ConversationAnswers;
 }
 
 /** The body of a request, and the client's headers. */
@@ -147,8 +148,6 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   private prefix: string | null = null;
   private shared: string | null = null;
   private charges: RequestCharges | null = null;
-  /** Whether the last encoding forwarded the client's bytes. */
-  private wasForwarded = false;
   /** The target that was asked about last, and how the client's bytes are forwarded to it; null where they are not. */
   private asked: UpstreamTarget | null = null;
   private fitted: ForwardFit | null = null;
@@ -322,12 +321,11 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return this.named;
   }
 
-  encode(target: UpstreamTarget): EncodedForUpstream {
+  encode(target: UpstreamTarget): EncodedConversation {
     const fit = this.fit(target);
-    this.wasForwarded = fit !== null;
-    if (fit === null) return this.withHeaders(this.translate(target));
-    this.translation?.forgetTools();
-    return this.withHeaders(fit.encode());
+    if (fit === null) return this.translate(target);
+    const encoded = fit.encode();
+    return this.complete(encoded, this.answersFor(encoded.format, null));
   }
 
   offload(targets: readonly UpstreamTarget[]): OffloadedEncoding | null {
@@ -337,28 +335,13 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
       describe: () =>
         describeJob(this.parts, targets, targets[0]?.hasTurns === false ? [] : this.turns.list(targets)),
       adopt: ({ encoded, answering }) => {
-        if (answering === null) this.translation?.forgetTools();
-        else this.hub.adopt(answering);
+        const { format, body } = encoded;
+        if (answering !== null) this.hub.adopt(answering.request);
+        const hub = answering === null ? null : new HubAnswers(this.hub, format, answering);
         // The parsed values are held by the other thread.
-        return this.withHeaders({ ...encoded, heldBytes: encoded.body.length });
+        return this.complete({ ...encoded, heldBytes: body.length }, this.answersFor(format, hub));
       },
     };
-  }
-
-  describeAnswering(readsThroughHub: boolean): AnswerContext | null {
-    return this.wasForwarded && !readsThroughHub ? null : this.hub.describeAnswering();
-  }
-
-  openRelay(upstream: ProviderFormat, identity: RelayIdentity, isDocument = false): AnswerRelay {
-    return this.isRelayed(upstream, identity) && !isDocument
-      ? this.answering.openRelay(identity)
-      : this.hub.openRelay(upstream, identity, isDocument);
-  }
-
-  readAnswer(upstream: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer {
-    return this.isRelayed(upstream, identity) && !isEventStream(body)
-      ? this.answering.readAnswer(body, identity)
-      : this.hub.readAnswer(upstream, body, identity);
   }
 
   private fit(target: UpstreamTarget): ForwardFit | null {
@@ -369,21 +352,60 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return this.fitted;
   }
 
-  /** Whether an answer in the client's own format is relayed unchanged. */
-  private isRelayed(upstream: ProviderFormat, { filter = null }: RelayIdentity): boolean {
-    if (filter !== null) return false;
-    if (upstream !== this.format || this.answering.readsThroughHub === true) return false;
-    return this.translation === null || !this.translation.mustRestore;
-  }
-
-  private translate(target: UpstreamTarget): EncodedForUpstream {
+  private translate(target: UpstreamTarget): EncodedConversation {
     const encoded = this.hub.encode(target);
-    return { ...encoded, heldBytes: encoded.heldBytes + decodedBytesOf(this.parts.scanned) };
+    const heldBytes = encoded.heldBytes + decodedBytesOf(this.parts.scanned);
+    return this.complete({ ...encoded, heldBytes }, this.answersFor(encoded.format, encoded.answers));
   }
 
-  private withHeaders(encoded: EncodedForUpstream): EncodedForUpstream {
+  /** `hub`: null if the client's bytes were forwarded. */
+  private answersFor(format: ProviderFormat, hub: HubAnswers | null): ConversationAnswers {
+    const own = format === this.format && this.answering.readsThroughHub !== true ? this.answering : null;
+    return new ConversationAnswers(own, hub, () => new HubAnswers(this.hub, format));
+  }
+
+  private complete(encoded: EncodedBody, answers: ConversationAnswers): EncodedConversation {
     const headers = this.parts.upstreamHeaders;
-    return headers === null || encoded.format !== this.format ? encoded : { ...encoded, headers };
+    return headers === null || encoded.format !== this.format
+      ? { ...encoded, answers }
+      : { ...encoded, headers, answers };
+  }
+}
+
+/** Reads the answer of an encoded conversation: those in the client's own format are relayed where nothing has to be changed in them. */
+class ConversationAnswers implements UpstreamAnswers {
+  constructor(
+    /** Null if all answers are translated. */
+    private readonly own: OwnAnswers | null,
+    /** Null if the client's bytes were forwarded. */
+    private readonly translated: HubAnswers | null,
+    private readonly openHub: () => HubAnswers,
+  ) {}
+
+  openRelay(identity: RelayIdentity, isDocument = false): AnswerRelay {
+    const own = isDocument ? null : this.ownFor(identity);
+    return own?.openRelay(identity) ?? this.hub.openRelay(identity, isDocument);
+  }
+
+  readAnswer(body: string, identity: RelayIdentity): WholeAnswer {
+    const own = isEventStream(body) ? null : this.ownFor(identity);
+    return own?.readAnswer(body, identity) ?? this.hub.readAnswer(body, identity);
+  }
+
+  /**
+   * Returns what another thread needs to translate the answer; null if it is relayed unchanged. `readsThroughHub`: it is translated
+   * although the client's bytes were forwarded.
+   */
+  describe(readsThroughHub: boolean): AnswerContext | null {
+    return this.translated === null && !readsThroughHub ? null : this.hub.describe();
+  }
+
+  private get hub(): HubAnswers {
+    return this.translated ?? this.openHub();
+  }
+
+  private ownFor({ filter = null }: RelayIdentity): OwnAnswers | null {
+    return filter !== null || this.translated?.mustRestore === true ? null : this.own;
   }
 }
 

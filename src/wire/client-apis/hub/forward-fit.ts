@@ -11,7 +11,7 @@ import type { LeftOut } from "../../json/splice.ts";
 import { reviewScanned, toLeftOut } from "../fit/apply-profile.ts";
 import { listRejectedFields } from "../fit/apply-provider.ts";
 import { forcesTool } from "../fit/fit-forced-tool.ts";
-import type { EncodedForUpstream, ProviderTarget, UpstreamTarget } from "../request/inference-request.ts";
+import type { EncodedBody, ProviderTarget, UpstreamTarget } from "../request/inference-request.ts";
 
 /** A request of a client API, as far as it may be forwarded. */
 export interface Forwarding {
@@ -87,7 +87,7 @@ export class ForwardFit {
   }
 
   /** @throws GatewayError `invalid_request` as `reviewScanned`, or if a repair leaves no message. */
-  encode(): EncodedForUpstream {
+  encode(): EncodedBody {
     const { scanned } = this.parts;
     const warnings = this.listWarnings();
     const forwarded = this.own.forward(toLeftOut(this.reviewed ?? NOTHING_LEFT_OUT, scanned));
