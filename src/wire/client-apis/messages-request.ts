@@ -125,7 +125,7 @@ class MessagesParts implements ClientRequestParts {
   }
 
   listNeeds(): RequestNeeds {
-    return listMessagesNeeds(this.scanned.text, this.scanned.root);
+    return listMessagesNeeds(this.scanned);
   }
 
   readConversation(): SentConversation {
@@ -141,7 +141,7 @@ class MessagesParts implements ClientRequestParts {
   }
 
   listCharges(): RequestCharges {
-    return listMessagesCharges(this.scanned.text, this.scanned.root);
+    return listMessagesCharges(this.scanned);
   }
 
   /** Decodes the request with placeholders for its long texts. The scan rejects inputs that are not objects. */

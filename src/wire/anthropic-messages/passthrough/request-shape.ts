@@ -1,3 +1,4 @@
+import { CHARGED_MEMBERS } from "../../conversation/charges.ts";
 import { allFields, fields, items, LEAF, type NodeOf } from "../../json/scan.ts";
 
 /** A part of a tool result. Search results have texts of their own. */
@@ -53,6 +54,7 @@ export const MESSAGES_REQUEST_SHAPE = allFields({
   session_id: LEAF,
   tags: LEAF,
   usage: LEAF,
+  ...CHARGED_MEMBERS,
 });
 
 /** A scanned request, and its parts. */

@@ -1,3 +1,4 @@
+import { CHARGED_MEMBERS } from "../../conversation/charges.ts";
 import { allFields, fields, items, LEAF, marked, type NodeOf } from "../../json/scan.ts";
 
 /** Marks of what most requests do not have, and what then need not be looked for in them. */
@@ -88,6 +89,7 @@ export const CHAT_REQUEST_SHAPE = allFields({
   session_id: HINT,
   tags: HINT,
   usage: LEAF,
+  ...CHARGED_MEMBERS,
 });
 
 /** A scanned request, and its parts. */

@@ -1,3 +1,4 @@
+import { CHARGED_MEMBERS } from "../../conversation/charges.ts";
 import { allFields, fields, items, LEAF, type NodeIn, type NodeOf } from "../../json/scan.ts";
 
 const PART = allFields({ type: LEAF, text: LEAF, refusal: LEAF, image_url: LEAF, file_data: LEAF });
@@ -58,6 +59,7 @@ export const RESPONSES_REQUEST_SHAPE = allFields({
   session_id: LEAF,
   tags: LEAF,
   usage: LEAF,
+  ...CHARGED_MEMBERS,
   preset: LEAF,
 });
 
