@@ -7,7 +7,7 @@ import { hasCalls } from "../conversation/calls/valid-history.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asText, type Fields } from "../json/fields.ts";
 import { isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
-import { listMessageLosses } from "../openai-chat/fit-messages.ts";
+import { listMessageLosses } from "../openai-chat/passthrough/fit-scanned.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
 import type { ChatMessage } from "../openai-chat/passthrough/request-shape.ts";
 import { readRole } from "../openai-chat/passthrough/role.ts";

@@ -1,8 +1,6 @@
 import type { ChatTraits } from "../canonical/model/chat-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, asList, asText, type Fields, type MutableFields, setField } from "../json/fields.ts";
-import { isWord, type JsonNode, memberOf } from "../json/scan.ts";
-import type { ChatMessage, ChatTool } from "./passthrough/request-shape.ts";
 
 /** That of OpenAI, from which nothing of a message has to be changed. */
 export const OPENAI_TRAITS: ChatTraits = {
@@ -20,62 +18,11 @@ const NO_REASONING = " ";
 const CACHE_MARK = "cache_control";
 const NAME = "name";
 
-/** What the messages of a request have that some host may not take. */
-export interface MessageFacts {
-  readonly hasDeveloper: boolean;
-  readonly hasParts: boolean;
-  readonly hasCalls: boolean;
-  /** A message has an empty list of calls. */
-  readonly hasEmptyCalls: boolean;
-  /** A message has a member that is none of `COMMON_MEMBERS`. */
-  readonly hasOthers: boolean;
-}
-
-/** The members that most messages have. */
-const COMMON_MEMBERS: ReadonlySet<string> = new Set(["role", "content", "tool_calls", "tool_call_id"]);
-
-/** Whether any message may have something that a host does not take; if not, none has to be looked at. */
-export function mayNeedFit(facts: MessageFacts, traits: ChatTraits): boolean {
-  return (
-    facts.hasOthers ||
-    (facts.hasDeveloper && !traits.takesDeveloper) ||
-    (facts.hasCalls && traits.needsReasoning) ||
-    (facts.hasParts && traits.refusesCacheMarks) ||
-    (traits.refusedFields.size > 0 && !traits.refusedFields.isDisjointFrom(COMMON_MEMBERS))
-  );
-}
-
-/** Whether a scanned message has anything that a host does not take. Reads only names. */
-export function mustFit(text: string, message: ChatMessage, traits: ChatTraits): boolean {
-  const { role, content, tool_calls: calls } = message.fields;
-  if (!traits.takesDeveloper && isWord(text, role, "developer")) return true;
-  if (traits.namedRoles !== null && isMisnamed(text, message, traits.namedRoles)) return true;
-  for (const { key } of message.members ?? [])
-    if (traits.refusedFields.has(key) || isOtherSpelling(key, traits)) return true;
-  if (traits.needsReasoning && isWord(text, role, "assistant") && (calls?.items?.length ?? 0) > 0)
-    return memberOf(message, traits.reasoningField ?? "reasoning_content")?.kind !== "string";
-  return traits.refusesCacheMarks && content?.items?.some(isMarked) === true;
-}
-
-function isMisnamed(
-  text: string,
-  { fields: { name, role } }: ChatMessage,
-  namedRoles: ReadonlySet<string>,
-): boolean {
-  if (name === undefined) return false;
-  for (const named of namedRoles) if (isWord(text, role, named)) return false;
-  return true;
-}
-
-function isOtherSpelling(field: string, { reasoningField }: ChatTraits): boolean {
+/** Whether a field has reasoning, and the host reads it in another one. */
+export function isOtherSpelling(field: string, { reasoningField }: ChatTraits): boolean {
   return reasoningField === "reasoning"
     ? field === "reasoning_content"
     : reasoningField === "reasoning_content" && field === "reasoning";
-}
-
-/** Whether a scanned part or tool has a cache mark. */
-function isMarked(node: JsonNode): boolean {
-  return memberOf(node, CACHE_MARK) !== undefined;
 }
 
 /** Returns a message as a host takes it. */
@@ -134,32 +81,6 @@ export function fitChatBody(
   };
 }
 
-/** A scanned request. `text` is the body, bytes as Latin-1. */
-interface ScannedMessages {
-  readonly text: string;
-  readonly messages: readonly ChatMessage[];
-  readonly tools: readonly ChatTool[];
-  readonly facts: MessageFacts;
-}
-
-/** Returns warnings about what a host does not take of the messages and tools of a scanned body. */
-export function listMessageLosses(scanned: ScannedMessages, traits: ChatTraits): readonly Warning[] {
-  const { text, messages, tools, facts } = scanned;
-  const { refusedFields, refusesCacheMarks, namedRoles } = traits;
-  if (refusedFields.size === 0 && !refusesCacheMarks && namedRoles === null) return NO_WARNINGS;
-  const marksTools = refusesCacheMarks && tools.some(isMarked);
-  // Most messages lose nothing, and lists of their fields cost memory.
-  const mayLose = mayNeedFit(facts, traits) && messages.some((message) => mustFit(text, message, traits));
-  if (!marksTools && !mayLose) return NO_WARNINGS;
-  const hasMarks = marksTools || messages.some(({ fields }) => fields.content?.items?.some(isMarked));
-  return nameLosses(
-    messages.map(({ members }) => (members ?? []).map(({ key }) => key)),
-    hasMarks,
-    namedRoles === null ? -1 : messages.findIndex((message) => isMisnamed(text, message, namedRoles)),
-    traits,
-  );
-}
-
 /** Returns the text that an answer repeats: that of a last message of the assistant; null where there is none. */
 export function prefillOf(body: Fields, { marksPrefill }: ChatTraits): string | null {
   const last = marksPrefill ? asFields(asList(body["messages"]).at(-1)) : null;
@@ -187,10 +108,8 @@ function placeSystem(message: Fields, at: number, messages: readonly Fields[]): 
   };
 }
 
-const NO_WARNINGS: readonly Warning[] = [];
-
 /** Names each field once, with its first place. Reasoning is no loss: it is sent in the field that the host reads. */
-function nameLosses(
+export function nameLosses(
   fieldsOf: readonly (readonly string[])[],
   hasMarks: boolean,
   misnamed: number,

@@ -41,8 +41,8 @@ import {
   tryParseNode,
   wordTable,
 } from "../../json/scan.ts";
-import type { MessageFacts } from "../fit-messages.ts";
 import { AnsweredCalls } from "./answered-calls.ts";
+import type { MessageFacts } from "./fit-scanned.ts";
 import type { ChatBody, ChatCall, ChatMessage, ChatPart, ChatTool } from "./request-shape.ts";
 import { readRole } from "./role.ts";
 

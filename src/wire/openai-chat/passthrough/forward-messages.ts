@@ -11,7 +11,8 @@ import {
   type Splice,
   setMember,
 } from "../../json/splice.ts";
-import { fitMessage, mayNeedFit, mustFit } from "../fit-messages.ts";
+import { fitMessage } from "../fit-messages.ts";
+import { mayNeedFit, mustFit } from "./fit-scanned.ts";
 import { joinAssistants } from "./join-assistants.ts";
 import type { ChatMessage } from "./request-shape.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";

@@ -14,9 +14,9 @@ import {
 } from "../../json/scan.ts";
 import { scanBody } from "../../json/scan-body.ts";
 import { applySplices } from "../../json/splice.ts";
-import type { MessageFacts } from "../fit-messages.ts";
 import { type ChatMedia, type ChatMessages, checkChatRequest } from "./check-request.ts";
 import { correctRequest } from "./correct-request.ts";
+import type { MessageFacts } from "./fit-scanned.ts";
 import { replaceLegacyFunctions } from "./legacy-functions.ts";
 import {
   CHAT_REQUEST_SHAPE,
