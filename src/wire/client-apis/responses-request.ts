@@ -5,7 +5,7 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { itemsOf, type JsonNode, memberOf, wordTable } from "../json/scan.ts";
+import { type JsonNode, wordTable } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import { encodeResponsesError } from "../openai-responses/errors.ts";
 import {
@@ -158,12 +158,10 @@ class ResponsesParts implements ClientRequestParts {
 }
 
 /** A result that is an empty string is taken. */
-function hasBlanks({ text, root }: ScannedResponsesRequest, rejected: BlankTexts): boolean {
-  const input = memberOf(root, "input");
+function hasBlanks({ text, root, items }: ScannedResponsesRequest, rejected: BlankTexts): boolean {
+  const { input } = root.fields;
   if (input?.kind === "string") return holdsBlank(text, input, rejected);
-  return itemsOf(root, "input").some(
-    (item) =>
-      holdsBlank(text, memberOf(item, "content"), rejected) ||
-      listsBlank(text, memberOf(item, "output"), rejected),
+  return items.some(
+    ({ fields }) => holdsBlank(text, fields.content, rejected) || listsBlank(text, fields.output, rejected),
   );
 }

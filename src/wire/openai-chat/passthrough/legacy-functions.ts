@@ -23,8 +23,7 @@ export function replaceLegacyFunctions(
   text: string,
   { root, marks }: Pick<CountedScan<ChatBody>, "root" | "marks">,
 ): LegacyReplacement | null {
-  const hasFields = (marks & MARKS.functions) !== 0 && hasLegacyFields(root);
-  if (!hasFields && !hasFunctionResult(text, root)) return null;
+  if (!usesLegacy(text, root, (marks & MARKS.functions) !== 0)) return null;
   const splices = replaceInRoot(text, root);
   new CallNamer(text, splices).nameAll(root.fields.messages?.items ?? []);
   return {
@@ -39,16 +38,13 @@ interface LegacyReplacement {
   readonly usesFunctions: boolean;
 }
 
-function hasLegacyFields(root: ChatBody): boolean {
-  if (!isAbsent(root.fields.functions) || !isAbsent(root.fields.function_call)) return true;
-  for (const message of root.fields.messages?.items ?? [])
-    if (!isAbsent(message.fields.function_call)) return true;
-  return false;
-}
-
-function hasFunctionResult(text: string, root: ChatBody): boolean {
-  for (const message of root.fields.messages?.items ?? [])
-    if (isWord(text, message.fields.role, "function")) return true;
+/** `mayHaveFields`: deprecated fields are there, which may all be null. */
+function usesLegacy(text: string, { fields }: ChatBody, mayHaveFields: boolean): boolean {
+  if (mayHaveFields && !(isAbsent(fields.functions) && isAbsent(fields.function_call))) return true;
+  for (const message of fields.messages?.items ?? []) {
+    const { role, function_call: call } = message.fields;
+    if (isWord(text, role, "function") || (mayHaveFields && !isAbsent(call))) return true;
+  }
   return false;
 }
 
