@@ -54,8 +54,8 @@ describe("numbers with more digits than a double has", () => {
   test.each(PAIRS)("keep their digits in a call that is answered whole to %s by %s", (client, format) => {
     const answer = withNumbers(JSON.stringify(VENDORS[format]["parallel tool calls"]?.whole));
     const request = openRequest(client, makeBody(client, {}));
-    request.encode(makeTarget(format));
-    const whole = request.readAnswer(format, answer, makeIdentity());
+    const { answers } = request.encode(makeTarget(format));
+    const whole = answers.readAnswer(answer, makeIdentity());
     if (whole.kind === "error") throw new Error(whole.error.message);
     const seen = whole.encode(endWith(whole.usage));
     for (const number of EACH) expect(seen).toContain(number);
@@ -65,8 +65,7 @@ describe("numbers with more digits than a double has", () => {
   test.each(CLIENTS)("keep their digits in a call that Gemini streams to %s as an object", (client) => {
     const wire = withNumbers(VENDORS.gemini["parallel tool calls"]?.stream ?? "");
     const request = openRequest(client, makeBody(client, {}));
-    request.encode(makeTarget("gemini"));
-    const seen = readStream(request, "gemini", wire);
+    const seen = readStream(request.encode(makeTarget("gemini")).answers, wire);
     for (const number of EACH) expect(seen).toContain(number);
   });
 });

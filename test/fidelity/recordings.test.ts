@@ -62,14 +62,13 @@ function isInexpressible({ format, name }: RecordedAnswer, client: Client): bool
 
 function readClient(client: Client, recorded: RecordedAnswer): Answer {
   const { format, whole, stream } = recorded;
-  const request = openRequest(client, makeBody(client, {}));
-  request.encode(makeTarget(format));
+  const { answers } = openRequest(client, makeBody(client, {})).encode(makeTarget(format));
   if (stream !== null) {
-    const out = readStream(request, format, stream);
+    const out = readStream(answers, stream);
     expect(countEnds(client, out)).toEqual({ ends: 1, isLast: true });
     return readClientStream(client, out);
   }
-  const decoding = UPSTREAM_CODECS[FORMAT_OF[client]].decodeAnswer(readWhole(request, format, whole ?? {}));
+  const decoding = UPSTREAM_CODECS[FORMAT_OF[client]].decodeAnswer(readWhole(answers, whole ?? {}));
   if (decoding.kind === "error") throw new Error(decoding.error.message);
   return decoding.answer;
 }

@@ -96,9 +96,8 @@ const RECORDED: readonly Streamed[] = RECORDINGS.flatMap(({ name, format, stream
 
 /** Returns a vendor's stream as the client receives it. */
 function streamFor(client: Client, format: FormatName, stream: string): string {
-  const request = openRequest(client, makeBody(client, {}));
-  request.encode(makeTarget(format));
-  return readStream(request, format, stream);
+  const { answers } = openRequest(client, makeBody(client, {})).encode(makeTarget(format));
+  return readStream(answers, stream);
 }
 
 /** Reads a stream with the gateway's own reader. */

@@ -76,9 +76,9 @@ test("an answer repeats the long instructions of a Responses request that was tr
   const instructions = "Be brief. ".repeat(60);
   const input = [{ role: "user", content: "Why? ".repeat(100) }];
   const request = openRequest("responses", { model: "acme/model", instructions, input });
-  request.encode(makeTarget("openai-chat"));
+  const { answers } = request.encode(makeTarget("openai-chat"));
   const choices = [{ index: 0, message: { role: "assistant", content: "Because." }, finish_reason: "stop" }];
-  expect(readWhole(request, "openai-chat", { choices })["instructions"]).toBe(instructions);
+  expect(readWhole(answers, { choices })["instructions"]).toBe(instructions);
 });
 
 const LONG = "Why? ".repeat(100);

@@ -127,7 +127,7 @@ function candidateOf({ formats, quirks, reached, overrides }: Circumstances): Ca
   };
 }
 
-/** Encodes a request, and returns what is sent or the failure. */
+/** Encodes a request, and returns what is sent, or the failure. What reads the answer is not compared. */
 async function encode(request: InferenceRequest, made: Circumstances): Promise<unknown> {
   const { withReasoning, maxTokens } = made;
   const context = {
@@ -143,7 +143,7 @@ async function encode(request: InferenceRequest, made: Circumstances): Promise<u
   try {
     const encoded = await encodeForCandidate(context as unknown as EncodeContext);
     if (encoded === null) return null;
-    const { body, ...rest } = encoded;
+    const { body, answers: _, ...rest } = encoded;
     return { ...rest, body: body.toString() };
   } catch (error) {
     if (error instanceof GatewayError) return error.failure;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { InferenceRequest } from "../../src/wire/client-apis/request/inference-request.ts";
+import type { UpstreamAnswers } from "../../src/wire/client-apis/request/inference-request.ts";
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { makeIdentity } from "../fidelity/answers/run-answers.ts";
 import { CLIENTS, type Client } from "../fidelity/formats.ts";
@@ -19,23 +19,21 @@ const BODIES: Readonly<Record<Client, Readonly<Record<string, unknown>>>> = {
   responses: { model: "acme/model", input: "Hello!" },
 };
 
-function openFor(client: Client, format: FormatName): InferenceRequest {
-  const request = openRequest(client, BODIES[client]);
-  request.encode(makeTarget(format));
-  return request;
+function openFor(client: Client, format: FormatName): UpstreamAnswers {
+  return openRequest(client, BODIES[client]).encode(makeTarget(format)).answers;
 }
 
 function readWhole(client: Client, format: FormatName, body: unknown): Work {
   const text = JSON.stringify(body);
   return () => {
-    const answer = openFor(client, format).readAnswer(format, text, makeIdentity());
+    const answer = openFor(client, format).readAnswer(text, makeIdentity());
     return answer.kind === "answer" ? answer.encode(endWith(answer.usage)) : answer.error;
   };
 }
 
 function readStream(client: Client, format: FormatName, pieces: readonly string[]): Work {
   return () => {
-    const relay = openFor(client, format).openRelay(format, makeIdentity());
+    const relay = openFor(client, format).openRelay(makeIdentity());
     let sent = 0;
     for (const piece of pieces) {
       sent += relay.step(piece).length;

@@ -1,4 +1,3 @@
-import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
 import { warnInto } from "../canonical/fit/warn.ts";
 import type { ModelTarget } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
@@ -7,10 +6,10 @@ import { rejectEmptied, repairToolCalls } from "../conversation/calls/repair-too
 import { hasCalls } from "../conversation/calls/valid-history.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asText, type Fields } from "../json/fields.ts";
-import { isFalse, isWord, itemsOf, type JsonNode, memberOf, parseMember } from "../json/scan.ts";
-import type { LeftOut } from "../json/splice.ts";
-import { listMessageLosses } from "../openai-chat/fit-messages.ts";
+import { isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
+import { listMessageLosses } from "../openai-chat/passthrough/fit-scanned.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
+import type { ChatMessage } from "../openai-chat/passthrough/request-shape.ts";
 import { readRole } from "../openai-chat/passthrough/role.ts";
 import type { ScannedChatRequest } from "../openai-chat/passthrough/scan-request.ts";
 import {
@@ -19,47 +18,39 @@ import {
   mustRespell,
 } from "../openai-chat/translate/request/reasoning-parameters.ts";
 import { LOST_REASONING, listRejectedFields } from "./fit/apply-provider.ts";
-import type { Forwarding } from "./hub/client-request.ts";
+import type { OwnFit } from "./hub/forward-fit.ts";
 import type { ProviderTarget, UpstreamTarget } from "./request/inference-request.ts";
 
 /** Forwards a chat request to chat hosts: with its tool calls repaired, and its reasoning in the host's spelling. */
-export class ChatForwarding implements Forwarding {
-  readonly mayCarryReasoning = false;
+export class ChatForwarding {
   /** The repairs so far, by the rules of their targets. */
   private repairs: Map<string, Repair | null> | null = null;
-  /** The model that `respelled` is for; null before the first one. */
-  private respelledFor: ModelTarget | null = null;
-  private respelled: RespelledReasoning | null = null;
 
   constructor(readonly scanned: ScannedChatRequest) {}
 
-  mayForward(target: UpstreamTarget): boolean {
+  fit(target: UpstreamTarget): OwnFit | null {
     const { scanned } = this;
     const { provider } = target;
-    if (scanned.usesFunctions || scanned.hasLongNames) return false;
-    if (scanned.hasCustomTools && !provider.takesCustomTools) return false;
-    if (provider.model.blankTexts !== undefined && hasBlanks(scanned, provider.model.blankTexts))
-      return false;
-    return mayForward(scanned, provider, this.respellFor(provider.model));
+    const { model } = provider;
+    if (scanned.usesFunctions || scanned.hasLongNames) return null;
+    if (scanned.hasCustomTools && !provider.takesCustomTools) return null;
+    if (model.blankTexts !== undefined && hasBlanks(scanned, model.blankTexts)) return null;
+    const respelled = respellReasoning(scanned, model);
+    if (!mayForward(scanned, provider, respelled)) return null;
+    const reasoning = respelled?.fields ?? null;
+    return {
+      listWarnings: () => listWarnings(scanned, provider, respelled),
+      listLosses: () =>
+        provider.takesReasoningDetails || !hasEncryptedReasoning(scanned) ? [] : [LOST_REASONING],
+      forward: (leftOut) => {
+        const repair = this.repairFor(provider.toolCalls);
+        const body = forwardChatRequest(scanned, target, { reasoning, repair, leftOut });
+        return { body, repair, carriesReasoning: false };
+      },
+    };
   }
 
-  listWarnings({ provider }: UpstreamTarget): readonly Warning[] {
-    const { scanned } = this;
-    const respelled = this.respellFor(provider.model);
-    const refused = listRejectedFields(scanned.root, provider);
-    const losses = listMessageLosses(scanned.text, scanned.root, provider.traits);
-    const rejected = losses.length === 0 ? refused : [...refused, ...losses];
-    return respelled === null
-      ? rejected
-      : [...rejected.filter(({ field }) => field !== "reasoning"), ...respelled.warnings];
-  }
-
-  listOwnLosses({ provider }: UpstreamTarget): readonly Warning[] {
-    const isKept = provider.takesReasoningDetails || !hasEncryptedReasoning(this.scanned);
-    return isKept ? NO_LOSSES : ENCRYPTED_LOST;
-  }
-
-  repairFor(rules: ToolCallRules): Repair | null {
+  private repairFor(rules: ToolCallRules): Repair | null {
     const { scanned } = this;
     if (scanned.hasCallsInOrder && rules.ids === "openai" && !rules.hasUniqueIds) return null;
     const outline = scanned.outline.read();
@@ -68,32 +59,26 @@ export class ChatForwarding implements Forwarding {
     const key = `${rules.ids}/${rules.results}/${rules.hasUniqueIds}`;
     let repair = this.repairs.get(key);
     if (repair === undefined) {
+      const { text, messages } = scanned;
       repair = repairToolCalls(outline, rules);
-      if (repair !== null) this.rejectEmptied(repair);
+      if (repair !== null) rejectEmptied(repair, (from) => readRole(text, messages[from] as ChatMessage));
       this.repairs.set(key, repair);
     }
     return repair;
   }
+}
 
-  private rejectEmptied(repair: Repair): void {
-    const { text, root } = this.scanned;
-    const messages = itemsOf(root, "messages");
-    rejectEmptied(repair, (from) => readRole(text, messages[from] as JsonNode));
-  }
-
-  forward(target: UpstreamTarget, repair: Repair | null, leftOut: LeftOut): Buffer | ComposedBytes {
-    const reasoning = this.respellFor(target.provider.model)?.fields ?? null;
-    return forwardChatRequest(this.scanned, target, { reasoning, repair, leftOut });
-  }
-
-  /** Respells the reasoning once for each model: it is needed to decide how the request is sent, and to send it. */
-  private respellFor(model: ModelTarget): RespelledReasoning | null {
-    if (this.respelledFor !== model) {
-      this.respelled = respellReasoning(this.scanned, model);
-      this.respelledFor = model;
-    }
-    return this.respelled;
-  }
+function listWarnings(
+  scanned: ScannedChatRequest,
+  provider: ProviderTarget,
+  respelled: RespelledReasoning | null,
+): readonly Warning[] {
+  const refused = listRejectedFields(scanned.root, provider);
+  const losses = listMessageLosses(scanned, provider.traits);
+  const rejected = losses.length === 0 ? refused : [...refused, ...losses];
+  return respelled === null
+    ? rejected
+    : [...rejected.filter(({ field }) => field !== "reasoning"), ...respelled.warnings];
 }
 
 /** The client's reasoning fields in the vendor's spelling; `warnings` name what the vendor does not accept. */
@@ -104,8 +89,7 @@ interface RespelledReasoning {
 
 /** Returns null if the vendor accepts the client's fields, or if there are none. */
 function respellReasoning({ text, root }: ScannedChatRequest, model: ModelTarget): RespelledReasoning | null {
-  if (memberOf(root, "reasoning") === undefined && memberOf(root, "reasoning_effort") === undefined)
-    return null;
+  if (root.fields.reasoning === undefined && root.fields.reasoning_effort === undefined) return null;
   const raw = {
     reasoning: parseMember(text, root, "reasoning"),
     reasoning_effort: parseMember(text, root, "reasoning_effort"),
@@ -136,33 +120,30 @@ function mayForward(
 
 /** Whether the request has tools and does not switch reasoning off. */
 function mayReasonWithTools({ text, root }: ScannedChatRequest): boolean {
-  if ((memberOf(root, "tools")?.items?.length ?? 0) === 0) return false;
-  const reasoning = memberOf(root, "reasoning");
-  const effort = memberOf(reasoning, "effort") ?? memberOf(root, "reasoning_effort");
-  return !isWord(text, effort, "none") && !isFalse(text, memberOf(reasoning, "enabled"));
+  if ((root.fields.tools?.items?.length ?? 0) === 0) return false;
+  const reasoning = root.fields.reasoning;
+  const effort = reasoning?.fields.effort ?? root.fields.reasoning_effort;
+  return !isWord(text, effort, "none") && !isFalse(text, reasoning?.fields.enabled);
 }
 
 /** Whether a message has a blank text, as calls and results may have one in place of a content. */
-function hasBlanks({ text, root }: ScannedChatRequest, rejected: BlankTexts): boolean {
-  return itemsOf(root, "messages").some((message) => {
-    const content = memberOf(message, "content");
-    const isSilent =
-      memberOf(message, "tool_calls") !== undefined || memberOf(message, "tool_call_id") !== undefined;
+function hasBlanks({ text, messages }: ScannedChatRequest, rejected: BlankTexts): boolean {
+  return messages.some((message) => {
+    const content = message.fields.content;
+    const isSilent = message.fields.tool_calls !== undefined || message.fields.tool_call_id !== undefined;
     return isSilent ? listsBlank(text, content, rejected) : holdsBlank(text, content, rejected);
   });
 }
 
 /** Whether a message holds encrypted reasoning of an earlier turn. */
-function hasEncryptedReasoning({ text, root }: ScannedChatRequest): boolean {
-  for (const message of itemsOf(root, "messages")) {
-    const details = memberOf(message, "reasoning_details");
+function hasEncryptedReasoning({ text, messages, facts }: ScannedChatRequest): boolean {
+  if (!facts.hasOthers) return false;
+  for (const message of messages) {
+    const details = message.fields.reasoning_details;
     if (details !== undefined && text.slice(details.start, details.end).includes(ENCRYPTED)) return true;
   }
   return false;
 }
-
-const NO_LOSSES: readonly Warning[] = [];
-const ENCRYPTED_LOST: readonly Warning[] = [LOST_REASONING];
 
 /** The type of an entry of `reasoning_details`. */
 const ENCRYPTED = '"reasoning.encrypted"';

@@ -96,7 +96,7 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
   }
 
   listNeeds(): RequestNeeds {
-    return listChatNeeds(this.scanned.text, this.scanned.root);
+    return listChatNeeds(this.scanned);
   }
 
   readConversation(): SentConversation {
@@ -112,7 +112,7 @@ class ChatParts extends ChatForwarding implements ClientRequestParts {
   }
 
   listCharges(): RequestCharges {
-    return listChatCharges(this.scanned.text, this.scanned.root);
+    return listChatCharges(this.scanned);
   }
 
   decodeFor({ provider, cacheMarking = null }: UpstreamTarget): Decoded | null {

@@ -9,8 +9,7 @@ import { estimateTokens } from "../conversation/usage.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
-import { memberOf } from "../json/scan.ts";
-import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
+import { listParameters } from "../openai-chat/passthrough/list-needs.ts";
 import { forwardCompletionRequest } from "../openai-completions/passthrough/forward-request.ts";
 import { CompletionDocumentRelay } from "../openai-completions/passthrough/relay-document.ts";
 import { relayCompletion } from "../openai-completions/passthrough/relay-response.ts";
@@ -27,7 +26,12 @@ import { reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
 import { listRejectedFields } from "./fit/apply-provider.ts";
 import { viewParameters } from "./fit/fit-parameters.ts";
 import { HubRequest } from "./hub/hub-request.ts";
-import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./request/inference-request.ts";
+import type {
+  EncodedForUpstream,
+  InferenceRequest,
+  UpstreamAnswers,
+  UpstreamTarget,
+} from "./request/inference-request.ts";
 import { heldBytesOf } from "./request/request-size.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
 import { SINGLE_PROMPT } from "./request/single-prompt.ts";
@@ -64,7 +68,7 @@ export function parseCompletionsRequest(
     // The parsed prompts besides the scanned request.
     heldBytes: heldBytesOf(scanned) + scanned.promptTextBytes,
     windowTextBytes: scanned.longestBytes,
-    hashPrefix: () => hashNodes(scanned.bytes, [memberOf(scanned.root, "prompt") ?? scanned.root]),
+    hashPrefix: () => hashNodes(scanned.bytes, [scanned.root.fields.prompt ?? scanned.root]),
     listNeeds: () => listNeeds(scanned),
     viewParameters: () => viewParameters(FORMAT, scanned),
     countPromptChars: () => countLongest(scanned),
@@ -74,7 +78,6 @@ export function parseCompletionsRequest(
     listCharges: () => NO_CHARGES,
     listLosses: (target) => (isOwn(target) ? listWarnings(scanned, target) : hub.listLosses(target)),
     encode: (target) => (isOwn(target) ? forward(scanned, target) : translate(hub, target)),
-    ...createAnswering(scanned, hub),
   };
 }
 
@@ -98,20 +101,15 @@ function isOwn({ provider }: UpstreamTarget): boolean {
   return provider.format === FORMAT;
 }
 
-/** Returns how answers are read: those of providers with the endpoint as they are or through a filter, all others as chats. */
-function createAnswering(
-  scanned: ScannedCompletion,
-  hub: HubRequest,
-): Pick<InferenceRequest, "openRelay" | "readAnswer"> {
+/** Returns how the answers of providers with the endpoint are read: as they are, or through a filter. */
+function createAnswers(scanned: ScannedCompletion): UpstreamAnswers {
   return {
-    openRelay(format, identity, isDocument = false) {
-      if (format !== FORMAT) return hub.openRelay(format, identity, isDocument);
+    openRelay(identity, isDocument = false) {
       if (identity.filter) return openFiltered(scanned, identity, isDocument);
       const Relay = isDocument ? CompletionDocumentRelay : CompletionRelay;
       return new Relay(identity, scanned.wantsUsageChunk);
     },
-    readAnswer(format, body, identity) {
-      if (format !== FORMAT) return hub.readAnswer(format, body, identity);
+    readAnswer(body, identity) {
       const isTranslated = identity.filter || isEventStream(body);
       return isTranslated ? readTranslated(scanned, body, identity) : relayCompletion(body, identity);
     },
@@ -149,6 +147,7 @@ function forward(scanned: ScannedCompletion, target: UpstreamTarget): EncodedFor
     repair: null,
     carriesReasoning: false,
     warnings: [...listRejectedFields(scanned.root, target.provider), ...review.warnings],
+    answers: createAnswers(scanned),
   };
 }
 
@@ -172,7 +171,7 @@ const SENT_AS_CHAT: Warning = {
 const OF_THE_FORMAT: ReadonlySet<string> = new Set(["prompt", "suffix", "echo", "best_of"]);
 
 function listNeeds({ text, root }: ScannedCompletion): RequestNeeds {
-  const { parameters } = listChatNeeds(text, root);
+  const parameters = listParameters(text, root);
   return {
     features: [],
     parameters: parameters.filter((name) => !OF_THE_FORMAT.has(name)),

@@ -7,7 +7,7 @@ import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import type { ProviderFormat } from "../conversation/traits/format-name.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { type JsonNode, memberOf } from "../json/scan.ts";
+import type { JsonNode } from "../json/scan.ts";
 import { applySplices, removeMembers } from "../json/splice.ts";
 import type { ClientApi } from "./request/inference-request.ts";
 import { heldBytesOf } from "./request/request-size.ts";
@@ -71,7 +71,7 @@ export function parseCountRequest(bytes: Buffer, rename: (id: string) => string)
 
 /** Returns the client's bytes with the provider's model name and without fields that a count does not need. */
 function encodeCounted({ bytes, text, root }: ScannedMessagesRequest, model: string): Buffer {
-  const { start, end } = memberOf(root, "model") as JsonNode;
+  const { start, end } = root.fields.model as JsonNode;
   const named = { start, end, insert: JSON.stringify(model) };
   return applySplices(bytes, [named, ...removeMembers(text, root, NOT_COUNTED)]);
 }

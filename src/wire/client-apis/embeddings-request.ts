@@ -7,7 +7,12 @@ import { encodeEmbeddingsRequest, listLeftOut } from "../openai-chat/embeddings/
 import { encodeEmbeddingsAnswer } from "../openai-chat/embeddings/encode-response.ts";
 import type { ClientApiDeclaration } from "./client-api.ts";
 import { fitToProfile, reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
-import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./request/inference-request.ts";
+import type {
+  EncodedForUpstream,
+  InferenceRequest,
+  UpstreamAnswers,
+  UpstreamTarget,
+} from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
 import { SINGLE_PROMPT } from "./request/single-prompt.ts";
 
@@ -21,7 +26,7 @@ export function parseEmbeddingsRequest(
   headers: ReadHeader = NO_HEADERS,
 ): InferenceRequest {
   const request = decodeEmbeddingsRequest(bytes);
-  const { encoding, parameters } = request;
+  const { parameters } = request;
   return {
     ...SINGLE_PROMPT,
     api: "embeddings",
@@ -44,13 +49,6 @@ export function parseEmbeddingsRequest(
     countPromptChars: () => request.longestChars,
     listPromptText: () => listLongest(parameters),
     encode: (target) => encodeFor(target, request),
-    openRelay() {
-      throw new Error("embeddings are not streamed");
-    },
-    readAnswer(format, body, identity) {
-      const reading = upstreamOf(format).read(body, parameters.inputs.length);
-      return encodeEmbeddingsAnswer(reading, encoding, identity);
-    },
   };
 }
 
@@ -77,13 +75,26 @@ function upstreamOf(format: ProviderFormat): EmbeddingsCodec {
   return upstream;
 }
 
+function answersOf(format: ProviderFormat, { encoding, parameters }: EmbeddingsRequest): UpstreamAnswers {
+  return {
+    openRelay() {
+      throw new Error("embeddings are not streamed");
+    },
+    readAnswer(body, identity) {
+      const reading = upstreamOf(format).read(body, parameters.inputs.length);
+      return encodeEmbeddingsAnswer(reading, encoding, identity);
+    },
+  };
+}
+
 const NONE: ReadonlySet<string> = new Set();
 
 function encodeFor(target: UpstreamTarget, request: EmbeddingsRequest): EncodedForUpstream {
   const { format, model, renames, knownFields, refusedFields, storingFields = NONE } = target.provider;
   const { name } = model;
   const { encode } = upstreamOf(format);
-  const common = { format, heldBytes: 0, repair: null, carriesReasoning: false };
+  const answers = answersOf(format, request);
+  const common = { format, heldBytes: 0, repair: null, carriesReasoning: false, answers };
   if (encode === null) {
     const hashUser = (user: string) => target.hashUser(user);
     // Rejected fields are not removed from these bodies.

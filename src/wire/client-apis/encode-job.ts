@@ -26,6 +26,6 @@ export function encodeJob(job: EncodeJob, hashUser: (user: string) => string): E
   const hasTurns = turns.size > 0;
   const targets = job.targets.map((target) => ({ ...target, recallTurn, hasTurns, hashUser }));
   const target = chooseTarget(request, targets);
-  const encoded = request.encode(target);
-  return { encoded, answering: request.describeAnswering(job.readsThroughHub) };
+  const { answers, ...encoded } = request.encode(target);
+  return { encoded, answering: answers.describe(job.readsThroughHub) };
 }

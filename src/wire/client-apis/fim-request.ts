@@ -14,7 +14,12 @@ import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import { fitToProfile } from "./fit/apply-profile.ts";
 import { limitFields, renameFields, warnOfStoring } from "./fit/apply-provider.ts";
-import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./request/inference-request.ts";
+import type {
+  EncodedForUpstream,
+  InferenceRequest,
+  UpstreamAnswers,
+  UpstreamTarget,
+} from "./request/inference-request.ts";
 import { readTags } from "./request/request-tags.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./request/session-hints.ts";
 import { SINGLE_PROMPT } from "./request/single-prompt.ts";
@@ -56,14 +61,17 @@ export function parseFimRequest(
     countPromptChars: () => fim.promptChars,
     listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
     encode: (target) => encodeFim(fim, target),
-    openRelay: (_format, identity, isDocument = false) =>
-      isDocument || identity.filter ? openTranslation(identity, isDocument) : new ChatRelay(identity, false),
-    readAnswer: (_format, body, identity) =>
-      identity.filter || isEventStream(body)
-        ? translateAnswer(body, identity)
-        : relayChatAnswer(body, identity),
   };
 }
+
+const ANSWERS: UpstreamAnswers = {
+  openRelay: (identity, isDocument = false) =>
+    isDocument || identity.filter ? openTranslation(identity, isDocument) : new ChatRelay(identity, false),
+  readAnswer: (body, identity) =>
+    identity.filter || isEventStream(body)
+      ? translateAnswer(body, identity)
+      : relayChatAnswer(body, identity),
+};
 
 /** Mistral's fill in the middle (specification 4.2). The specification names the fixed path. */
 export const FIM: ClientApiDeclaration = {
@@ -105,6 +113,7 @@ function encodeFim({ fields }: FimRequest, target: UpstreamTarget): EncodedForUp
     heldBytes: 0,
     repair: null,
     carriesReasoning: false,
+    answers: ANSWERS,
     warnings: [...warnOfStoring(Object.keys(fields), provider), ...limited.warnings, ...warnings],
   };
 }

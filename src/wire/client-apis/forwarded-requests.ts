@@ -17,6 +17,7 @@ import type {
   ForwardedApi,
   InferenceRequest,
   ProviderTarget,
+  UpstreamAnswers,
   UpstreamTarget,
 } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./request/session-hints.ts";
@@ -83,8 +84,6 @@ function toInferenceRequest(
     listPromptText: () => [],
     listCharges: () => charges,
     encode: (target) => encodeFor(target, request),
-    openRelay: rejectConversation,
-    readAnswer: rejectConversation,
     forwarded: {
       isText,
       openRelay: (head, identity) => filterRelay(request.openRelay(head, identity), identity),
@@ -156,6 +155,7 @@ function encodeFor(target: UpstreamTarget, request: ForwardedRequest): EncodedFo
     heldBytes: 0,
     repair: null,
     carriesReasoning: false,
+    answers: NO_CONVERSATION,
     warnings: [...warnOfDropped(leftOut), ...review.warnings],
   };
 }
@@ -172,3 +172,5 @@ function reviewForwarded(
 function rejectConversation(): never {
   throw new Error("forwarded answers are read by `forwarded`");
 }
+
+const NO_CONVERSATION: UpstreamAnswers = { openRelay: rejectConversation, readAnswer: rejectConversation };

@@ -1,4 +1,3 @@
-import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
 import { encodeMessagesError } from "../anthropic-messages/errors.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forward-request.ts";
 import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
@@ -7,6 +6,7 @@ import { listMessagesPrefix, listMessagesShared } from "../anthropic-messages/pa
 import { listTexts } from "../anthropic-messages/passthrough/list-texts.ts";
 import { relayMessagesAnswer } from "../anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../anthropic-messages/passthrough/relay-stream.ts";
+import type { MessagesBody, MessagesMessage } from "../anthropic-messages/passthrough/request-shape.ts";
 import {
   hasGeneratedImages,
   type ScannedMessagesRequest,
@@ -28,15 +28,7 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import {
-  isWord,
-  itemsOf,
-  type JsonNode,
-  memberOf,
-  parseMember,
-  tryStringOf,
-  wordTable,
-} from "../json/scan.ts";
+import { isWord, type JsonNode, parseMember, tryStringOf, wordTable } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import { parseCountRequest } from "./count-request.ts";
@@ -48,6 +40,7 @@ import {
   type OwnAnswers,
   type RequestSource,
 } from "./hub/client-request.ts";
+import type { OwnFit } from "./hub/forward-fit.ts";
 import type { Decoded } from "./hub/hub-request.ts";
 import type { UpstreamTarget } from "./request/inference-request.ts";
 import { readTags } from "./request/request-tags.ts";
@@ -109,7 +102,6 @@ class MessagesParts implements ClientRequestParts {
   readonly traits = TRAITS;
   readonly commonTools = COMMON_TOOLS;
   readonly client = anthropicMessages;
-  readonly mayCarryReasoning = true;
   readonly upstreamHeaders: Readonly<Record<string, string>> | null;
   readonly session: string | null;
   readonly user: string | null;
@@ -133,7 +125,7 @@ class MessagesParts implements ClientRequestParts {
   }
 
   listNeeds(): RequestNeeds {
-    return listMessagesNeeds(this.scanned.text, this.scanned.root);
+    return listMessagesNeeds(this.scanned);
   }
 
   readConversation(): SentConversation {
@@ -149,7 +141,7 @@ class MessagesParts implements ClientRequestParts {
   }
 
   listCharges(): RequestCharges {
-    return listMessagesCharges(this.scanned.text, this.scanned.root);
+    return listMessagesCharges(this.scanned);
   }
 
   /** Decodes the request with placeholders for its long texts. The scan rejects inputs that are not objects. */
@@ -158,8 +150,14 @@ class MessagesParts implements ClientRequestParts {
     return decodeShortened(this.scanned, { codec: anthropicMessages, texts });
   }
 
+  fit(target: UpstreamTarget): OwnFit | null {
+    if (!this.mayForward(target)) return null;
+    const forward = (leftOut: LeftOut) => forwardMessagesRequest(this.scanned, target, leftOut);
+    return { forward: (leftOut) => ({ body: forward(leftOut), repair: null, carriesReasoning: true }) };
+  }
+
   /** A thinking budget must be below the answer's limit. */
-  mayForward({ provider, maxTokens }: UpstreamTarget): boolean {
+  private mayForward({ provider, maxTokens }: UpstreamTarget): boolean {
     const { scanned } = this;
     if (scanned.mayCarryReasoning || scanned.maxTokens === null || hasGeneratedImages(scanned)) return false;
     if (maxTokens && scanned.thinkingBudget >= maxTokens) return false;
@@ -167,19 +165,14 @@ class MessagesParts implements ClientRequestParts {
     if (!takesThinking(readAskedThinking(scanned), provider.model)) return false;
     return isValidHistory(scanned.outline.read(), provider.toolCalls);
   }
-
-  forward(target: UpstreamTarget, _repair: unknown, leftOut: LeftOut): Buffer | ComposedBytes {
-    return forwardMessagesRequest(this.scanned, target, leftOut);
-  }
 }
 
 /** Whether a model takes the turns: blank texts, system messages behind the first, the assistant at the end, and thinking. */
 function takesTurns(
-  { text, root }: ScannedMessagesRequest,
+  { text, root, messages }: ScannedMessagesRequest,
   { takesMidSystem, takesPrefill, takesUnsigned, blankTexts }: ModelTarget,
 ): boolean {
-  const roleOf = (message: JsonNode | undefined) => memberOf(message, "role");
-  const messages = itemsOf(root, "messages");
+  const roleOf = (message: MessagesMessage | undefined) => message?.fields.role;
   if (blankTexts !== undefined && hasBlanks(text, root, blankTexts)) return false;
   if (takesPrefill === false && isWord(text, roleOf(messages.at(-1)), "assistant")) return false;
   if (takesUnsigned === false && messages.some((message) => hasUnsignedThinking(text, message))) return false;
@@ -187,28 +180,27 @@ function takesTurns(
 }
 
 /** A result that is an empty string is taken. */
-function hasBlanks(text: string, root: JsonNode, rejected: BlankTexts): boolean {
-  const hasBlank = (message: JsonNode) =>
-    holdsBlank(text, memberOf(message, "content"), rejected) ||
-    itemsOf(message, "content").some((block) => listsBlank(text, memberOf(block, "content"), rejected));
-  const system = memberOf(root, "system");
+function hasBlanks(text: string, root: MessagesBody, rejected: BlankTexts): boolean {
+  const hasBlank = (message: MessagesMessage) =>
+    holdsBlank(text, message.fields.content, rejected) ||
+    (message.fields.content?.items ?? []).some((block) => listsBlank(text, block.fields.content, rejected));
+  const system = root.fields.system;
   return (
-    itemsOf(root, "messages").some(hasBlank) ||
+    (root.fields.messages?.items ?? []).some(hasBlank) ||
     (system?.items?.length !== 0 && holdsBlank(text, system, rejected))
   );
 }
 
-function hasUnsignedThinking(text: string, message: JsonNode): boolean {
-  return itemsOf(message, "content").some(
-    (block) =>
-      isWord(text, memberOf(block, "type"), "thinking") && memberOf(block, "signature")?.kind !== "string",
+function hasUnsignedThinking(text: string, message: MessagesMessage): boolean {
+  return (message.fields.content?.items ?? []).some(
+    (block) => isWord(text, block.fields.type, "thinking") && block.fields.signature?.kind !== "string",
   );
 }
 
 function readAskedThinking({ text, root }: ScannedMessagesRequest): AskedThinking {
   return {
-    type: tryStringOf(text, memberOf(memberOf(root, "thinking"), "type")) ?? null,
-    effort: tryStringOf(text, memberOf(memberOf(root, "output_config"), "effort")) ?? null,
+    type: tryStringOf(text, root.fields.thinking?.fields.type) ?? null,
+    effort: tryStringOf(text, root.fields.output_config?.fields.effort) ?? null,
   };
 }
 
@@ -229,11 +221,11 @@ function readBetas(headers: ReadHeader): Readonly<Record<string, string>> | null
 }
 
 function readMessagesHints({ text, root }: ScannedMessagesRequest, headers: ReadHeader) {
-  const named = tryStringOf(text, memberOf(memberOf(root, "metadata"), "user_id"));
+  const named = tryStringOf(text, root.fields.metadata?.fields.user_id);
   const { user, session } = named === undefined ? NO_USER : splitUserId(named);
   const hints = {
-    sessionId: tryStringOf(text, memberOf(root, "session_id")),
-    promptCacheKey: tryStringOf(text, memberOf(root, "prompt_cache_key")),
+    sessionId: tryStringOf(text, root.fields.session_id),
+    promptCacheKey: tryStringOf(text, root.fields.prompt_cache_key),
     other: session,
   };
   const tags = readTags(parseMember(text, root, "tags"), headers);

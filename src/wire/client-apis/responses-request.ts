@@ -1,4 +1,3 @@
-import type { ComposedBytes } from "../../base/text/composed-bytes.ts";
 import type { AskedFor } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import { isValidHistory } from "../conversation/calls/valid-history.ts";
@@ -6,7 +5,7 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { itemsOf, type JsonNode, memberOf, wordTable } from "../json/scan.ts";
+import { type JsonNode, wordTable } from "../json/scan.ts";
 import type { LeftOut } from "../json/splice.ts";
 import { encodeResponsesError } from "../openai-responses/errors.ts";
 import {
@@ -36,6 +35,7 @@ import {
   type OwnAnswers,
   type RequestSource,
 } from "./hub/client-request.ts";
+import type { OwnFit } from "./hub/forward-fit.ts";
 import type { Decoded } from "./hub/hub-request.ts";
 import type { UpstreamTarget } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
@@ -86,7 +86,6 @@ class ResponsesParts implements ClientRequestParts {
   readonly commonTools = COMMON_TOOLS;
   readonly client = openaiResponses;
   readonly upstreamHeaders = null;
-  readonly mayCarryReasoning = true;
   readonly answering = ANSWERING;
   readonly session: string | null;
   readonly user: string | null;
@@ -111,7 +110,7 @@ class ResponsesParts implements ClientRequestParts {
   }
 
   listNeeds(): RequestNeeds {
-    return listResponsesNeeds(this.scanned.text, this.scanned.root);
+    return listResponsesNeeds(this.scanned);
   }
 
   readConversation(): SentConversation {
@@ -127,7 +126,7 @@ class ResponsesParts implements ClientRequestParts {
   }
 
   listCharges(): RequestCharges {
-    return listResponsesCharges(this.scanned.text, this.scanned.root);
+    return listResponsesCharges(this.scanned);
   }
 
   /** Decodes the request with placeholders for its long texts. The scan does not check arguments. */
@@ -136,7 +135,13 @@ class ResponsesParts implements ClientRequestParts {
     return decodeShortened(this.scanned, { codec: openaiResponses, texts });
   }
 
-  mayForward({ provider }: UpstreamTarget): boolean {
+  fit(target: UpstreamTarget): OwnFit | null {
+    if (!this.mayForward(target)) return null;
+    const forward = (leftOut: LeftOut) => forwardResponsesRequest(this.scanned, target, leftOut);
+    return { forward: (leftOut) => ({ body: forward(leftOut), repair: null, carriesReasoning: true }) };
+  }
+
+  private mayForward({ provider }: UpstreamTarget): boolean {
     const { scanned } = this;
     const { takesCustomTools, takesToolNamespaces = false } = provider;
     if (scanned.hasCustomTools && !takesCustomTools) return false;
@@ -150,19 +155,13 @@ class ResponsesParts implements ClientRequestParts {
       isValidHistory(scanned.outline.read(), provider.toolCalls)
     );
   }
-
-  forward(target: UpstreamTarget, _repair: unknown, leftOut: LeftOut): Buffer | ComposedBytes {
-    return forwardResponsesRequest(this.scanned, target, leftOut);
-  }
 }
 
 /** A result that is an empty string is taken. */
-function hasBlanks({ text, root }: ScannedResponsesRequest, rejected: BlankTexts): boolean {
-  const input = memberOf(root, "input");
+function hasBlanks({ text, root, items }: ScannedResponsesRequest, rejected: BlankTexts): boolean {
+  const { input } = root.fields;
   if (input?.kind === "string") return holdsBlank(text, input, rejected);
-  return itemsOf(root, "input").some(
-    (item) =>
-      holdsBlank(text, memberOf(item, "content"), rejected) ||
-      listsBlank(text, memberOf(item, "output"), rejected),
+  return items.some(
+    ({ fields }) => holdsBlank(text, fields.content, rejected) || listsBlank(text, fields.output, rejected),
   );
 }

@@ -1,10 +1,12 @@
 import { asFields, asObjects, type Fields, setField } from "../json/fields.ts";
 import {
+  type FieldsNode,
+  type ItemsNode,
   isWord,
-  itemsOf,
   type JsonNode,
-  memberOf,
+  LEAF,
   parseNode,
+  type Shape,
   stringOf,
   tryParseNode,
   tryStringOf,
@@ -103,32 +105,48 @@ const CLIENT_TOOL =
   /^(?:function$|custom$|namespace$|bash_|text_editor_|computer|memory_|local_shell|apply_patch)/;
 /** Fields that enable searching without a tool: OpenAI's and Perplexity's, and xAI's. */
 const SEARCH_FIELDS = ["web_search_options", "search_parameters"] as const;
-/** The field of OpenRouter's plugins, and the one of them that searches. */
-const PLUGINS = "plugins";
+/** The one of OpenRouter's plugins that searches. */
 const SEARCH_PLUGIN = "web";
+const MODE_FIELDS = ["service_tier", "speed", "inference_geo"] as const;
+
+/** The members that the shape of a request has for its charges, besides `tools`. */
+export const CHARGED_MEMBERS = {
+  web_search_options: LEAF,
+  search_parameters: LEAF,
+  /** OpenRouter's. */
+  plugins: LEAF,
+  service_tier: LEAF,
+  speed: LEAF,
+  inference_geo: LEAF,
+};
+
+/** The members of a scanned request. */
+type ChargedFields = FieldsNode<
+  typeof CHARGED_MEMBERS & {
+    readonly tools: Shape<ItemsNode<FieldsNode<{ readonly type: Shape }>>>;
+  }
+>["fields"];
 
 /** Returns the media of a request and what it permits the vendor to do. `text` is its body, bytes as Latin-1. */
 export function addVendorTools(
   { images, fileBytes, hasReferences }: RequestMedia,
   text: string,
-  root: JsonNode,
+  { fields }: { readonly fields: ChargedFields },
 ): RequestCharges {
-  const { search, runsTools, advisors, services } = mayUseTools(root)
-    ? findVendorTools(text, root)
+  const { search, runsTools, advisors, services } = mayUseTools(fields)
+    ? findVendorTools(text, fields)
     : NO_CHARGES;
-  const modes = findModes(text, root);
+  const modes = findModes(text, fields);
   const isNothing = images + fileBytes === 0 && !hasReferences && !runsTools && search === null;
   if (isNothing && advisors.length === 0 && modes === undefined && services === undefined) return NO_CHARGES;
   return { images, fileBytes, hasReferences, search, runsTools, advisors, modes, services };
 }
 
-const MODE_FIELDS = ["service_tier", "speed", "inference_geo"] as const;
-
 /** Returns the modes that a request asks for. */
-function findModes(text: string, root: JsonNode): ServedModes | undefined {
+function findModes(text: string, fields: ChargedFields): ServedModes | undefined {
   let asked: Record<string, unknown> | undefined;
   for (const name of MODE_FIELDS) {
-    const node = memberOf(root, name);
+    const node = fields[name];
     if (node?.kind !== "string") continue;
     asked ??= {};
     setField(asked, name, tryStringOf(text, node));
@@ -136,19 +154,17 @@ function findModes(text: string, root: JsonNode): ServedModes | undefined {
   return asked === undefined ? undefined : readModes(asked);
 }
 
-function mayUseTools(root: JsonNode): boolean {
-  if (itemsOf(root, "tools").length > 0) return true;
-  for (const name of SEARCH_FIELDS) if (memberOf(root, name) !== undefined) return true;
-  return memberOf(root, PLUGINS) !== undefined;
+function mayUseTools({ tools, web_search_options, search_parameters, plugins }: ChargedFields): boolean {
+  return Boolean(tools?.items?.length || web_search_options || search_parameters || plugins);
 }
 
-function findVendorTools(text: string, root: JsonNode): Omit<RequestCharges, keyof RequestMedia> {
+function findVendorTools(text: string, fields: ChargedFields): Omit<RequestCharges, keyof RequestMedia> {
   const searches: Fields[] = [];
   const advisors: AdvisorRequest[] = [];
   const services: string[] = [];
   let runsTools = false;
-  for (const tool of itemsOf(root, "tools")) {
-    const node = memberOf(tool, "type");
+  for (const tool of fields.tools?.items ?? []) {
+    const node = tool.fields.type;
     // Nearly all tools are of these types, and this check does not copy the string.
     if (node === undefined || isWord(text, node, "function")) continue;
     const type = stringOf(text, node) ?? "";
@@ -159,14 +175,14 @@ function findVendorTools(text: string, root: JsonNode): Omit<RequestCharges, key
     services.push(`tools.${type}`);
   }
   for (const name of SEARCH_FIELDS) {
-    const node = memberOf(root, name);
+    const node = fields[name];
     const search = node?.kind === "object" ? parseLoosely(text, node) : null;
     if (search === null || search["mode"] === "off") continue;
     searches.push(search);
     services.push(name);
   }
-  for (const plugin of listPlugins(text, root)) {
-    services.push(`${PLUGINS}.${plugin["id"]}`);
+  for (const plugin of asObjects(fields.plugins && tryParseNode(text, fields.plugins))) {
+    services.push(`plugins.${plugin["id"]}`);
     if (plugin["id"] === SEARCH_PLUGIN) searches.push({ max_uses: 1 });
   }
   return {
@@ -175,11 +191,6 @@ function findVendorTools(text: string, root: JsonNode): Omit<RequestCharges, key
     advisors,
     services: services.length === 0 ? undefined : services,
   };
-}
-
-function listPlugins(text: string, root: JsonNode): readonly Fields[] {
-  const node = memberOf(root, PLUGINS);
-  return node === undefined ? [] : asObjects(tryParseNode(text, node));
 }
 
 /** Adds limits; one tool without a limit makes the total unlimited. */

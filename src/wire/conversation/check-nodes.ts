@@ -1,11 +1,16 @@
 import { fail, rejectField } from "../../base/failures/errors.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
-import { type JsonKind, type JsonNode, numberOf } from "../json/scan.ts";
+import { type JsonKind, type JsonNode, NO_NODES, type NodeIn, numberOf } from "../json/scan.ts";
 
 /** Checks of the fields of a scanned request that all client formats share. They reject with `invalid_request`. */
 
 /** Checks the value of a field. `text` is the body, bytes as Latin-1; `field` its name in error messages. */
-export type NodeCheck = (text: string, node: JsonNode, field: string) => void;
+export type NodeCheck<N extends JsonNode = JsonNode> = (text: string, node: N, field: string) => void;
+
+/** The checks of a body's fields by their names. Each gets the node that the body's shape has for it. */
+type NodeChecks<Body extends JsonNode> = {
+  readonly [K in keyof Body["fields"]]?: NodeCheck<NodeIn<Body, K>>;
+};
 
 /** Accepts a number from `low` to `high`. */
 export function numberFrom(low: number, high: number): NodeCheck {
@@ -34,11 +39,16 @@ export function ofKind(kind: JsonKind, wanted: string): NodeCheck {
   };
 }
 
-/** Runs the checks on the fields of an object that are present and not null. */
-export function checkNodes(text: string, root: JsonNode, checks: ReadonlyMap<string, NodeCheck>): void {
-  for (const member of root.members ?? []) {
-    if (member.kind !== "null") checks.get(member.key)?.(text, member, member.key);
-  }
+/** Returns a function that runs these checks on the fields of a body that are present and not null. */
+export function nodeChecker<Body extends JsonNode>(
+  checks: NodeChecks<Body>,
+): (text: string, root: Body) => void {
+  // A check is only called with the member of its name.
+  const byName = new Map(Object.entries(checks) as [string, NodeCheck][]);
+  return (text, root) => {
+    for (const member of root.members ?? NO_NODES)
+      if (member.kind !== "null") byName.get(member.key)?.(text, member, member.key);
+  };
 }
 
 /**

@@ -52,8 +52,8 @@ interface AddedEntry {
 
 /** A request's body, as far as a review reads it. Values are parsed only if a rule depends on them. */
 export interface RequestView {
-  readonly memberCount: number;
-  nameAt(at: number): string;
+  readonly members: readonly { readonly key: string }[];
+  /** Returns the value of the member at a position. */
   valueAt(at: number): unknown;
   readonly toolCount: number;
   /** Undefined for a function without a type, as in Messages. */
@@ -102,8 +102,7 @@ export function reviewRequest(
 
 /** Whether anything may have to be left out or added, which is rare. Allocates nothing. */
 function needsReview(profile: RequestProfile, view: RequestView, skipped: ReadonlySet<string>): boolean {
-  for (let at = 0; at < view.memberCount; at++)
-    if (ruleForField(profile, view.nameAt(at), skipped) !== "passes") return true;
+  for (const { key } of view.members) if (ruleForField(profile, key, skipped) !== "passes") return true;
   return mayHaveCostlyTools(profile, view) || (profile.forFiles !== undefined && view.hasFiles());
 }
 
@@ -205,8 +204,7 @@ class MutableReview implements ProfileReview {
   }
 
   reviewFields(view: RequestView, skipped: ReadonlySet<string>): void {
-    for (let at = 0; at < view.memberCount; at++) {
-      const name = view.nameAt(at);
+    for (const [at, { key: name }] of view.members.entries()) {
       const rule = ruleForField(this.profile, name, skipped);
       const kept = rule === "passes" || name === "tools" ? WHOLE : keep(rule, view.valueAt(at));
       if (!kept.isWhole) this.leaveOut(name, kept.value);
@@ -248,8 +246,7 @@ class MutableReview implements ProfileReview {
   /** Adapts the fields that refer to tools. */
   private adaptFields(view: RequestView): void {
     const isEmpty = this.removedTools.size === view.toolCount;
-    for (let at = 0; at < view.memberCount; at++) {
-      const name = view.nameAt(at);
+    for (const [at, { key: name }] of view.members.entries()) {
       if (name === "tool_choice") this.adaptChoice(view.valueAt(at), isEmpty);
       else if (name === "parallel_tool_calls" && isEmpty) this.removed.add(name);
     }
@@ -290,8 +287,8 @@ class MutableReview implements ProfileReview {
 }
 
 function memberValue(view: RequestView, name: string): unknown {
-  for (let at = 0; at < view.memberCount; at++) if (view.nameAt(at) === name) return view.valueAt(at);
-  return undefined;
+  const at = view.members.findIndex(({ key }) => key === name);
+  return at < 0 ? undefined : view.valueAt(at);
 }
 
 function keepTool(rules: RequestProfile["tools"], type: string, tool: () => Fields): boolean {

@@ -1,13 +1,15 @@
-import { type JsonNode, memberOf } from "./scan.ts";
+import type { FieldsNode, ItemsNode, JsonNode, Shape } from "./scan.ts";
 
-/** Adds the texts of a message's content, which is a string or a list of parts, to `nodes`. Parts without a text are skipped. */
-export function addTexts(nodes: JsonNode[], content: JsonNode | undefined): void {
+/** A content: a string, or a list of parts which may have a text. */
+type ContentNode = ItemsNode<FieldsNode<{ readonly text: Shape }>>;
+
+/** Adds the texts of a message's content to `nodes`. Parts without a text are skipped. */
+export function addTexts(nodes: JsonNode[], content: ContentNode | undefined): void {
   if (content?.kind === "string") nodes.push(content);
-  for (const part of content?.items ?? []) addMember(nodes, part, "text");
+  for (const { fields } of content?.items ?? []) if (fields.text !== undefined) nodes.push(fields.text);
 }
 
-/** Adds the value of the member of this name to `nodes`. An absent member is skipped. */
-export function addMember(nodes: JsonNode[], object: JsonNode | undefined, key: string): void {
-  const node = memberOf(object, key);
-  if (node !== undefined) nodes.push(node);
+/** Adds values to `nodes`. Absent ones are skipped. */
+export function addPresent(nodes: JsonNode[], ...values: readonly (JsonNode | undefined)[]): void {
+  for (const value of values) if (value !== undefined) nodes.push(value);
 }

@@ -4,7 +4,14 @@ import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { findBrokenUtf8 } from "./find-broken-utf8.ts";
 import { parseBodyText } from "./parse-json.ts";
 import { rejectExcess } from "./reject-excess.ts";
-import { type CountedScan, JsonBoundError, JsonSyntaxError, type Shape, scanCounting } from "./scan.ts";
+import {
+  type CountedScan,
+  JsonBoundError,
+  type JsonNode,
+  JsonSyntaxError,
+  type Shape,
+  scanCounting,
+} from "./scan.ts";
 
 /**
  * Bodies up to this size are validated completely, because people may have written them. In larger ones the upstream reports errors
@@ -17,10 +24,10 @@ const VALIDATED_BYTES = 8_192;
  * each body.
  * @throws GatewayError `invalid_request` if it is not JSON in UTF-8 within its bounds; and what `read` throws.
  */
-export function scanBody<T>(
+export function scanBody<T, N extends JsonNode>(
   bytes: Buffer,
-  shape: Shape,
-  read: (text: string, scan: CountedScan, bytes: Buffer) => T,
+  shape: Shape<N>,
+  read: (text: string, scan: CountedScan<N>, bytes: Buffer) => T,
 ): T {
   requireUtf8(bytes);
   const text = bytes.toString("latin1");

@@ -14,14 +14,38 @@ import { UniqueNames } from "./unique-names.ts";
  * always bounded, the number of values only where a bound is given.
  */
 
-/** The values to find: members of an object, or elements of an array. Neither: only the position and kind of the value itself. */
-export interface Shape {
+/**
+ * The values to find: members of an object, or elements of an array. Neither: only the position and kind of the value itself. `N` is the
+ * type of the values' nodes.
+ */
+export interface Shape<N extends JsonNode = JsonNode> {
   readonly fields: WordTable<Shape> | null;
   /** Whether all other members are found as well, as leaves. */
   readonly others: boolean;
   readonly items: Shape | null;
   /** Bits that the scan reports if it finds such a value, so that its reader need not look for what is not there. */
   readonly marks: number;
+  /** Only a type: no shape has it. */
+  readonly node?: N;
+}
+
+/** The nodes of a shape. */
+export type NodeOf<S> = S extends Shape<infer N> ? N : never;
+
+/** A member of a node, if it is there. */
+export type NodeIn<N extends JsonNode, K extends keyof N["fields"]> = Extract<N["fields"][K], JsonNode>;
+
+/** The members that a shape names, by name. */
+type NamedMembers<M> = { readonly [K in keyof M]: NodeOf<M[K]> | undefined };
+
+/** A value that has these members if it is an object. */
+export interface FieldsNode<M> extends JsonNode {
+  readonly fields: NamedMembers<M>;
+}
+
+/** A value that has these elements if it is an array. */
+export interface ItemsNode<N extends JsonNode> extends JsonNode {
+  readonly items: readonly N[] | null;
 }
 
 /** Values by word, grouped by the word's length, so that a word is compared within the text and not copied out of it. */
@@ -31,41 +55,44 @@ interface WordEntry<T> {
   readonly word: string;
   /** Its characters: comparing these takes less time than a search at a position. */
   readonly codes: Uint8Array;
-  /** One bit, which few other words of the table have. */
-  readonly bit: number;
   readonly value: T;
 }
 
 /** Returns a table of these values by word. Words must need no escapes in JSON. */
 export function wordTable<T>(values: Readonly<Record<string, T>>): WordTable<T> {
   const table: WordEntry<T>[][] = [];
-  for (const [at, [word, value]] of Object.entries(values).entries()) {
+  for (const [word, value] of Object.entries(values)) {
     const ofLength = table[word.length] ?? [];
-    ofLength.push({ word, codes: Buffer.from(word, "latin1"), bit: 1 << (at % 32), value });
+    ofLength.push({ word, codes: Buffer.from(word, "latin1"), value });
     table[word.length] = ofLength;
   }
   return table;
 }
 
+/** No members: those of a value whose shape names none. */
+const NO_MEMBERS: JsonNode["fields"] = {};
+
 /** The shape of a value if only its position and kind are needed. */
 export const LEAF: Shape = { fields: null, others: false, items: null, marks: 0 };
 
 /** Returns the shape of an object if only these members are needed. */
-export function fields(members: Readonly<Record<string, Shape>>): Shape {
-  return { ...LEAF, fields: wordTable(members) };
+export function fields<M extends Readonly<Record<string, Shape>>>(members: M): Shape<FieldsNode<M>> {
+  return { fields: wordTable<Shape>(members), others: false, items: null, marks: 0 };
 }
 
 /** Returns the shape of an object if all members are needed; these have shapes of their own. */
-export function allFields(members: Readonly<Record<string, Shape>>): Shape {
-  return { ...LEAF, fields: wordTable(members), others: true };
+export function allFields<M extends Readonly<Record<string, Shape>>>(members: M): Shape<FieldsNode<M>> {
+  return { ...fields(members), others: true };
 }
 
 /** Returns the shape of an array of such elements. */
-export function items(shape: Shape): Shape {
-  return { ...LEAF, items: shape };
+export function items<N extends JsonNode>(shape: Shape<N>): Shape<ItemsNode<N>> {
+  return { fields: null, others: false, items: shape, marks: 0 };
 }
 
 /** Returns the shape with these bits as its marks. */
+export function marked(marks: number): Shape;
+export function marked<N extends JsonNode>(marks: number, shape: Shape<N>): Shape<N>;
 export function marked(marks: number, shape: Shape = LEAF): Shape {
   return { ...shape, marks };
 }
@@ -83,6 +110,8 @@ export interface JsonNode {
   readonly keyStart: number;
   /** The members that the shape names, in the order of the text; null for other values. */
   readonly members: readonly JsonNode[] | null;
+  /** The same by name. Its type is known where that of the shape is (`FieldsNode`). */
+  readonly fields: object;
   /** All elements of an array, if the shape has `items`; null for other values. */
   readonly items: readonly JsonNode[] | null;
 }
@@ -158,13 +187,13 @@ function continuesNumber(code: number): boolean {
  * @throws JsonSyntaxError if it is not one JSON value, or if an object has a member of the shape twice;
  * JsonBoundError if it is nested too deep.
  */
-export function scanJson(text: string, shape: Shape): JsonNode {
-  return new Scanner(text, shape, { maxValues: Number.POSITIVE_INFINITY, names: null }).root;
+export function scanJson<N extends JsonNode>(text: string, shape: Shape<N>): N {
+  return new Scanner<N>(text, shape, { maxValues: Number.POSITIVE_INFINITY, names: null }).root;
 }
 
 /** The result of a scan, and an upper bound of the number of values in the whole text. */
-export interface CountedScan {
-  readonly root: JsonNode;
+export interface CountedScan<N extends JsonNode = JsonNode> {
+  readonly root: N;
   readonly values: number;
   /** The number of nodes that were created. */
   readonly nodes: number;
@@ -176,11 +205,11 @@ export interface CountedScan {
  * Scans a request as `scanJson`, and counts values. No object of the text may have a member twice, at any depth.
  * @throws as `scanJson`; JsonBoundError if there are more than `maxValues`.
  */
-export function scanCounting(
+export function scanCounting<N extends JsonNode>(
   text: string,
-  shape: Shape,
+  shape: Shape<N>,
   maxValues: number = Number.POSITIVE_INFINITY,
-): CountedScan {
+): CountedScan<N> {
   const names = new UniqueNames(text, decodeName);
   return new Scanner(text, shape, { maxValues, names });
 }
@@ -196,8 +225,8 @@ interface ScanRules {
 }
 
 /** Scans a text when it is constructed. It is its own result, because another object would only be taken apart. */
-class Scanner implements CountedScan {
-  readonly root: JsonNode;
+class Scanner<N extends JsonNode> implements CountedScan<N> {
+  readonly root: N;
   /** The number of values so far: each comma and each opening bracket adds one. */
   values = 1;
   nodes = 0;
@@ -210,12 +239,13 @@ class Scanner implements CountedScan {
 
   constructor(
     private readonly text: string,
-    shape: Shape,
+    shape: Shape<N>,
     { maxValues, names }: ScanRules,
   ) {
     this.maxValues = maxValues;
     this.names = names;
-    this.root = this.value(shape, "", -1);
+    // The nodes of a shape have its names, which the compiler cannot know.
+    this.root = this.value(shape, "", -1) as N;
     this.next();
     if (this.at < this.text.length) this.fail("unexpected text after the value");
   }
@@ -229,50 +259,51 @@ class Scanner implements CountedScan {
     if (code === OPEN_BRACE && shape.fields !== null) return this.object(shape, shape.fields, key, keyStart);
     if (code === OPEN_BRACKET && shape.items !== null) return this.array(shape.items, key, keyStart);
     const kind = this.skip(code);
-    return { kind, start, end: this.at, key, keyStart, members: null, items: null };
+    return { kind, start, end: this.at, key, keyStart, members: null, fields: NO_MEMBERS, items: null };
   }
 
-  private object({ others }: Shape, fields: WordTable<Shape>, key: string, keyStart: number): JsonNode {
+  private object(shape: Shape, table: WordTable<Shape>, key: string, keyStart: number): JsonNode {
     const start = this.at++;
     const members: JsonNode[] = [];
-    /** The bits of the names so far. */
-    let named = 0;
+    const fields: Record<string, JsonNode | undefined> = {};
     this.open();
     this.names?.open();
     if (this.next() === CLOSE_BRACE) this.at++;
     else
-      do named |= this.member(members, fields, others, named);
+      do this.member(table, shape.others, members, fields);
       while (!this.separator(CLOSE_BRACE));
     this.names?.close();
     this.depth--;
-    return { kind: "object", start, end: this.at, key, keyStart, members, items: null };
+    return { kind: "object", start, end: this.at, key, keyStart, members, fields, items: null };
   }
 
-  /** Reads a member behind those with the bits `before`, and returns its bit; 0 if the shape does not name it. */
+  /** Reads a member, and adds it to those of its object. */
   private member(
-    members: JsonNode[],
-    fields: WordTable<Shape>,
+    table: WordTable<Shape>,
     takesOthers: boolean,
-    before: number,
-  ): number {
+    members: JsonNode[],
+    fields: Record<string, JsonNode | undefined>,
+  ): void {
     const { text } = this;
     if (this.next() !== QUOTE) this.fail("expected a name in double quotes");
     const start = this.at;
     const end = endOfString(text, start);
-    const named = findName(text, start, end, fields);
+    const named = findName(text, start, end, table);
     this.at = end;
     if (this.next() !== COLON) this.fail('expected ":"');
     this.at++;
     if (named !== null) {
-      const value = this.value(named.value, named.word, start);
-      if ((before & named.bit) !== 0) rejectDuplicate(members, value);
+      const { word } = named;
+      const value = this.value(named.value, word, start);
+      if (fields[word] !== undefined) failTwice(word, start);
+      // biome-ignore lint/plugin: one of the shape's names.
+      fields[word] = value;
       members.push(value);
-      return named.bit;
+      return;
     }
     this.addName(start, end);
     if (takesOthers) members.push(this.value(LEAF, ownString(text, start, end), start));
     else this.skip(this.next());
-    return 0;
   }
 
   private addName(start: number, end: number): void {
@@ -288,7 +319,7 @@ class Scanner implements CountedScan {
       do items.push(this.value(shape, "", -1));
       while (!this.separator(CLOSE_BRACKET));
     this.depth--;
-    return { kind: "array", start, end: this.at, key, keyStart, members: null, items };
+    return { kind: "array", start, end: this.at, key, keyStart, members: null, fields: NO_MEMBERS, items };
   }
 
   /** Skips a value, which begins with the character `code`, and returns its kind. */
@@ -383,11 +414,6 @@ class Scanner implements CountedScan {
   private fail(problem: string): never {
     throw new JsonSyntaxError(problem, this.at);
   }
-}
-
-/** Rejects a duplicate member of the shape. */
-function rejectDuplicate(members: readonly JsonNode[], { key, keyStart }: JsonNode): void {
-  for (const other of members) if (other.key === key) failTwice(key, keyStart);
 }
 
 /** Rejects an object that has a member twice, because two parsers may disagree on which one counts. */

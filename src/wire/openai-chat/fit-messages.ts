@@ -1,7 +1,6 @@
 import type { ChatTraits } from "../canonical/model/chat-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { asFields, asList, asText, type Fields, type MutableFields, setField } from "../json/fields.ts";
-import { isWord, itemsOf, type JsonNode, memberOf } from "../json/scan.ts";
 
 /** That of OpenAI, from which nothing of a message has to be changed. */
 export const OPENAI_TRAITS: ChatTraits = {
@@ -19,38 +18,11 @@ const NO_REASONING = " ";
 const CACHE_MARK = "cache_control";
 const NAME = "name";
 
-/** Whether a scanned message has anything that a host does not take. Reads only names. */
-export function mustFit(text: string, message: JsonNode, traits: ChatTraits): boolean {
-  const isOfModel = isWord(text, memberOf(message, "role"), "assistant");
-  if (!traits.takesDeveloper && isWord(text, memberOf(message, "role"), "developer")) return true;
-  if (traits.namedRoles !== null && isMisnamed(text, message, traits.namedRoles)) return true;
-  for (const { key } of message.members ?? [])
-    if (traits.refusedFields.has(key) || isOtherSpelling(key, traits)) return true;
-  if (isOfModel && traits.needsReasoning && hasCalls(message))
-    return memberOf(message, traits.reasoningField ?? "reasoning_content")?.kind !== "string";
-  return traits.refusesCacheMarks && itemsOf(message, "content").some(isMarked);
-}
-
-function isMisnamed(text: string, message: JsonNode, namedRoles: ReadonlySet<string>): boolean {
-  if (memberOf(message, NAME) === undefined) return false;
-  const role = memberOf(message, "role");
-  for (const named of namedRoles) if (isWord(text, role, named)) return false;
-  return true;
-}
-
-function isOtherSpelling(field: string, { reasoningField }: ChatTraits): boolean {
+/** Whether a field has reasoning, and the host reads it in another one. */
+export function isOtherSpelling(field: string, { reasoningField }: ChatTraits): boolean {
   return reasoningField === "reasoning"
     ? field === "reasoning_content"
     : reasoningField === "reasoning_content" && field === "reasoning";
-}
-
-function hasCalls(message: JsonNode): boolean {
-  return itemsOf(message, "tool_calls").length > 0;
-}
-
-/** Whether a scanned part or tool has a cache mark. */
-function isMarked(node: JsonNode): boolean {
-  return memberOf(node, CACHE_MARK) !== undefined;
 }
 
 /** Returns a message as a host takes it. */
@@ -109,28 +81,6 @@ export function fitChatBody(
   };
 }
 
-function mustFitAny(text: string, messages: readonly JsonNode[], traits: ChatTraits): boolean {
-  for (const message of messages) if (mustFit(text, message, traits)) return true;
-  return false;
-}
-
-/** Returns warnings about what a host does not take of the messages and tools of a scanned body. */
-export function listMessageLosses(text: string, root: JsonNode, traits: ChatTraits): readonly Warning[] {
-  const { refusedFields, refusesCacheMarks, namedRoles } = traits;
-  if (refusedFields.size === 0 && !refusesCacheMarks && namedRoles === null) return NO_WARNINGS;
-  const messages = itemsOf(root, "messages");
-  const marksTools = refusesCacheMarks && itemsOf(root, "tools").some(isMarked);
-  // Most messages lose nothing, and lists of their fields cost memory.
-  if (!marksTools && !mustFitAny(text, messages, traits)) return NO_WARNINGS;
-  const hasMarks = marksTools || messages.some((message) => itemsOf(message, "content").some(isMarked));
-  return nameLosses(
-    messages.map(({ members }) => (members ?? []).map(({ key }) => key)),
-    hasMarks,
-    namedRoles === null ? -1 : messages.findIndex((message) => isMisnamed(text, message, namedRoles)),
-    traits,
-  );
-}
-
 /** Returns the text that an answer repeats: that of a last message of the assistant; null where there is none. */
 export function prefillOf(body: Fields, { marksPrefill }: ChatTraits): string | null {
   const last = marksPrefill ? asFields(asList(body["messages"]).at(-1)) : null;
@@ -158,10 +108,8 @@ function placeSystem(message: Fields, at: number, messages: readonly Fields[]): 
   };
 }
 
-const NO_WARNINGS: readonly Warning[] = [];
-
 /** Names each field once, with its first place. Reasoning is no loss: it is sent in the field that the host reads. */
-function nameLosses(
+export function nameLosses(
   fieldsOf: readonly (readonly string[])[],
   hasMarks: boolean,
   misnamed: number,

@@ -2,7 +2,7 @@ import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer
 import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import type { UpstreamCodec } from "../../../src/wire/canonical/model/format.ts";
-import type { InferenceRequest } from "../../../src/wire/client-apis/request/inference-request.ts";
+import type { UpstreamAnswers } from "../../../src/wire/client-apis/request/inference-request.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
@@ -48,31 +48,28 @@ export function runFeature(feature: AnswerFeature): AnswerRun[] {
     const vendor = VENDORS[format][feature.name];
     if (vendor === undefined) return [];
     return CLIENTS.map((client) => {
-      const whole =
-        vendor.whole === null ? null : readWhole(open(feature, client, format), format, vendor.whole);
-      const stream = readStream(open(feature, client, format), format, vendor.stream);
+      const whole = vendor.whole === null ? null : readWhole(open(feature, client, format), vendor.whole);
+      const stream = readStream(open(feature, client, format), vendor.stream);
       return { format, client, verdict: classify(feature, client, whole, stream), whole, stream };
     });
   });
 }
 
-/** Returns an encoded request, which can translate the answer. */
-function open({ asks }: AnswerFeature, client: Client, format: FormatName): InferenceRequest {
-  const request = openRequest(client, makeBody(client, asks?.[client] ?? {}));
-  request.encode(makeTarget(format));
-  return request;
+/** Encodes a request, and returns what reads its answer. */
+function open({ asks }: AnswerFeature, client: Client, format: FormatName): UpstreamAnswers {
+  return openRequest(client, makeBody(client, asks?.[client] ?? {})).encode(makeTarget(format)).answers;
 }
 
 /** Returns a vendor's whole answer as the client receives it. */
-export function readWhole(request: InferenceRequest, format: FormatName, body: Fields): Fields {
-  const answer = request.readAnswer(format, JSON.stringify(body), makeIdentity());
+export function readWhole(answers: UpstreamAnswers, body: Fields): Fields {
+  const answer = answers.readAnswer(JSON.stringify(body), makeIdentity());
   if (answer.kind === "error") throw new Error(answer.error.message);
   return JSON.parse(answer.encode(endWith(answer.usage)));
 }
 
 /** Returns a vendor's stream as the client receives it, including its last event. */
-export function readStream(request: InferenceRequest, format: FormatName, wire: string): string {
-  const relay = request.openRelay(format, makeIdentity());
+export function readStream(answers: UpstreamAnswers, wire: string): string {
+  const relay = answers.openRelay(makeIdentity());
   const out = relay.step(wire) + relay.end();
   if (relay.classifyEnd() === "complete") return out + relay.encodeEnd(endWith(relay.usage));
   const message = relay.error?.message ?? "The upstream's answer broke off.";

@@ -93,7 +93,7 @@ export interface AttemptContext {
   readonly candidate: Candidate;
   readonly cancellation: Cancellation;
   /** The request, encoded for this candidate. */
-  readonly encoded: Pick<EncodedForCandidate, "body" | "headers" | "format" | "maxTokens">;
+  readonly encoded: Pick<EncodedForCandidate, "body" | "headers" | "format" | "maxTokens" | "answers">;
   readonly identity: RelayIdentity;
   readonly size: PromptSize;
   /** Returns whether the candidate's endpoint is known by now to be failing; null if no other candidate may follow. */
@@ -264,7 +264,7 @@ function readWhole(
   const { forwarded } = call.request;
   const answer =
     forwarded === undefined
-      ? call.request.readAnswer(encoded.format, typeof body === "string" ? body : readUtf8(body), identity)
+      ? encoded.answers.readAnswer(typeof body === "string" ? body : readUtf8(body), identity)
       : forwarded.readAnswer(Buffer.from(body), headOf(response), identity);
   if (answer.kind === "error") return failed(context, { exchange, response }, answer.error);
   return { kind: "answered", answer, status: response.status };
@@ -282,7 +282,7 @@ async function readToFirstToken(context: AttemptContext, reply: Reply): Promise<
   const { forwarded } = call.request;
   const relay =
     forwarded === undefined
-      ? call.request.openRelay(encoded.format, identity, start !== null && isDocument(start))
+      ? encoded.answers.openRelay(identity, start !== null && isDocument(start))
       : forwarded.openRelay(headOf(response), identity);
   const reader = new RelayReader(relay);
   let head: Buffer = NOTHING;

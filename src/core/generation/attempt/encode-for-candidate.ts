@@ -3,6 +3,7 @@ import type { CalledTurn } from "../../../wire/canonical/answer/called-turn.ts";
 import { withoutParameters } from "../../../wire/client-apis/fit/learnable-parameters.ts";
 import { chooseTarget } from "../../../wire/client-apis/request/choose-target.ts";
 import type {
+  EncodedBody,
   EncodedForUpstream,
   OffloadedEncoding,
   ProviderTarget,
@@ -171,7 +172,7 @@ export async function previewEncoding(
 async function encodeAnywhere(
   { deps, call }: Pick<EncodeContext, "deps" | "call">,
   targets: readonly UpstreamTarget[],
-): Promise<EncodedForUpstream> {
+): Promise<EncodedBody> {
   const { request } = call;
   const apart = request.offload(targets);
   if (apart === null) return request.encode(chooseTarget(request, targets));

@@ -2,7 +2,7 @@ import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
 import type { ModelTarget } from "../../canonical/model/format.ts";
 import type { CacheMarking } from "../../conversation/cache-marking.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
-import { type JsonNode, memberOf } from "../../json/scan.ts";
+import type { JsonNode } from "../../json/scan.ts";
 import {
   changeTexts,
   LEFT_OUT_NOTHING,
@@ -45,13 +45,13 @@ export function forwardMessagesRequest(
   const { bytes, text, root } = request;
   const { provider, maxTokens = null, cacheMarking = null } = target;
   const { model, refusedFields } = provider;
-  const { start, end } = memberOf(root, "model") as JsonNode;
+  const { start, end } = root.fields.model as JsonNode;
   const rejected = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
   const removed = leftOut.removed.size === 0 ? rejected : rejected.union(leftOut.removed);
   const hideUser = (userId: string): string => target.hashUser(splitUserId(userId).user);
   const splices: Splice[] = [{ start, end, insert: JSON.stringify(model.name) }];
   if (maxTokens !== null) splices.push(setMember(root, "max_tokens", String(maxTokens)));
-  splices.push(...changeTexts(text, memberOf(root, "metadata"), USER_ID, hideUser));
+  splices.push(...changeTexts(text, root.fields.metadata, USER_ID, hideUser));
   if (cacheMarking !== null) splices.push(...markPrompt(request, cacheMarking));
   splices.push(...leftOut.splices, ...removeMembers(text, root, removed));
   return spliceBody(bytes, splices);

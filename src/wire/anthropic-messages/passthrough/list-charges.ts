@@ -1,12 +1,11 @@
 import { addVendorTools, MediaTally, type RequestCharges } from "../../conversation/charges.ts";
-import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
+import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import type { ScannedMessagesRequest } from "./scan-request.ts";
 
-/** Lists what a Messages request may be charged for in addition to its text. `text` is the body, bytes as Latin-1. */
-export function listMessagesCharges(text: string, root: JsonNode): RequestCharges {
+/** Lists what a Messages request may be charged for in addition to its text. */
+export function listMessagesCharges({ text, root, messages }: ScannedMessagesRequest): RequestCharges {
   const media = new MediaTally();
-  for (const message of itemsOf(root, "messages")) {
-    addMedia(media, text, memberOf(message, "content"));
-  }
+  for (const { fields } of messages) addMedia(media, text, fields.content);
   return addVendorTools(media, text, root);
 }
 

@@ -1,5 +1,6 @@
 import type { RequestNeeds } from "../../conversation/needs.ts";
-import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
+import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import type { ScannedMessagesRequest } from "./scan-request.ts";
 
 /** Request fields by the name that `supported_parameters` has for them. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -13,23 +14,19 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   thinking: "reasoning",
 };
 
-/**
- * Lists the features and parameters of a Messages request that a deployment must support. `text` is the body, bytes as Latin-1.
- */
-export function listMessagesNeeds(text: string, root: JsonNode): RequestNeeds {
+/** Lists the features and parameters of a Messages request that a deployment must support. */
+export function listMessagesNeeds({ text, root, messages }: ScannedMessagesRequest): RequestNeeds {
   const features = new Set<string>();
-  for (const message of itemsOf(root, "messages")) {
-    addModalities(text, memberOf(message, "content"), features);
-  }
-  if ((memberOf(root, "tools")?.items?.length ?? 0) > 0) features.add("tools");
+  for (const { fields } of messages) addModalities(text, fields.content, features);
+  if ((root.fields.tools?.items?.length ?? 0) > 0) features.add("tools");
   const parameters = new Set<string>();
   for (const member of root.members ?? []) {
     const name = PARAMETERS[member.key];
     if (name === undefined || member.kind === "null") continue;
-    if (member.key !== "thinking" || !isWord(text, memberOf(member, "type"), "disabled"))
+    if (member.key !== "thinking" || !isWord(text, root.fields.thinking?.fields.type, "disabled"))
       parameters.add(name);
   }
-  const format = memberOf(memberOf(root, "output_config"), "format");
+  const format = root.fields.output_config?.fields.format;
   if (format?.kind === "object") parameters.add("structured_outputs");
   return { features: [...features], parameters: [...parameters], contentField: "messages" };
 }

@@ -1,5 +1,5 @@
-import { addMember, addTexts } from "../../json/collect-nodes.ts";
-import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
+import { addPresent, addTexts } from "../../json/collect-nodes.ts";
+import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
 /** The first line of Claude Code's `system`. Its checksum changes with every request. */
@@ -9,20 +9,19 @@ const BILLING_HEADER = '"x-anthropic-billing-header:';
  * Lists the texts that stay the same from turn to turn, in order: the tools, the system prompt, and the first user message. Only
  * texts, because cache marks move from message to message and turn plain strings into lists.
  */
-export function listMessagesPrefix({ text, root }: ScannedMessagesRequest): JsonNode[] {
+export function listMessagesPrefix({ text, root, messages }: ScannedMessagesRequest): JsonNode[] {
   const prefix: JsonNode[] = [];
-  for (const tool of itemsOf(root, "tools")) {
-    addMember(prefix, tool, "name");
-    addMember(prefix, tool, "description");
+  for (const tool of root.fields.tools?.items ?? []) {
+    addPresent(prefix, tool.fields.name, tool.fields.description);
   }
   const system: JsonNode[] = [];
-  addTexts(system, memberOf(root, "system"));
+  addTexts(system, root.fields.system);
   for (const node of system) if (!text.startsWith(BILLING_HEADER, node.start)) prefix.push(node);
-  for (const message of itemsOf(root, "messages")) {
-    const role = memberOf(message, "role");
+  for (const message of messages) {
+    const role = message.fields.role;
     if (isWord(text, role, "assistant")) continue;
-    addMember(prefix, message, "role");
-    addTexts(prefix, memberOf(message, "content"));
+    addPresent(prefix, role);
+    addTexts(prefix, message.fields.content);
     if (isWord(text, role, "user")) break;
   }
   return prefix;
@@ -31,8 +30,8 @@ export function listMessagesPrefix({ text, root }: ScannedMessagesRequest): Json
 /** Lists what requests of one kind share: the tools and the system prompt, in their order in the prompt. */
 export function listMessagesShared({ root }: ScannedMessagesRequest): JsonNode[] {
   const shared: JsonNode[] = [];
-  addMember(shared, root, "tools");
-  addTexts(shared, memberOf(root, "system"));
+  addPresent(shared, root.fields.tools);
+  addTexts(shared, root.fields.system);
   return shared;
 }
 

@@ -1,4 +1,5 @@
-import { allFields, fields, items, LEAF, type Shape } from "../../json/scan.ts";
+import { CHARGED_MEMBERS } from "../../conversation/charges.ts";
+import { allFields, fields, items, LEAF, type NodeOf } from "../../json/scan.ts";
 
 /** A part of a tool result. Search results have texts of their own. */
 const RESULT_PART = allFields({
@@ -18,15 +19,18 @@ const BLOCK = allFields({
   input: LEAF,
   tool_use_id: LEAF,
   content: items(RESULT_PART),
+  signature: LEAF,
   source: fields({ type: LEAF, data: LEAF, media_type: LEAF }),
 });
 
 const TOOL = fields({ type: LEAF, name: LEAF, description: LEAF, input_schema: LEAF });
 
+const MESSAGE = fields({ role: LEAF, content: items(BLOCK) });
+
 /** The fields of a Messages request that the gateway reads; all others are forwarded as they came. */
-export const MESSAGES_REQUEST_SHAPE: Shape = allFields({
+export const MESSAGES_REQUEST_SHAPE = allFields({
   model: LEAF,
-  messages: items(fields({ role: LEAF, content: items(BLOCK) })),
+  messages: items(MESSAGE),
   system: items(allFields({ type: LEAF, text: LEAF })),
   stream: LEAF,
   max_tokens: LEAF,
@@ -42,9 +46,19 @@ export const MESSAGES_REQUEST_SHAPE: Shape = allFields({
   metadata: fields({ user_id: LEAF }),
   prompt_cache_key: LEAF,
   thread: LEAF,
+  mcp_servers: LEAF,
+  output_format: LEAF,
+  preset: LEAF,
   models: items(LEAF),
   provider: LEAF,
   session_id: LEAF,
   tags: LEAF,
   usage: LEAF,
+  ...CHARGED_MEMBERS,
 });
+
+/** A scanned request, and its parts. */
+export type MessagesBody = NodeOf<typeof MESSAGES_REQUEST_SHAPE>;
+export type MessagesMessage = NodeOf<typeof MESSAGE>;
+export type MessagesBlock = NodeOf<typeof BLOCK>;
+export type MessagesTool = NodeOf<typeof TOOL>;

@@ -9,7 +9,6 @@ import {
   type CountedScan,
   isTrue,
   isWord,
-  itemsOf,
   type JsonNode,
   lookUp,
   memberOf,
@@ -23,10 +22,17 @@ import {
 import { scanBody } from "../../json/scan-body.ts";
 import { applySplices, type Splice } from "../../json/splice.ts";
 import { checkMessagesRequest } from "./check-request.ts";
-import { MESSAGES_REQUEST_SHAPE } from "./request-shape.ts";
+import {
+  MESSAGES_REQUEST_SHAPE,
+  type MessagesBlock,
+  type MessagesBody,
+  type MessagesMessage,
+} from "./request-shape.ts";
 
 /** A Messages request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface ScannedMessagesRequest extends ScannedRequest {
+  readonly root: MessagesBody;
+  readonly messages: readonly MessagesMessage[];
   /** Tokens that the model may think; 0 where none are set. */
   readonly thinkingBudget: number;
   /** The vendor may shorten the conversation before its model sees it. */
@@ -48,10 +54,10 @@ export function scanMessagesRequest(bytes: Buffer): ScannedMessagesRequest {
 
 function readScanned(
   text: string,
-  { root, values, nodes }: CountedScan,
+  { root, values, nodes }: CountedScan<MessagesBody>,
   bytes: Buffer,
 ): ScannedMessagesRequest {
-  const messages = itemsOf(root, "messages");
+  const messages = root.fields.messages?.items ?? [];
   const corrections = correctMedia(text, messages);
   if (corrections.length > 0) return scanMessagesRequest(applySplices(bytes, corrections));
   checkMessagesRequest(text, root);
@@ -66,15 +72,16 @@ function readScanned(
     bytes,
     text,
     root,
+    messages,
     values,
     nodes,
-    model: stringOf(text, memberOf(root, "model")) as string,
-    stream: isTrue(text, memberOf(root, "stream")),
-    maxTokens: numberOf(text, memberOf(root, "max_tokens")),
-    thinkingBudget: numberOf(text, memberOf(memberOf(root, "thinking"), "budget_tokens")) ?? 0,
+    model: stringOf(text, root.fields.model) as string,
+    stream: isTrue(text, root.fields.stream),
+    maxTokens: numberOf(text, root.fields.max_tokens),
+    thinkingBudget: numberOf(text, root.fields.thinking?.fields.budget_tokens) ?? 0,
     promptTextBytes: countPromptBytes(prompt),
     prompt,
-    mayBeShortened: memberOf(root, "context_management")?.kind === "object",
+    mayBeShortened: root.fields.context_management?.kind === "object",
     outline: { read: () => outline },
     // Searched in the bytes, which is many times faster than in the text.
     mayCarryReasoning: bytes.includes(ENVELOPE_START),
@@ -82,13 +89,13 @@ function readScanned(
 }
 
 /** Returns the edits that normalize the media types of images and documents. After they are applied, there are none. */
-function correctMedia(text: string, messages: readonly JsonNode[]): readonly Splice[] {
+function correctMedia(text: string, messages: readonly MessagesMessage[]): readonly Splice[] {
   const splices: Splice[] = [];
   for (const message of messages)
-    for (const block of itemsOf(message, "content")) {
-      correctMediaType(text, memberOf(memberOf(block, "source"), "media_type"), splices);
-      for (const part of itemsOf(block, "content"))
-        correctMediaType(text, memberOf(memberOf(part, "source"), "media_type"), splices);
+    for (const block of message.fields.content?.items ?? []) {
+      correctMediaType(text, block.fields.source?.fields.media_type, splices);
+      for (const part of block.fields.content?.items ?? [])
+        correctMediaType(text, part.fields.source?.fields.media_type, splices);
     }
   return splices;
 }
@@ -96,12 +103,11 @@ function correctMedia(text: string, messages: readonly JsonNode[]): readonly Spl
 /**
  * Returns whether an assistant message contains an image. Models of other vendors generate such images; Anthropic rejects them.
  */
-export function hasGeneratedImages({ text, root }: ScannedMessagesRequest): boolean {
-  const messages = itemsOf(root, "messages");
+export function hasGeneratedImages({ text, messages }: ScannedMessagesRequest): boolean {
   return messages.some((message) => {
-    const blocks = memberOf(message, "content")?.items;
-    if (!blocks || !isWord(text, memberOf(message, "role"), "assistant")) return false;
-    return blocks.some((block) => isWord(text, memberOf(block, "type"), "image"));
+    const blocks = message.fields.content?.items;
+    if (!blocks || !isWord(text, message.fields.role, "assistant")) return false;
+    return blocks.some((block) => isWord(text, block.fields.type, "image"));
   });
 }
 
@@ -109,22 +115,22 @@ const OTHER: OutlineMessage = { kind: "other" };
 /** Blocks of calls that the vendor or an MCP server executes. */
 const HOSTED_CALLS = wordTable({ server_tool_use: true, mcp_tool_use: true });
 
-function outlineMessage(text: string, message: JsonNode, at: number): readonly OutlineMessage[] {
-  const blocks = itemsOf(message, "content");
-  if (isWord(text, memberOf(message, "role"), "assistant")) return [outlineTurn(text, blocks)];
+function outlineMessage(text: string, message: MessagesMessage, at: number): readonly OutlineMessage[] {
+  const blocks = message.fields.content?.items ?? [];
+  if (isWord(text, message.fields.role, "assistant")) return [outlineTurn(text, blocks)];
   const outline: OutlineMessage[] = [];
   for (const [index, block] of blocks.entries()) {
-    if (isWord(text, memberOf(block, "type"), "tool_result")) {
+    if (isWord(text, block.fields.type, "tool_result")) {
       outline.push(outlineResult(text, block, `messages[${at}].content[${index}]`));
     } else if (outline.at(-1) !== OTHER) outline.push(OTHER);
   }
   return outline.length === 0 ? [OTHER] : outline;
 }
 
-function outlineTurn(text: string, blocks: readonly JsonNode[]): OutlineMessage {
-  const calls = blocks.filter((block) => isWord(text, memberOf(block, "type"), "tool_use"));
-  const hosted = blocks.filter((block) => lookUp(text, memberOf(block, "type"), HOSTED_CALLS));
-  const idOf = (block: JsonNode): string => stringViewOf(text, memberOf(block, "id")) ?? "";
+function outlineTurn(text: string, blocks: readonly MessagesBlock[]): OutlineMessage {
+  const calls = blocks.filter((block) => isWord(text, block.fields.type, "tool_use"));
+  const hosted = blocks.filter((block) => lookUp(text, block.fields.type, HOSTED_CALLS));
+  const idOf = (block: MessagesBlock): string => stringViewOf(text, block.fields.id) ?? "";
   return {
     kind: "assistant",
     callIds: calls.map(idOf),
@@ -133,26 +139,23 @@ function outlineTurn(text: string, blocks: readonly JsonNode[]): OutlineMessage 
   };
 }
 
-function describeCall(text: string, call: JsonNode | undefined): string {
-  return `${sliceOf(text, memberOf(call, "name"))} ${sliceOf(text, memberOf(call, "input"))}`;
+function describeCall(text: string, call: MessagesBlock | undefined): string {
+  return `${sliceOf(text, call?.fields.name)} ${sliceOf(text, call?.fields.input)}`;
 }
 
-function outlineResult(text: string, block: JsonNode, field: string): OutlineResult {
-  const callId = stringViewOf(text, memberOf(block, "tool_use_id")) ?? "";
-  const describeResult = () => sliceOf(text, memberOf(block, "content"));
+function outlineResult(text: string, block: MessagesBlock, field: string): OutlineResult {
+  const callId = stringViewOf(text, block.fields.tool_use_id) ?? "";
+  const describeResult = () => sliceOf(text, block.fields.content);
   return callId === ""
     ? { kind: "result", callId, field: `${field}.tool_use_id`, describeResult }
     : { kind: "result", callId, describeResult };
 }
 
-/** The present field for the schema of an answer, and the one before. */
-const FIELDS_OF_SCHEMAS = ["output_config", "output_format"];
-
-function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
+function findPrompt(text: string, root: MessagesBody, messages: readonly MessagesMessage[]): PromptNodes {
   const texts: JsonNode[] = [];
-  const tools = memberOf(root, "tools");
-  const hasSchemas =
-    tools !== undefined || FIELDS_OF_SCHEMAS.some((name) => memberOf(root, name) !== undefined);
+  const { tools, output_config, output_format } = root.fields;
+  // The present field for the schema of an answer, and the one before.
+  const hasSchemas = [tools, output_config, output_format].some((member) => member !== undefined);
   let otherBytes = tools?.items ? sizeOf(tools) : 0;
   let mayHaveMedia = false;
   const addContent = (content: JsonNode | undefined): void => {
@@ -170,7 +173,7 @@ function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[])
     if (data !== undefined) texts.push(data);
     addContent(memberOf(block, "content"));
   };
-  for (const message of messages) addContent(memberOf(message, "content"));
-  addContent(memberOf(root, "system"));
+  for (const message of messages) addContent(message.fields.content);
+  addContent(root.fields.system);
   return { texts, otherBytes, mayHaveMedia, hasSchemas };
 }

@@ -24,6 +24,7 @@ import {
   tryParseNode,
   tryStringOf,
 } from "../../json/scan.ts";
+import type { ChatMessage } from "../../openai-chat/passthrough/request-shape.ts";
 import { type ChatRole, readRole } from "../../openai-chat/passthrough/role.ts";
 import type { ScannedChatRequest } from "../../openai-chat/passthrough/scan-request.ts";
 import { CommonIds, isCommonName } from "./common-ids.ts";
@@ -44,7 +45,7 @@ const output = new ByteOutput();
 export class MessagesWriter {
   private readonly tools: string[] = [];
   private readonly cuts: number[] = [];
-  private readonly messages: readonly JsonNode[];
+  private readonly messages: readonly ChatMessage[];
   private readonly roles: readonly (ChatRole | undefined)[];
   private readonly ids = new CommonIds();
   /** The blocks that the gateway marks for the vendor's cache. */
@@ -56,7 +57,7 @@ export class MessagesWriter {
     private readonly scanned: ScannedChatRequest,
     marking: CacheMarking | null,
   ) {
-    this.messages = itemsOf(scanned.root, "messages");
+    this.messages = scanned.messages;
     this.roles = this.messages.map((message) => readRole(scanned.text, message));
     this.marked = marking === null ? NO_MARKS : this.placeMarks(marking);
     this.marksTools = marking?.shared === true && !isInstruction(this.roles[0]);

@@ -1,4 +1,4 @@
-import { listUnusedToolFields } from "../../conversation/calls/unused-tool-fields.ts";
+import { listUnusedToolFields, TOOL_FIELDS } from "../../conversation/calls/unused-tool-fields.ts";
 import type { ParameterRules } from "../../conversation/parameter-rules.ts";
 import type { ProfileReview, RequestProfile, RequestView } from "../../conversation/request-profile.ts";
 import { NOTHING_LEFT_OUT, reviewRequest } from "../../conversation/request-profile.ts";
@@ -41,20 +41,15 @@ interface ProfileTarget {
  */
 export function reviewScanned(body: ScannedBody, target: ProfileTarget): ProfileReview {
   const { format, takes = null, profile = null, refusedFields } = target;
-  const unused = listUnusedToolFields((field) => readToolField(body.root, field));
+  const members = body.root.members ?? NO_NODES;
+  const asking = members.filter(({ key, kind }) => TOOL_FIELDS.has(key) && kind !== "null");
+  const unused = listUnusedToolFields(asking.map(({ key, items }) => [key, items?.length === 0]));
   const reviewed = takes === null ? ALL_FITS : fitScanned(takes, format, body);
   const fitted =
     unused.size === 0 || offersToolsElsewhere(body.root) ? reviewed : withoutFields(reviewed, unused);
   const skipped = fitted.removed.size === 0 ? refusedFields : refusedFields.union(fitted.removed);
   const review = profile === null ? NOTHING_LEFT_OUT : reviewRequest(profile, new ScannedView(body), skipped);
   return fitted === ALL_FITS ? review : joinReviews(fitted, review);
-}
-
-/** Whether a field about tools is there. Null asks for nothing, and vendors take it. */
-function readToolField(root: JsonNode, field: string): "absent" | "empty" | "filled" {
-  const member = memberOf(root, field);
-  if (member === undefined || member.kind === "null") return "absent";
-  return member.items?.length === 0 ? "empty" : "filled";
 }
 
 /** Whether a request names tools in another field: MCP servers of Messages, and items of Responses that add tools. */
@@ -109,11 +104,11 @@ export function fitToProfile(
 }
 
 function withoutUnusedTools(body: Fields): Fields {
-  const unused = listUnusedToolFields((field) => {
-    const value = body[field];
-    if (value === undefined || value === null) return "absent";
-    return Array.isArray(value) && value.length === 0 ? "empty" : "filled";
-  });
+  const asking = Object.entries(body).filter(
+    ([field, value]) => TOOL_FIELDS.has(field) && (value ?? null) !== null,
+  );
+  const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
+  const unused = listUnusedToolFields(asking.map(([field, value]) => [field, isEmpty(value)]));
   const isSent = unused.size === 0 || (body["mcp_servers"] ?? null) !== null || addsTools(body["input"]);
   return isSent ? body : omit(body, unused);
 }
@@ -147,7 +142,7 @@ function applyReview(body: Fields, { removed, replaced, removedTools }: ProfileR
 }
 
 class ScannedView implements RequestView {
-  private readonly members: readonly JsonNode[];
+  readonly members: readonly JsonNode[];
   private readonly tools: readonly JsonNode[];
 
   private readonly text: string;
@@ -162,16 +157,8 @@ class ScannedView implements RequestView {
     return this.body.prompt?.mayHaveMedia === true;
   }
 
-  get memberCount(): number {
-    return this.members.length;
-  }
-
   get toolCount(): number {
     return this.tools.length;
-  }
-
-  nameAt(at: number): string {
-    return (this.members[at] as JsonNode).key;
   }
 
   valueAt(at: number): unknown {
@@ -201,11 +188,11 @@ function holdsFile(value: unknown): boolean {
 }
 
 class FieldsView implements RequestView {
-  private readonly names: readonly string[];
+  readonly members: readonly { readonly key: string }[];
   private readonly tools: readonly unknown[];
 
   constructor(private readonly body: Fields) {
-    this.names = Object.keys(body);
+    this.members = Object.keys(body).map((key) => ({ key }));
     this.tools = asList(body["tools"]);
   }
 
@@ -213,20 +200,12 @@ class FieldsView implements RequestView {
     return holdsFile(this.body["messages"]) || holdsFile(this.body["input"]);
   }
 
-  get memberCount(): number {
-    return this.names.length;
-  }
-
   get toolCount(): number {
     return this.tools.length;
   }
 
-  nameAt(at: number): string {
-    return this.names[at] as string;
-  }
-
   valueAt(at: number): unknown {
-    return this.body[this.nameAt(at)];
+    return this.body[this.members[at]?.key ?? ""];
   }
 
   toolTypeAt(at: number): string | undefined {

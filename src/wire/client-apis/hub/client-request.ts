@@ -1,25 +1,20 @@
-import { type ComposedBytes, ownBytesOf } from "../../../base/text/composed-bytes.ts";
 import type { CalledTurn } from "../../canonical/answer/called-turn.ts";
 import { isEventStream } from "../../canonical/answer/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
 import type { AskedFor, ClientCodec } from "../../canonical/model/format.ts";
 import { CACHE_CONTROL, type CacheableShape } from "../../conversation/cache-marking.ts";
-import type { Repair, ToolCallRules } from "../../conversation/calls/outline.ts";
 import type { RequestCharges } from "../../conversation/charges.ts";
 import type { RequestNeeds } from "../../conversation/needs.ts";
 import type { ParameterView } from "../../conversation/parameter-rules.ts";
 import type { ProviderPreferences } from "../../conversation/preferences.ts";
 import { sizeOf, sliceTexts } from "../../conversation/prompt-nodes.ts";
-import type { ProfileReview } from "../../conversation/request-profile.ts";
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import type { SentConversation } from "../../conversation/sent-turns.ts";
 import { findStoredReference } from "../../conversation/stored-data.ts";
 import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
-import type { FormatTraits } from "../../conversation/traits/format-traits.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { parseFields } from "../../json/check-fields.ts";
 import type { Fields } from "../../json/fields.ts";
-import { isEmpty } from "../../json/fields.ts";
 import { hashNodes } from "../../json/hash-nodes.ts";
 import {
   isWord,
@@ -30,22 +25,18 @@ import {
   type WordTable,
   wordTable,
 } from "../../json/scan.ts";
-import type { LeftOut } from "../../json/splice.ts";
-import { reviewScanned, toLeftOut } from "../fit/apply-profile.ts";
-import { listRejectedFields } from "../fit/apply-provider.ts";
-import { forcesTool } from "../fit/fit-forced-tool.ts";
 import { viewParameters } from "../fit/fit-parameters.ts";
 import { weighLosses } from "../request/choose-target.ts";
 import { countChars } from "../request/count-chars.ts";
 import type {
   AnswerContext,
-  EncodedForUpstream,
+  EncodedBody,
   EncodeJob,
   InferenceRequest,
   OffloadedEncoding,
-  ProviderTarget,
   RequestRetention,
   TurnNames,
+  UpstreamAnswers,
   UpstreamTarget,
 } from "../request/inference-request.ts";
 import {
@@ -55,13 +46,13 @@ import {
   isQuickToTranslate,
 } from "../request/request-size.ts";
 import type { ReadHeader } from "../request/session-hints.ts";
-import { type Decoded, type Decoding, HubRequest } from "./hub-request.ts";
+import { BREAKPOINT, type ForwardFit, type Forwarding, fitForwarding } from "./forward-fit.ts";
+import { type Decoded, type Decoding, HubAnswers, HubRequest } from "./hub-request.ts";
 import { NamedTurns } from "./list-turn-names.ts";
 
 /** What one client API makes of one request. Its methods read the request's body. */
 export interface ClientRequestParts extends Omit<Decoding, "parseWhole" | "format">, Forwarding {
   readonly api: EncodeJob["api"];
-  readonly traits: FormatTraits;
   readonly scanned: ScannedConversation;
   /** Types of tools that other formats have as well. Null: all. */
   readonly commonTools: WordTable<true> | null;
@@ -73,7 +64,6 @@ export interface ClientRequestParts extends Omit<Decoding, "parseWhole" | "forma
   readonly answering: OwnAnswers;
   /** Headers for upstreams of the client's own format, whether the request is forwarded or translated. Null: none. */
   readonly upstreamHeaders: Readonly<Record<string, string>> | null;
-  listNeeds(): RequestNeeds;
   /** Reads what tells the conversation from others, and where its turns are. */
   readConversation(): SentConversation;
   /** Lists the prefix that identifies a conversation, see `InferenceRequest.hashPrefix`. */
@@ -99,29 +89,13 @@ interface ScannedConversation extends ScannedRequest {
   readonly mayBeShortened?: boolean;
 }
 
-/** How a request is forwarded to an upstream of its own format: its bytes with a few edits. */
-export interface Forwarding {
-  /** Forwarded bytes may hold reasoning that the vendor rejects. */
-  readonly mayCarryReasoning: boolean;
-  /** Whether the bytes may be forwarded, as far as the format decides that; otherwise the request is translated. */
-  mayForward(target: UpstreamTarget): boolean;
-  /** Returns warnings for fields that the upstream does not get, or gets changed. Absent: the fields that it rejects. */
-  listWarnings?(target: UpstreamTarget): readonly Warning[];
-  /** Returns further losses that another format of the endpoint would avoid. */
-  listOwnLosses?(target: UpstreamTarget): readonly Warning[];
-  /** Returns the repair of the tool calls. Absent: a request that needs repair is translated. */
-  repairFor?(rules: ToolCallRules): Repair | null;
-  /** `leftOut`: what may cost more than there are prices for. */
-  forward(target: UpstreamTarget, repair: Repair | null, leftOut: LeftOut): Buffer | ComposedBytes;
-}
-
 /** A parsed request of a client API for conversations. */
 export interface ClientRequest extends InferenceRequest {
-  /**
-   * Returns what is needed to translate the answer, after the request was encoded for a target; null if the answer is relayed
-   * unchanged. `readsThroughHub`: the answer is translated although the client's bytes were forwarded.
-   */
-  describeAnswering(readsThroughHub: boolean): AnswerContext | null;
+  encode(target: UpstreamTarget): EncodedConversation;
+}
+
+interface EncodedConversation extends EncodedBody {
+  readonly answers: ConversationAnswers;
 }
 
 /** The body of a request, and the client's headers. */
@@ -174,14 +148,9 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   private prefix: string | null = null;
   private shared: string | null = null;
   private charges: RequestCharges | null = null;
-  /** Whether the last encoding forwarded the client's bytes. */
-  private wasForwarded = false;
-  /** The target that was asked about last, and whether the client's bytes are forwarded to it. */
+  /** The target that was asked about last, and how the client's bytes are forwarded to it; null where they are not. */
   private asked: UpstreamTarget | null = null;
-  private isAskedForwarded = false;
-  /** What forwarding to that target leaves out because it may cost, and warns of. Null before they are listed. */
-  private askedReview: ProfileReview | null = null;
-  private askedWarnings: readonly Warning[] | null = null;
+  private fitted: ForwardFit | null = null;
 
   constructor(
     /** Null once the body is released. */
@@ -261,6 +230,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     this.conversation = null;
     this.named = null;
     this.asked = null;
+    this.fitted = null;
     return this.translation?.release() ?? 0;
   }
 
@@ -324,19 +294,16 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   }
 
   listLosses(target: UpstreamTarget): readonly Warning[] {
-    return this.isForwarded(target) ? this.listForwardLosses(target) : this.hub.listLosses(target);
+    return this.fit(target)?.listLosses() ?? this.hub.listLosses(target);
   }
 
   isBestForwarded(target: UpstreamTarget, isOnly: boolean): boolean {
-    return (
-      isQuickToForward(this.parts.scanned) &&
-      this.isForwarded(target) &&
-      (isOnly || weighLosses(this.listForwardLosses(target), 0) === 0)
-    );
+    const fit = isQuickToForward(this.parts.scanned) ? this.fit(target) : null;
+    return fit !== null && (isOnly || weighLosses(fit.listLosses(), 0) === 0);
   }
 
   listTurnNames(targets: readonly UpstreamTarget[]): TurnNames | null {
-    if (targets.every((target) => this.isForwarded(target))) return null;
+    if (targets.every((target) => this.fit(target) !== null)) return null;
     return { prefix: this.sent.prefix, list: () => this.turns.list(targets) };
   }
 
@@ -354,10 +321,11 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     return this.named;
   }
 
-  encode(target: UpstreamTarget): EncodedForUpstream {
-    this.wasForwarded = this.isForwarded(target);
-    const encoded = this.wasForwarded ? this.forward(target) : this.translate(target);
-    return this.withHeaders(encoded);
+  encode(target: UpstreamTarget): EncodedConversation {
+    const fit = this.fit(target);
+    if (fit === null) return this.translate(target);
+    const encoded = fit.encode();
+    return this.complete(encoded, this.answersFor(encoded.format, null));
   }
 
   offload(targets: readonly UpstreamTarget[]): OffloadedEncoding | null {
@@ -367,110 +335,77 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
       describe: () =>
         describeJob(this.parts, targets, targets[0]?.hasTurns === false ? [] : this.turns.list(targets)),
       adopt: ({ encoded, answering }) => {
-        if (answering === null) this.translation?.forgetTools();
-        else this.hub.adopt(answering);
+        const { format, body } = encoded;
+        if (answering !== null) this.hub.adopt(answering.request);
+        const hub = answering === null ? null : new HubAnswers(this.hub, format, answering);
         // The parsed values are held by the other thread.
-        return this.withHeaders({ ...encoded, heldBytes: encoded.body.length });
+        return this.complete({ ...encoded, heldBytes: body.length }, this.answersFor(format, hub));
       },
     };
   }
 
-  describeAnswering(readsThroughHub: boolean): AnswerContext | null {
-    return this.wasForwarded && !readsThroughHub ? null : this.hub.describeAnswering();
-  }
-
-  openRelay(upstream: ProviderFormat, identity: RelayIdentity, isDocument = false): AnswerRelay {
-    return this.isRelayed(upstream, identity) && !isDocument
-      ? this.answering.openRelay(identity)
-      : this.hub.openRelay(upstream, identity, isDocument);
-  }
-
-  readAnswer(upstream: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer {
-    return this.isRelayed(upstream, identity) && !isEventStream(body)
-      ? this.answering.readAnswer(body, identity)
-      : this.hub.readAnswer(upstream, body, identity);
-  }
-
-  private isForwarded(target: UpstreamTarget): boolean {
+  private fit(target: UpstreamTarget): ForwardFit | null {
     if (this.asked !== target) {
-      this.isAskedForwarded =
-        target.provider.format === this.format &&
-        isPlain(target) &&
-        (target.provider.takesSchemas !== false || !this.asksForSchema()) &&
-        !this.hasForeignMarks(target.provider) &&
-        (target.provider.model.forcedTools === undefined || !this.forcesTool()) &&
-        this.parts.mayForward(target);
-      this.askedReview = null;
-      this.askedWarnings = null;
+      this.fitted = fitForwarding(this.parts, target);
       this.asked = target;
     }
-    return this.isAskedForwarded;
+    return this.fitted;
   }
 
-  /** Whether a request in one of OpenAI's formats has cache marks that the model does not take, or takes in another form. */
-  private hasForeignMarks({ model }: ProviderTarget): boolean {
-    if (this.parts.traits.cacheMarks !== "breakpoints") return false;
-    const { bytes } = this.parts.scanned;
-    return bytes.includes(model.takesBreakpoints === true ? CACHE_CONTROL : BREAKPOINT);
-  }
-
-  private forcesTool(): boolean {
-    const { text, root } = this.parts.scanned;
-    return forcesTool(text, root);
-  }
-
-  private asksForSchema(): boolean {
-    return this.listNeeds().parameters.includes("structured_outputs");
-  }
-
-  /** Whether an answer in the client's own format is relayed unchanged. */
-  private isRelayed(upstream: ProviderFormat, { filter = null }: RelayIdentity): boolean {
-    if (filter !== null) return false;
-    if (upstream !== this.format || this.answering.readsThroughHub === true) return false;
-    return this.translation === null || !this.translation.mustRestore;
-  }
-
-  private listForwardLosses(target: UpstreamTarget): readonly Warning[] {
-    const warnings = this.listWarnings(target);
-    const losses = this.parts.listOwnLosses?.(target);
-    return losses === undefined || losses.length === 0 ? warnings : [...warnings, ...losses];
-  }
-
-  /** Lists what forwarding warns of to the target that was asked about last: choosing it and forwarding to it both need them. */
-  private listWarnings(target: UpstreamTarget): readonly Warning[] {
-    if (this.askedWarnings !== null) return this.askedWarnings;
-    const { parts } = this;
-    const own = parts.listWarnings?.(target) ?? listRejectedFields(parts.scanned.root, target.provider);
-    const { warnings } = this.review(target);
-    this.askedWarnings = warnings.length === 0 ? own : [...own, ...warnings];
-    return this.askedWarnings;
-  }
-
-  /** Reviews what forwarding to the target that was asked about last leaves out. */
-  private review(target: UpstreamTarget): ProfileReview {
-    this.askedReview ??= reviewScanned(this.parts.scanned, target.provider);
-    return this.askedReview;
-  }
-
-  private forward(target: UpstreamTarget): EncodedForUpstream {
-    const { parts } = this;
-    this.translation?.forgetTools();
-    const repair = parts.repairFor?.(target.provider.toolCalls) ?? null;
-    const warnings = this.listWarnings(target);
-    const body = parts.forward(target, repair, toLeftOut(this.review(target), parts.scanned));
-    const heldBytes = body === parts.scanned.bytes ? 0 : ownBytesOf(body);
-    const { format } = target.provider;
-    return { format, body, heldBytes, repair, carriesReasoning: parts.mayCarryReasoning, warnings };
-  }
-
-  private translate(target: UpstreamTarget): EncodedForUpstream {
+  private translate(target: UpstreamTarget): EncodedConversation {
     const encoded = this.hub.encode(target);
-    return { ...encoded, heldBytes: encoded.heldBytes + decodedBytesOf(this.parts.scanned) };
+    const heldBytes = encoded.heldBytes + decodedBytesOf(this.parts.scanned);
+    return this.complete({ ...encoded, heldBytes }, this.answersFor(encoded.format, encoded.answers));
   }
 
-  private withHeaders(encoded: EncodedForUpstream): EncodedForUpstream {
+  /** `hub`: null if the client's bytes were forwarded. */
+  private answersFor(format: ProviderFormat, hub: HubAnswers | null): ConversationAnswers {
+    const own = format === this.format && this.answering.readsThroughHub !== true ? this.answering : null;
+    return new ConversationAnswers(own, hub, () => new HubAnswers(this.hub, format));
+  }
+
+  private complete(encoded: EncodedBody, answers: ConversationAnswers): EncodedConversation {
     const headers = this.parts.upstreamHeaders;
-    return headers === null || encoded.format !== this.format ? encoded : { ...encoded, headers };
+    return headers === null || encoded.format !== this.format
+      ? { ...encoded, answers }
+      : { ...encoded, headers, answers };
+  }
+}
+
+/** Reads the answer of an encoded conversation: those in the client's own format are relayed where nothing has to be changed in them. */
+class ConversationAnswers implements UpstreamAnswers {
+  constructor(
+    /** Null if all answers are translated. */
+    private readonly own: OwnAnswers | null,
+    /** Null if the client's bytes were forwarded. */
+    private readonly translated: HubAnswers | null,
+    private readonly openHub: () => HubAnswers,
+  ) {}
+
+  openRelay(identity: RelayIdentity, isDocument = false): AnswerRelay {
+    const own = isDocument ? null : this.ownFor(identity);
+    return own?.openRelay(identity) ?? this.hub.openRelay(identity, isDocument);
+  }
+
+  readAnswer(body: string, identity: RelayIdentity): WholeAnswer {
+    const own = isEventStream(body) ? null : this.ownFor(identity);
+    return own?.readAnswer(body, identity) ?? this.hub.readAnswer(body, identity);
+  }
+
+  /**
+   * Returns what another thread needs to translate the answer; null if it is relayed unchanged. `readsThroughHub`: it is translated
+   * although the client's bytes were forwarded.
+   */
+  describe(readsThroughHub: boolean): AnswerContext | null {
+    return this.translated === null && !readsThroughHub ? null : this.hub.describe();
+  }
+
+  private get hub(): HubAnswers {
+    return this.translated ?? this.openHub();
+  }
+
+  private ownFor({ filter = null }: RelayIdentity): OwnAnswers | null {
+    return filter !== null || this.translated?.mustRestore === true ? null : this.own;
   }
 }
 
@@ -501,8 +436,6 @@ function isAnswer(text: string, turn: JsonNode): boolean {
 
 const CALL_TYPES: WordTable<true> = wordTable({ function_call: true, custom_tool_call: true });
 
-/** The name of the field by which clients of OpenAI's formats mark prompts, as it stands in JSON. */
-const BREAKPOINT = Buffer.from('"prompt_cache_breakpoint"');
 /** The ends of names of members that hold signed or encrypted reasoning, in all client APIs. Texts that contain them do no harm. */
 const BINDING = ['signature"', '"encrypted_content"', '"reasoning.encrypted"', '"redacted_thinking"'];
 
@@ -535,9 +468,4 @@ function describeJob(
     if (turn !== null) turns.set(name, turn);
   }
   return { api, body: new Uint8Array(scanned.bytes), targets: data, turns, readsThroughHub };
-}
-
-/** Whether the provider accepts the plain format, and the request is sent as the client wrote it. */
-function isPlain({ withReasoning, overrides, provider }: UpstreamTarget): boolean {
-  return withReasoning && overrides === null && provider.knownFields === null && isEmpty(provider.bodyFields);
 }

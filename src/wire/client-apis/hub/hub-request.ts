@@ -42,12 +42,10 @@ import { fitForcedTool, NO_REASONING } from "../fit/fit-forced-tool.ts";
 import { overrideParameters, warnOfOverrides } from "../fit/override-parameters.ts";
 import type {
   AnswerContext,
-  EncodedForUpstream,
-  InferenceRequest,
+  EncodedBody,
+  UpstreamAnswers,
   UpstreamTarget,
 } from "../request/inference-request.ts";
-
-const NONE_RENAMED: RenamedTools = new Map();
 
 /** A decoded conversation, and how a body made from it is printed. */
 export interface Decoded {
@@ -72,50 +70,28 @@ export interface Decoding {
   restoreTurns?(target: UpstreamTarget): readonly (RestoredTurn | EmptyTurn)[];
 }
 
-/**
- * Translates a request between the formats of its client and its upstream. It is decoded when first needed. It must be encoded for
- * a target before that target's answer is read, because reading depends on it.
- */
-export class HubRequest
-  implements Pick<InferenceRequest, "listLosses" | "encode" | "openRelay" | "readAnswer">
-{
+/** Translates a request between the formats of its client and its upstream. It is decoded when first needed. */
+export class HubRequest {
   private decoded: Decoded | null = null;
-  /** The request as kept by an encoding in another thread; null if it was encoded here. */
+  /** What reading an answer needs of the request; null while all of it is decoded, or none of it. */
   private kept: ConversationRequest | null = null;
-  private renamed: RenamedTools = NONE_RENAMED;
-  /** The beginning of the answer that the last target repeats; null for none. */
-  private prefill: string | null = null;
   /** The last composition: the target whose losses were listed last is often the one that is sent. */
   private last: Composition | null = null;
 
   constructor(
-    private readonly client: ClientCodec,
+    readonly client: ClientCodec,
     private readonly decoding: Decoding,
     private readonly facts: Omit<AskedFor, "request">,
   ) {}
 
-  /** Whether the last target's answer has to be changed: it has tools under other names or kinds, or repeats its beginning. */
-  get mustRestore(): boolean {
-    return this.renamed.size > 0 || this.prefill !== null;
+  /** Adopts what reading an answer needs of the request, as `HubAnswers.describe` returned it in another thread. */
+  adopt(kept: string): void {
+    this.kept = JSON.parse(kept) as ConversationRequest;
   }
 
-  /** Forgets renamed tools: the request was forwarded without translation. */
-  forgetTools(): void {
-    this.renamed = NONE_RENAMED;
-    this.prefill = null;
-  }
-
-  /** Returns what is needed to translate the answer, after the request was encoded. */
-  describeAnswering(): AnswerContext {
-    const kept = this.client.keepForAnswer((this.known ?? this.decode()).request);
-    return { renamed: this.renamed, prefill: this.prefill, request: JSON.stringify(kept) };
-  }
-
-  /** Adopts the result of an encoding by another thread. */
-  adopt({ renamed, prefill, request }: AnswerContext): void {
-    this.renamed = renamed;
-    this.prefill = prefill;
-    this.kept = JSON.parse(request) as ConversationRequest;
+  /** Returns what reading an answer needs of the request, as JSON. */
+  describeKept(): string {
+    return JSON.stringify(this.client.keepForAnswer((this.known ?? this.decode()).request));
   }
 
   /** Releases the decoded request, except what reading an answer needs. Returns the bytes that stay held, about. */
@@ -132,36 +108,14 @@ export class HubRequest
     return [...listLostReasoning(decoded.request, target), ...composed.warnings];
   }
 
-  encode(target: UpstreamTarget): EncodedForUpstream {
+  /** @throws GatewayError as `InferenceRequest.encode`. */
+  encode(target: UpstreamTarget): EncodedBody & { readonly answers: HubAnswers } {
     const { decoded, composed } = this.compose(target);
     const body = decoded.print(composed.body) ?? this.printWhole(target);
-    const { tools, prefill, repair, carriesReasoning, warnings } = this.compose(target).composed;
-    this.renamed = tools;
-    this.prefill = prefill;
-    this.kept = null;
+    const { tools: renamed, prefill, repair, carriesReasoning, warnings } = this.compose(target).composed;
     const { format } = target.provider;
-    return { format, body, heldBytes: ownBytesOf(body), repair, carriesReasoning, warnings };
-  }
-
-  openRelay(format: ProviderFormat, identity: RelayIdentity, isDocument = false): AnswerRelay {
-    const codec = UPSTREAM_CODECS[conversationFormatOf({ format })];
-    const reader = isDocument ? createDocumentReader(codec) : codec.createReader();
-    const writer = this.client.createWriter(identity, this.asked());
-    return new TranslatedRelay(restoreStream(reader, this.restorers()), writer, identity);
-  }
-
-  readAnswer(format: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer {
-    const codec = UPSTREAM_CODECS[conversationFormatOf({ format })];
-    const decoding = restoreAnswer(decodeBody(codec, body), this.restorers());
-    return createWholeTranslation(decoding, { codec: this.client, identity, asked: this.asked() });
-  }
-
-  /** Returns what undoes in an answer what was changed in the request. */
-  private restorers(): readonly Restorer[] {
-    const restorers: Restorer[] = [];
-    if (this.renamed.size > 0) restorers.push(createToolRestorer(this.renamed));
-    if (this.prefill !== null) restorers.push(createPrefixRemover(this.prefill));
-    return restorers;
+    const answers = new HubAnswers(this, format, { renamed, prefill });
+    return { format, body, heldBytes: ownBytesOf(body), repair, carriesReasoning, warnings, answers };
   }
 
   private decode(): Decoded {
@@ -174,7 +128,8 @@ export class HubRequest
     return { request: this.client.decodeRequest(sent), sent, print: printBody };
   }
 
-  private asked(): AskedFor {
+  /** Returns what decides the form of an answer. */
+  asked(): AskedFor {
     return { ...this.facts, request: this.kept ?? (this.known ?? this.decode()).request };
   }
 
@@ -206,6 +161,56 @@ export class HubRequest
   }
 }
 
+/** What was changed in a request, and is undone in its answer. */
+type AnswerChanges = Pick<AnswerContext, "renamed" | "prefill">;
+
+const UNCHANGED: AnswerChanges = { renamed: new Map(), prefill: null };
+
+/** Translates the answer of the upstream that a request was encoded for. */
+export class HubAnswers implements UpstreamAnswers {
+  constructor(
+    private readonly hub: HubRequest,
+    private readonly format: ProviderFormat,
+    private readonly changes: AnswerChanges = UNCHANGED,
+  ) {}
+
+  /** Whether the answer has to be changed: it has tools under other names or kinds, or repeats its beginning. */
+  get mustRestore(): boolean {
+    return this.changes.renamed.size > 0 || this.changes.prefill !== null;
+  }
+
+  /** Returns what another thread needs to translate the answer. */
+  describe(): AnswerContext {
+    return { ...this.changes, request: this.hub.describeKept() };
+  }
+
+  openRelay(identity: RelayIdentity, isDocument = false): AnswerRelay {
+    const { hub } = this;
+    const reader = isDocument ? createDocumentReader(this.codec) : this.codec.createReader();
+    const writer = hub.client.createWriter(identity, hub.asked());
+    return new TranslatedRelay(restoreStream(reader, this.restorers()), writer, identity);
+  }
+
+  readAnswer(body: string, identity: RelayIdentity): WholeAnswer {
+    const { client: codec } = this.hub;
+    const decoding = restoreAnswer(decodeBody(this.codec, body), this.restorers());
+    return createWholeTranslation(decoding, { codec, identity, asked: this.hub.asked() });
+  }
+
+  private get codec() {
+    return UPSTREAM_CODECS[conversationFormatOf({ format: this.format })];
+  }
+
+  /** Returns what undoes in an answer what was changed in the request. */
+  private restorers(): readonly Restorer[] {
+    const { renamed, prefill } = this.changes;
+    const restorers: Restorer[] = [];
+    if (renamed.size > 0) restorers.push(createToolRestorer(renamed));
+    if (prefill !== null) restorers.push(createPrefixRemover(prefill));
+    return restorers;
+  }
+}
+
 function printBody(body: Fields): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
@@ -218,7 +223,7 @@ interface Composition {
 }
 
 /** A request encoded for a target, not yet printed. */
-interface Composed extends Omit<EncodedForUpstream, "format" | "body" | "heldBytes"> {
+interface Composed extends Omit<EncodedBody, "format" | "body" | "heldBytes"> {
   readonly body: Fields;
   readonly tools: RenamedTools;
   readonly prefill: string | null;

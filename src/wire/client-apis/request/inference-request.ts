@@ -132,13 +132,6 @@ export interface InferenceRequest {
    */
   offload(targets: readonly UpstreamTarget[]): OffloadedEncoding | null;
   /**
-   * Returns a relay for the stream of an upstream of that format. `isDocument`: the upstream sent one JSON document instead of a
-   * stream.
-   */
-  openRelay(format: ProviderFormat, identity: RelayIdentity, isDocument?: boolean): AnswerRelay;
-  /** Reads the whole answer of an upstream of that format. `body` is its text. */
-  readAnswer(format: ProviderFormat, body: string, identity: RelayIdentity): WholeAnswer;
-  /**
    * Releases what was read from the body, which are `heldBytes`, except what reading an answer needs. It is read again from the
    * body when it is needed. Absent if a request cannot be read again.
    */
@@ -147,7 +140,7 @@ export interface InferenceRequest {
    * Releases the body too: from then on only the answer can be read, whose relay must be open. Returns the bytes that stay held.
    */
   releaseBody?(): number;
-  /** How answers are read that are forwarded unchanged; `openRelay` and `readAnswer` are then not called. Absent for conversations. */
+  /** How answers are read that are forwarded unchanged; those of an encoded request are then not asked. Absent for conversations. */
   readonly forwarded?: ForwardedAnswers;
 }
 
@@ -165,6 +158,14 @@ export interface TurnNames {
   readonly prefix: string;
   /** Returns the names of the turns that it has. */
   readonly list: () => readonly string[];
+}
+
+/** Reads the answer of the upstream that a request was encoded for. */
+export interface UpstreamAnswers {
+  /** Returns a relay for a stream. `isDocument`: the upstream sent one JSON document instead of a stream. */
+  openRelay(identity: RelayIdentity, isDocument?: boolean): AnswerRelay;
+  /** Reads a whole answer. `body` is its text. */
+  readAnswer(body: string, identity: RelayIdentity): WholeAnswer;
 }
 
 /** Reads answers that are forwarded unchanged, and may be audio or plain text. */
@@ -264,7 +265,7 @@ export interface EncodeJob {
 
 /** The result of an `EncodeJob`. */
 export interface EncodedJob {
-  readonly encoded: EncodedForUpstream;
+  readonly encoded: EncodedBody;
   /** What is needed to translate the answer; null if it is relayed unchanged. */
   readonly answering: AnswerContext | null;
 }
@@ -286,8 +287,13 @@ export interface OffloadedEncoding {
   readonly adopt: (made: EncodedJob) => EncodedForUpstream;
 }
 
-/** An encoded request. */
-export interface EncodedForUpstream {
+/** An encoded request, and the reader of its answer. */
+export interface EncodedForUpstream extends EncodedBody {
+  readonly answers: UpstreamAnswers;
+}
+
+/** An encoded request, as plain data. */
+export interface EncodedBody {
   /** The format of the target. */
   readonly format: ProviderFormat;
   /** May share the bytes of the client's body. */

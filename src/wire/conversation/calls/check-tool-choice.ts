@@ -1,6 +1,6 @@
 import { rejectField } from "../../../base/failures/errors.ts";
 import { asFields, asList, type Fields } from "../../json/fields.ts";
-import { isWord, type JsonNode, memberOf, tryParseNode } from "../../json/scan.ts";
+import { isWord, type JsonNode, tryParseNode } from "../../json/scan.ts";
 
 /** What a `tool_choice` requires of the tools of its request. */
 export interface WantedTools {
@@ -40,15 +40,13 @@ export interface ChoiceSpelling {
 
 /**
  * Returns what the `tool_choice` of a scanned request in one of OpenAI's formats requires; null if it requires no tool. `text` is the body,
- * bytes as Latin-1.
+ * bytes as Latin-1; `choice` the member.
  */
 export function readWantedTools(
   text: string,
-  root: JsonNode,
+  choice: JsonNode,
   { readNamed, readAllowed }: ChoiceSpelling,
 ): WantedTools | null {
-  const choice = memberOf(root, "tool_choice");
-  if (choice === undefined) return null;
   if (choice.kind === "string") return isWord(text, choice, "required") ? { any: true } : null;
   const fields = asFields(tryParseNode(text, choice));
   if (fields === null) return null;

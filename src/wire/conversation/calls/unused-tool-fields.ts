@@ -1,17 +1,18 @@
 /** Fields that ask for nothing in a request without tools. Most vendors reject them there. */
-const TOOL_FIELDS = ["tools", "tool_choice", "parallel_tool_calls"] as const;
-
-/** A tool field that a request has. */
-type FieldReader = (field: string) => "absent" | "empty" | "filled";
+export const TOOL_FIELDS: ReadonlySet<string> = new Set(["tools", "tool_choice", "parallel_tool_calls"]);
 
 /** Nothing is left out. */
 const NO_FIELDS: ReadonlySet<string> = new Set();
 
 /**
  * Returns the fields about tools that are not sent, because the request has no tools: `tools` that is empty, and the choice among them.
- * A choice that requires one was rejected before.
+ * A choice that requires one was rejected before. `present` are those of `TOOL_FIELDS` that the request has and that are not null, and
+ * whether each is an empty list.
  */
-export function listUnusedToolFields(read: FieldReader): ReadonlySet<string> {
-  if (read("tools") === "filled" || TOOL_FIELDS.every((field) => read(field) === "absent")) return NO_FIELDS;
-  return new Set(TOOL_FIELDS.filter((field) => read(field) !== "absent"));
+export function listUnusedToolFields(
+  present: readonly (readonly [field: string, isEmpty: boolean])[],
+): ReadonlySet<string> {
+  if (present.length === 0 || present.some(([field, isEmpty]) => field === "tools" && !isEmpty))
+    return NO_FIELDS;
+  return new Set(present.map(([field]) => field));
 }

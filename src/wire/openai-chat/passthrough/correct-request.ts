@@ -2,10 +2,17 @@ import { wrapArguments } from "../../canonical/model/object-arguments.ts";
 import { correctDataUrl } from "../../conversation/media-types.ts";
 import { tryParseFields } from "../../json/fields.ts";
 import { isObjectText } from "../../json/object-text.ts";
-import { type CountedScan, decodeUtf8, isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
+import {
+  type CountedScan,
+  decodeUtf8,
+  isWord,
+  type JsonNode,
+  memberOf,
+  type NodeIn,
+} from "../../json/scan.ts";
 import { appendMember, type Splice } from "../../json/splice.ts";
 import { MAX_NAME_CHARS } from "../traits.ts";
-import { MARKS } from "./request-shape.ts";
+import { type ChatBody, type ChatPart, type ChatTool, MARKS } from "./request-shape.ts";
 
 /** Edits after which all hosts accept a request's tools, calls and images. */
 interface Corrections {
@@ -33,27 +40,27 @@ const NONE: Corrections = { splices: [], hasCustomTools: false, hasLongNames: fa
  */
 export function correctRequest(
   text: string,
-  { root, marks }: Pick<CountedScan, "root" | "marks">,
+  { root, marks }: Pick<CountedScan<ChatBody>, "root" | "marks">,
 ): Corrections {
   if ((marks & (MARKS.tools | MARKS.parts)) === 0) return NONE;
   const splices: Splice[] = [];
   let hasCustomTools = false;
   let hasLongNames = false;
-  for (const tool of itemsOf(root, "tools")) {
-    hasCustomTools ||= isWord(text, memberOf(tool, "type"), "custom");
-    hasLongNames ||= isLong(memberOf(memberOf(tool, "function"), "name"));
+  for (const tool of root.fields.tools?.items ?? []) {
+    hasCustomTools ||= isWord(text, tool.fields.type, "custom");
+    hasLongNames ||= isLong(tool.fields.function?.fields.name);
     if (isFlat(text, tool)) splices.push(nestTool(text, tool));
     else addType(tool, splices);
   }
-  correctChoice(text, memberOf(root, "tool_choice"), splices);
-  for (const message of itemsOf(root, "messages")) {
-    for (const call of itemsOf(message, "tool_calls")) {
-      const fn = memberOf(call, "function");
-      hasCustomTools ||= isWord(text, memberOf(call, "type"), "custom");
-      hasLongNames ||= isLong(memberOf(fn, "name"));
-      correctArguments(text, memberOf(fn, "arguments"), splices);
+  correctChoice(text, root.fields.tool_choice, splices);
+  for (const message of root.fields.messages?.items ?? []) {
+    for (const call of message.fields.tool_calls?.items ?? []) {
+      const fn = call.fields.function?.fields;
+      hasCustomTools ||= isWord(text, call.fields.type, "custom");
+      hasLongNames ||= isLong(fn?.name);
+      correctArguments(text, fn?.arguments, splices);
     }
-    for (const part of itemsOf(message, "content")) correctPart(text, part, splices);
+    for (const part of message.fields.content?.items ?? []) correctPart(text, part, splices);
   }
   return { splices, hasCustomTools, hasLongNames };
 }
@@ -63,11 +70,11 @@ function isLong(name: JsonNode | undefined): boolean {
   return name !== undefined && name.end - name.start > MAX_NAME_CHARS + 2;
 }
 
-function correctPart(text: string, part: JsonNode, splices: Splice[]): void {
-  const image = memberOf(part, "image_url");
+function correctPart(text: string, part: ChatPart, splices: Splice[]): void {
+  const image = part.fields.image_url;
   if (image?.kind === "string") splices.push(replace(image, `{"url":${sliceOf(text, image)}}`));
-  else correctDataUrl(text, memberOf(image ?? memberOf(part, "video_url"), "url"), splices);
-  correctDataUrl(text, memberOf(memberOf(part, "file"), "file_data"), splices);
+  else correctDataUrl(text, (image ?? part.fields.video_url)?.fields.url, splices);
+  correctDataUrl(text, part.fields.file?.fields.file_data, splices);
 }
 
 function replace({ start, end }: JsonNode, insert: string): Splice {
@@ -78,17 +85,20 @@ function sliceOf(text: string, { start, end }: JsonNode): string {
   return decodeUtf8(text.slice(start, end));
 }
 
+/** A tool or a choice among tools. */
+type ToolNode = ChatTool | NodeIn<ChatBody, "tool_choice">;
+
 const FUNCTION = '"function"';
 
 /** Adds the type to a tool or a choice that has a `function` but no type. */
-function addType(tool: JsonNode, splices: Splice[]): void {
-  const type = memberOf(tool, "type");
-  if (memberOf(tool, "function")?.kind !== "object") return;
+function addType(tool: ToolNode, splices: Splice[]): void {
+  const type = tool.fields.type;
+  if (tool.fields.function?.kind !== "object") return;
   if (type === undefined) splices.push(appendMember(tool, "type", FUNCTION));
   else if (type.kind === "null") splices.push(replace(type, FUNCTION));
 }
 
-function correctChoice(text: string, choice: JsonNode | undefined, splices: Splice[]): void {
+function correctChoice(text: string, choice: ChatBody["fields"]["tool_choice"], splices: Splice[]): void {
   if (choice === undefined) return;
   if (isWord(text, choice, "any")) splices.push(replace(choice, '"required"'));
   else if (isFlat(text, choice)) splices.push(nestTool(text, choice));
@@ -96,10 +106,10 @@ function correctChoice(text: string, choice: JsonNode | undefined, splices: Spli
 }
 
 /** Whether a tool or a choice has its name beside its type. */
-function isFlat(text: string, tool: JsonNode): boolean {
+function isFlat(text: string, tool: ToolNode): boolean {
   if (memberOf(tool, "name")?.kind !== "string") return false;
-  if (memberOf(tool, "function") !== undefined || memberOf(tool, "custom") !== undefined) return false;
-  const type = memberOf(tool, "type");
+  if (tool.fields.function !== undefined || memberOf(tool, "custom") !== undefined) return false;
+  const type = tool.fields.type;
   if (type === undefined) return memberOf(tool, "parameters") !== undefined || isOfMessages(tool);
   return isWord(text, type, "function") || isWord(text, type, "custom");
 }
@@ -114,8 +124,8 @@ const OUTER = new Set(["type", "cache_control"]);
 const INNER: Readonly<Record<string, string>> = { input_schema: "parameters" };
 
 /** Returns the edit that puts the members of a flat tool into an object of its type. */
-function nestTool(text: string, tool: JsonNode): Splice {
-  const isCustom = isWord(text, memberOf(tool, "type"), "custom") && !isOfMessages(tool);
+function nestTool(text: string, tool: ToolNode): Splice {
+  const isCustom = isWord(text, tool.fields.type, "custom") && !isOfMessages(tool);
   const kind = isCustom ? "custom" : "function";
   const [outer, inner]: [string[], string[]] = [[`"type":"${kind}"`], []];
   for (const member of tool.members ?? []) {

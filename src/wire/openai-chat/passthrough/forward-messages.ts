@@ -2,7 +2,7 @@ import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
 import type { KeptCall, Repair, RepairedMessage } from "../../conversation/calls/outline.ts";
 import { INTERRUPTED } from "../../conversation/calls/repair-tool-calls.ts";
 import { tryParseFields } from "../../json/fields.ts";
-import { decodeUtf8, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
+import { decodeUtf8, type JsonNode, memberOf } from "../../json/scan.ts";
 import {
   addAll,
   applySplices,
@@ -11,16 +11,18 @@ import {
   type Splice,
   setMember,
 } from "../../json/splice.ts";
-import { fitMessage, mustFit } from "../fit-messages.ts";
+import { fitMessage } from "../fit-messages.ts";
+import { mayNeedFit, mustFit } from "./fit-scanned.ts";
 import { joinAssistants } from "./join-assistants.ts";
+import type { ChatMessage } from "./request-shape.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
 /** Returns the splice that replaces the client's `messages` by the repaired conversation, as the host takes it. */
 export function forwardMessages(request: ScannedChatRequest, repair: Repair, traits: ChatTraits): Splice {
-  const node = memberOf(request.root, "messages") as JsonNode;
-  const items = node.items ?? [];
+  const node = request.root.fields.messages as JsonNode;
+  const items = request.messages;
   const outline = request.outline.read();
-  const context = { request, items, traits };
+  const context = { request, traits };
   const encoded: string[] = [];
   /** Consecutive assistant messages that are to be joined. */
   let joined: string[] = [];
@@ -42,17 +44,15 @@ export function forwardMessages(request: ScannedChatRequest, repair: Repair, tra
 /** What the messages of one request share. */
 interface MessagesContext {
   readonly request: ScannedChatRequest;
-  /** The client's messages. */
-  readonly items: readonly JsonNode[];
   readonly traits: ChatTraits;
 }
 
 function encodeMessage(repaired: RepairedMessage, context: MessagesContext): string {
-  const { request, items, traits } = context;
+  const { request, traits } = context;
   if (repaired.kind === "placeholder") {
     return JSON.stringify({ role: "tool", tool_call_id: repaired.callId, content: INTERRUPTED });
   }
-  const message = items[repaired.from] as JsonNode;
+  const message = request.messages[repaired.from] as ChatMessage;
   const splices = repaired.calls === null ? [...removeEmptyCalls(request.text, message)] : [];
   if (repaired.callId !== null)
     splices.push(setMember(message, "tool_call_id", JSON.stringify(repaired.callId)));
@@ -66,7 +66,7 @@ function fitJson(json: string, traits: ChatTraits): string {
 }
 
 /** Returns whether an assistant message had nothing but calls that were all dropped as duplicates. */
-function isEmptied(repaired: RepairedMessage, items: readonly JsonNode[]): boolean {
+function isEmptied(repaired: RepairedMessage, items: readonly ChatMessage[]): boolean {
   if (repaired.kind === "placeholder" || repaired.calls?.length !== 0) return false;
   const message = items[repaired.from];
   return !CONTENT_FIELDS.some((field) => hasContent(memberOf(message, field)));
@@ -83,9 +83,10 @@ function hasContent(node: JsonNode | undefined): boolean {
 
 /** Returns the edits of messages that need no repair: empty calls are removed, and those which the host does not take are replaced. */
 export function fitMessages(request: ScannedChatRequest, traits: ChatTraits): readonly Splice[] {
-  const { text, root } = request;
+  const { text, messages, facts } = request;
+  if (!facts.hasEmptyCalls && !mayNeedFit(facts, traits)) return NO_SPLICES;
   let splices: Splice[] | null = null;
-  for (const message of itemsOf(root, "messages")) {
+  for (const message of messages) {
     const edits = removeEmptyCalls(text, message);
     if (!mustFit(text, message, traits)) {
       if (edits.length === 0) continue;
@@ -101,29 +102,26 @@ export function fitMessages(request: ScannedChatRequest, traits: ChatTraits): re
 }
 
 /** Returns splices that remove the cache marks of tools. */
-export function removeToolMarks({ text, root }: ScannedText): readonly Splice[] {
-  return itemsOf(root, "tools").flatMap((tool) => removeMembers(text, tool, MARKS));
+export function removeToolMarks({ text, tools }: ScannedChatRequest): readonly Splice[] {
+  return tools.flatMap((tool) => removeMembers(text, tool, MARKS));
 }
 
 const MARKS: ReadonlySet<string> = new Set(["cache_control"]);
 
-/** A scanned body. `text` is the body, bytes as Latin-1. */
-type ScannedText = Pick<ScannedChatRequest, "text" | "root">;
-
 const CALLS: ReadonlySet<string> = new Set(["tool_calls"]);
 
 /** Returns splices that remove an empty `tool_calls`, which some vendors reject. */
-function removeEmptyCalls(text: string, message: JsonNode): readonly Splice[] {
-  const isEmpty = memberOf(message, "tool_calls")?.items?.length === 0;
+function removeEmptyCalls(text: string, message: ChatMessage): readonly Splice[] {
+  const isEmpty = message.fields.tool_calls?.items?.length === 0;
   return isEmpty ? removeMembers(text, message, CALLS) : NO_SPLICES;
 }
 
 function replaceCalls(
   request: ScannedChatRequest,
-  message: JsonNode,
+  message: ChatMessage,
   calls: readonly KeptCall[],
 ): readonly Splice[] {
-  const node = memberOf(message, "tool_calls") as JsonNode;
+  const node = message.fields.tool_calls as JsonNode;
   if (calls.length === 0) return removeMembers(request.text, message, CALLS);
   const kept = calls.map(({ from, id }) => {
     const call = (node.items ?? [])[from] as JsonNode;

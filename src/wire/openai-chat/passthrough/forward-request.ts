@@ -5,7 +5,7 @@ import type { Repair } from "../../conversation/calls/outline.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import type { Fields } from "../../json/fields.ts";
-import { isWord, itemsOf, type JsonNode, memberOf } from "../../json/scan.ts";
+import { type FieldsNode, isWord, type JsonNode, memberOf, type Shape } from "../../json/scan.ts";
 import {
   addAll,
   appendMember,
@@ -112,8 +112,14 @@ function hideUsers(
 /** A scanned body. `text` is the body, bytes as Latin-1. */
 interface ScannedBody {
   readonly text: string;
-  readonly root: JsonNode;
+  readonly root: OpenaiBody;
 }
+
+/** A body of a chat or of text completions. */
+type OpenaiBody = FieldsNode<{
+  readonly model: Shape;
+  readonly stream_options: Shape<FieldsNode<{ readonly include_usage: Shape }>>;
+}>;
 
 /** What is edited in the requests to one provider. */
 interface ProviderEdits {
@@ -162,8 +168,8 @@ function listEdits({ model, renames, refusedFields }: EditedProvider): ProviderE
 }
 
 /** Returns the splice that replaces the client's name of the model by the provider's. */
-export function replaceModel(root: JsonNode, { model }: ProviderEdits): Splice {
-  const { start, end } = memberOf(root, "model") as JsonNode;
+export function replaceModel(root: OpenaiBody, { model }: ProviderEdits): Splice {
+  const { start, end } = root.fields.model as JsonNode;
   return { start, end, insert: model };
 }
 
@@ -171,11 +177,11 @@ const INCLUDE_USAGE = '"include_usage":true';
 
 /** Returns the splice that requests the usage of a stream, whether or not the client did (docs/api/chat.md, "Usage"). */
 export function requestUsage({ text, root }: ScannedBody): Splice {
-  const options = memberOf(root, "stream_options");
+  const options = root.fields.stream_options;
   if (options === undefined) return appendMember(root, "stream_options", `{${INCLUDE_USAGE}}`);
   if (options.kind !== "object")
     return { start: options.start, end: options.end, insert: `{${INCLUDE_USAGE}}` };
-  const included = memberOf(options, "include_usage");
+  const included = options.fields.include_usage;
   if (included !== undefined) return { start: included.start, end: included.end, insert: "true" };
   const isEmpty = /^\{\s*\}$/.test(text.slice(options.start, options.end));
   return {
@@ -219,10 +225,10 @@ export const REASONING_FIELDS: ReadonlySet<string> = new Set(["reasoning", "reas
 
 /** Adds an empty object schema to functions without `parameters`, because some vendors require one. */
 function addToolParameters(request: ScannedChatRequest, splices: Splice[]): void {
-  for (const tool of itemsOf(request.root, "tools")) {
-    const fn = memberOf(tool, "function");
-    const parameters = memberOf(fn, "parameters");
-    if (fn === undefined || !isWord(request.text, memberOf(tool, "type"), "function")) continue;
+  for (const { fields } of request.tools) {
+    const fn = fields.function;
+    const parameters = fn?.fields.parameters;
+    if (fn === undefined || !isWord(request.text, fields.type, "function")) continue;
     if (parameters === undefined) splices.push(appendMember(fn, "parameters", EMPTY_SCHEMA));
     else if (parameters.kind === "null") {
       splices.push({ start: parameters.start, end: parameters.end, insert: EMPTY_SCHEMA });

@@ -4,13 +4,12 @@ import {
   decodeUtf8,
   isFilled,
   isWord,
-  itemsOf,
   type JsonNode,
   memberOf,
   stringOf,
 } from "../../json/scan.ts";
 import { removeMembers, renameMember, type Splice } from "../../json/splice.ts";
-import { MARKS } from "./request-shape.ts";
+import { type ChatBody, type ChatMessage, MARKS } from "./request-shape.ts";
 
 /**
  * Replaces the deprecated function fields by the current tool fields: `functions` and `function_call` of a request, `function_call` and
@@ -22,15 +21,14 @@ import { MARKS } from "./request-shape.ts";
  */
 export function replaceLegacyFunctions(
   text: string,
-  { root, marks }: Pick<CountedScan, "root" | "marks">,
+  { root, marks }: Pick<CountedScan<ChatBody>, "root" | "marks">,
 ): LegacyReplacement | null {
-  const hasFields = (marks & MARKS.functions) !== 0 && hasLegacyFields(root);
-  if (!hasFields && !hasFunctionResult(text, root)) return null;
+  if (!usesLegacy(text, root, (marks & MARKS.functions) !== 0)) return null;
   const splices = replaceInRoot(text, root);
-  new CallNamer(text, splices).nameAll(itemsOf(root, "messages"));
+  new CallNamer(text, splices).nameAll(root.fields.messages?.items ?? []);
   return {
     splices,
-    usesFunctions: !isAbsent(memberOf(root, "functions")) && isAbsent(memberOf(root, "tools")),
+    usesFunctions: !isAbsent(root.fields.functions) && isAbsent(root.fields.tools),
   };
 }
 
@@ -40,16 +38,13 @@ interface LegacyReplacement {
   readonly usesFunctions: boolean;
 }
 
-function hasLegacyFields(root: JsonNode): boolean {
-  if (!isAbsent(memberOf(root, "functions")) || !isAbsent(memberOf(root, "function_call"))) return true;
-  for (const message of itemsOf(root, "messages"))
-    if (!isAbsent(memberOf(message, "function_call"))) return true;
-  return false;
-}
-
-function hasFunctionResult(text: string, root: JsonNode): boolean {
-  for (const message of itemsOf(root, "messages"))
-    if (isWord(text, memberOf(message, "role"), "function")) return true;
+/** `mayHaveFields`: deprecated fields are there, which may all be null. */
+function usesLegacy(text: string, { fields }: ChatBody, mayHaveFields: boolean): boolean {
+  if (mayHaveFields && !(isAbsent(fields.functions) && isAbsent(fields.function_call))) return true;
+  for (const message of fields.messages?.items ?? []) {
+    const { role, function_call: call } = message.fields;
+    if (isWord(text, role, "function") || (mayHaveFields && !isAbsent(call))) return true;
+  }
   return false;
 }
 
@@ -66,9 +61,9 @@ function replaceValue({ start, end }: JsonNode, insert: string): Splice {
   return { start, end, insert };
 }
 
-function replaceInRoot(text: string, root: JsonNode): Splice[] {
-  const functions = memberOf(root, "functions");
-  const choice = memberOf(root, "function_call");
+function replaceInRoot(text: string, root: ChatBody): Splice[] {
+  const functions = root.fields.functions;
+  const choice = root.fields.function_call;
   const splices: Splice[] = [];
   const removed = new Set<string>();
   const replace = (
@@ -118,16 +113,16 @@ class CallNamer {
     this.splices = splices;
   }
 
-  nameAll(messages: readonly JsonNode[]): void {
+  nameAll(messages: readonly ChatMessage[]): void {
     for (const [at, message] of messages.entries()) {
-      const call = memberOf(message, "function_call");
+      const call = message.fields.function_call;
       if (!isAbsent(call)) this.nameCall(message, call, `messages[${at}].function_call`);
-      else if (isWord(this.text, memberOf(message, "role"), "function")) this.nameResult(message);
+      else if (isWord(this.text, message.fields.role, "function")) this.nameResult(message);
     }
   }
 
-  private nameCall(message: JsonNode, call: JsonNode, field: string): void {
-    const calls = memberOf(message, "tool_calls");
+  private nameCall(message: ChatMessage, call: JsonNode, field: string): void {
+    const calls = message.fields.tool_calls;
     if ((calls?.items?.length ?? 0) > 0) {
       this.splices.push(...removeMembers(this.text, message, CALL));
       return;
@@ -147,10 +142,10 @@ class CallNamer {
     return id;
   }
 
-  private nameResult(message: JsonNode): void {
-    const { start, end } = memberOf(message, "role") as JsonNode;
-    const hasId = memberOf(message, "tool_call_id") !== undefined;
-    const id = this.open.get(stringOf(this.text, memberOf(message, "name")) ?? "")?.pop() ?? NO_CALL;
+  private nameResult(message: ChatMessage): void {
+    const { start, end } = message.fields.role as JsonNode;
+    const hasId = message.fields.tool_call_id !== undefined;
+    const id = this.open.get(stringOf(this.text, message.fields.name) ?? "")?.pop() ?? NO_CALL;
     this.splices.push({ start, end, insert: hasId ? '"tool"' : `"tool","tool_call_id":"${id}"` });
   }
 }

@@ -1,16 +1,7 @@
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { RequestNeeds } from "../../conversation/needs.ts";
-import { isWord, itemsOf, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
-
-/** The input modality of each part type that is not text. */
-export const MODALITIES = wordTable({
-  image_url: "image",
-  file: "file",
-  document_url: "file",
-  input_audio: "audio",
-  video_url: "video",
-  input_video: "video",
-});
+import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import type { ScannedChatRequest } from "./scan-request.ts";
 
 /** Fields that are not model parameters, or that the gateway decides. */
 const NO_PARAMETERS: ReadonlySet<string> = new Set([
@@ -28,26 +19,22 @@ const NO_PARAMETERS: ReadonlySet<string> = new Set([
   "safety_identifier",
 ]);
 
-/**
- * Lists the features and parameters of a chat completion request that not every deployment supports. `text` is the body, bytes as
- * Latin-1.
- */
-export function listChatNeeds(text: string, root: JsonNode): RequestNeeds {
-  const features = new Set<string>();
-  for (const message of itemsOf(root, "messages")) {
-    for (const part of itemsOf(message, "content")) {
-      const modality = lookUp(text, memberOf(part, "type"), MODALITIES);
-      if (modality !== undefined) features.add(modality);
-    }
-  }
-  if ((memberOf(root, "tools")?.items?.length ?? 0) > 0) features.add("tools");
+/** Lists the features and parameters of a chat completion request that not every deployment supports. */
+export function listChatNeeds({ text, root, media, tools }: ScannedChatRequest): RequestNeeds {
+  const features = new Set(media.map(({ modality }) => modality));
+  if (tools.length > 0) features.add("tools");
+  return { features: [...features], parameters: listParameters(text, root), contentField: "messages" };
+}
+
+/** Lists the parameters of a body of OpenAI's formats. `text` is the body, bytes as Latin-1. */
+export function listParameters(text: string, root: JsonNode): readonly string[] {
   const parameters = new Set<string>();
   for (const member of root.members ?? []) {
     if (member.kind === "null" || NO_PARAMETERS.has(member.key)) continue;
     const name = nameParameter(text, member);
     if (name !== null) parameters.add(name);
   }
-  return { features: [...features], parameters: [...parameters], contentField: "messages" };
+  return [...parameters];
 }
 
 function nameParameter(text: string, member: JsonNode): string | null {

@@ -1,4 +1,5 @@
-import { allFields, fields, items, LEAF, marked, type Shape } from "../../json/scan.ts";
+import { CHARGED_MEMBERS } from "../../conversation/charges.ts";
+import { allFields, fields, items, LEAF, marked, type NodeOf } from "../../json/scan.ts";
 
 /** Marks of what most requests do not have, and what then need not be looked for in them. */
 export const MARKS = {
@@ -57,12 +58,13 @@ const TOOL = allFields({
 });
 
 /** The fields of a chat completion request that the gateway reads; everything else is forwarded unchanged. */
-export const CHAT_REQUEST_SHAPE: Shape = allFields({
+export const CHAT_REQUEST_SHAPE = allFields({
   model: LEAF,
   messages: items(MESSAGE),
   stream: LEAF,
   stream_options: fields({ include_usage: LEAF }),
   reasoning: fields({ effort: LEAF, enabled: LEAF }),
+  reasoning_effort: LEAF,
   max_tokens: LEAF,
   max_completion_tokens: LEAF,
   temperature: LEAF,
@@ -83,7 +85,16 @@ export const CHAT_REQUEST_SHAPE: Shape = allFields({
   n: LEAF,
   models: marked(MARKS.routing, items(LEAF)),
   provider: ROUTING,
+  preset: ROUTING,
   session_id: HINT,
   tags: HINT,
   usage: LEAF,
+  ...CHARGED_MEMBERS,
 });
+
+/** A scanned request, and its parts. */
+export type ChatBody = NodeOf<typeof CHAT_REQUEST_SHAPE>;
+export type ChatMessage = NodeOf<typeof MESSAGE>;
+export type ChatPart = NodeOf<typeof PART>;
+export type ChatCall = NodeOf<typeof TOOL_CALL>;
+export type ChatTool = NodeOf<typeof TOOL>;

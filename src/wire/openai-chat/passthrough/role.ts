@@ -1,4 +1,5 @@
-import { type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
+import { lookUp, wordTable } from "../../json/scan.ts";
+import type { ChatMessage } from "./request-shape.ts";
 
 /** The roles of a conversation. `developer` is OpenAI's newer name for `system`. */
 export type ChatRole = "system" | "developer" | "user" | "assistant" | "tool";
@@ -12,6 +13,6 @@ const ROLES = wordTable<ChatRole>({
 });
 
 /** Returns a message's role; undefined for anything else. */
-export function readRole(text: string, message: JsonNode): ChatRole | undefined {
-  return lookUp(text, memberOf(message, "role"), ROLES);
+export function readRole(text: string, message: ChatMessage): ChatRole | undefined {
+  return lookUp(text, message.fields.role, ROLES);
 }

@@ -3,14 +3,10 @@ import type { OutlineAssistant, OutlineMessage, OutlineResult } from "../../conv
 import { NO_ROUTING, readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
 import type { RequestOutline, ScannedRequest } from "../../conversation/scanned-request.ts";
-import { addMember } from "../../json/collect-nodes.ts";
 import {
   type CountedScan,
   isTrue,
-  itemsOf,
   type JsonNode,
-  memberOf,
-  NO_NODES,
   numberOf,
   sliceOf,
   stringOf,
@@ -18,14 +14,29 @@ import {
 } from "../../json/scan.ts";
 import { scanBody } from "../../json/scan-body.ts";
 import { applySplices } from "../../json/splice.ts";
-import { checkChatRequest } from "./check-request.ts";
+import { type ChatMedia, type ChatMessages, checkChatRequest } from "./check-request.ts";
 import { correctRequest } from "./correct-request.ts";
+import type { MessageFacts } from "./fit-scanned.ts";
 import { replaceLegacyFunctions } from "./legacy-functions.ts";
-import { CHAT_REQUEST_SHAPE, MARKS } from "./request-shape.ts";
+import {
+  CHAT_REQUEST_SHAPE,
+  type ChatBody,
+  type ChatCall,
+  type ChatMessage,
+  type ChatTool,
+  MARKS,
+} from "./request-shape.ts";
 import { readRole } from "./role.ts";
 
 /** A chat completion request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface ScannedChatRequest extends ScannedRequest {
+  readonly root: ChatBody;
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ChatTool[];
+  /** The parts with images, files, audio and video. */
+  readonly media: readonly ChatMedia[];
+  /** What of the messages some host may not take. */
+  readonly facts: MessageFacts;
   /** It is certain that hosts that take any id accept its tool calls and results as they are. */
   readonly hasCallsInOrder: boolean;
   /** Whether fields may identify its conversation or user, or are tags. */
@@ -55,7 +66,11 @@ export function scanChatRequest(bytes: Buffer): ScannedChatRequest {
  * Reads a body that was scanned. What the marks of the scan exclude is not looked for. `text` is the body, bytes as Latin-1.
  * @throws as `scanChatRequest`.
  */
-export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer): ScannedChatRequest {
+export function readChatRequest(
+  text: string,
+  scan: CountedScan<ChatBody>,
+  bytes: Buffer,
+): ScannedChatRequest {
   const { root, values, nodes, marks } = scan;
   const legacy = replaceLegacyFunctions(text, scan);
   if (legacy !== null) {
@@ -64,15 +79,15 @@ export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer):
   }
   const { splices, hasCustomTools, hasLongNames } = correctRequest(text, scan);
   if (splices.length > 0) return scanChatRequest(applySplices(bytes, splices));
-  const { hasResults, areInOrder } = checkChatRequest(text, root);
-  const messages = itemsOf(root, "messages");
-  const streamOptions = memberOf(root, "stream_options");
-  const prompt = findPrompt(root, messages);
+  const checked = checkChatRequest(text, root);
+  const { hasResults, areInOrder, media } = checked;
+  const { fields } = root;
+  const messages = fields.messages?.items ?? [];
+  const prompt = toPrompt(fields, checked);
   const hasCalls = hasResults || (marks & MARKS.tools) !== 0;
   const outline = hasCalls ? new ChatOutline(text, messages) : NO_CALLS;
   if (!areInOrder) checkResultIds(outline.read());
-  // The scan does not mark `preset`, which it knows as little as any other field.
-  const isRouted = (marks & MARKS.routing) !== 0 || memberOf(root, "preset") !== undefined;
+  const isRouted = (marks & MARKS.routing) !== 0;
   const { fallbackModels, preferences, preset } = isRouted ? readRoutingMembers(text, root) : NO_ROUTING;
   return {
     fallbackModels,
@@ -81,13 +96,17 @@ export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer):
     bytes,
     text,
     root,
+    messages,
+    tools: fields.tools?.items ?? [],
+    media,
+    facts: checked,
     values,
     nodes,
-    model: stringOf(text, memberOf(root, "model")) as string,
-    stream: isTrue(text, memberOf(root, "stream")),
-    maxTokens: maxTokensOf(text, root),
-    answers: numberOf(text, memberOf(root, "n")) ?? 1,
-    wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
+    model: stringOf(text, fields.model) as string,
+    stream: isTrue(text, fields.stream),
+    maxTokens: numberOf(text, fields.max_completion_tokens) ?? numberOf(text, fields.max_tokens),
+    answers: numberOf(text, fields.n) ?? 1,
+    wantsUsageChunk: isTrue(text, fields.stream_options?.fields.include_usage),
     outline,
     hasCallsInOrder: areInOrder,
     hasHints: (marks & MARKS.hints) !== 0,
@@ -99,19 +118,13 @@ export function readChatRequest(text: string, scan: CountedScan, bytes: Buffer):
   };
 }
 
-function maxTokensOf(text: string, root: JsonNode): number | null {
-  return (
-    numberOf(text, memberOf(root, "max_completion_tokens")) ?? numberOf(text, memberOf(root, "max_tokens"))
-  );
-}
-
 /** The outline of a request whose messages may have calls or results. */
 class ChatOutline implements RequestOutline {
   private outlined: readonly OutlineMessage[] | null = null;
 
   constructor(
     private readonly text: string,
-    private readonly messages: readonly JsonNode[],
+    private readonly messages: readonly ChatMessage[],
   ) {}
 
   read(): readonly OutlineMessage[] {
@@ -123,14 +136,14 @@ class ChatOutline implements RequestOutline {
 /** The outline of a request without calls and results. */
 const NO_CALLS: RequestOutline = { read: () => [] };
 
-function outlineMessage(text: string, message: JsonNode, at: number): OutlineMessage {
+function outlineMessage(text: string, message: ChatMessage, at: number): OutlineMessage {
   const role = readRole(text, message);
   if (role === "tool") {
-    const callId = stringViewOf(text, memberOf(message, "tool_call_id")) ?? "";
-    return new ResultOutline(text, callId, { at, content: memberOf(message, "content") });
+    const callId = stringViewOf(text, message.fields.tool_call_id) ?? "";
+    return new ResultOutline(text, callId, { at, content: message.fields.content });
   }
   if (role !== "assistant") return OTHER;
-  return new AssistantOutline(text, itemsOf(message, "tool_calls"));
+  return new AssistantOutline(text, message.fields.tool_calls?.items ?? []);
 }
 
 const OTHER: OutlineMessage = { kind: "other" };
@@ -160,40 +173,27 @@ class AssistantOutline implements OutlineAssistant {
 
   constructor(
     private readonly text: string,
-    private readonly calls: readonly JsonNode[],
+    private readonly calls: readonly ChatCall[],
   ) {}
 
   get callIds(): readonly string[] {
-    this.ids ??= this.calls.map((call) => stringViewOf(this.text, memberOf(call, "id")) ?? "");
+    this.ids ??= this.calls.map((call) => stringViewOf(this.text, call.fields.id) ?? "");
     return this.ids;
   }
 
   /** Returns name and arguments of a call as they came; the whole call for kinds that have neither. */
   describeCall(index: number): string {
     const call = this.calls[index];
-    const fn = memberOf(call, "function") ?? call;
+    const fn = call?.fields.function ?? call;
     return sliceOf(this.text, fn);
   }
 }
 
-/**
- * Finds the texts in contents and arguments. Media are left out, because their tokens do not depend on their bytes.
- */
-function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
-  const texts: JsonNode[] = [];
-  let mayHaveMedia = false;
-  for (const message of messages) {
-    const content = memberOf(message, "content");
-    if (content?.kind === "string") texts.push(content);
-    for (const part of content?.items ?? NO_NODES) {
-      const node = memberOf(part, "text");
-      if (node === undefined) mayHaveMedia = true;
-      else texts.push(node);
-    }
-    for (const call of itemsOf(message, "tool_calls"))
-      addMember(texts, memberOf(call, "function"), "arguments");
-  }
-  const tools = memberOf(root, "tools");
-  const hasSchemas = tools !== undefined || memberOf(root, "response_format") !== undefined;
+/** Media are left out, because their tokens do not depend on their bytes. */
+function toPrompt(
+  { tools, response_format }: ChatBody["fields"],
+  { texts, mayHaveMedia }: ChatMessages,
+): PromptNodes {
+  const hasSchemas = tools !== undefined || response_format !== undefined;
   return { texts, otherBytes: tools?.items ? sizeOf(tools) : 0, mayHaveMedia, hasSchemas };
 }

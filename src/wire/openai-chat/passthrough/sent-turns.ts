@@ -4,7 +4,8 @@ import {
   readSentCalls,
   type SentConversation,
 } from "../../conversation/sent-turns.ts";
-import { isWord, itemsOf, type JsonNode, lookUp, memberOf, NO_NODES, wordTable } from "../../json/scan.ts";
+import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
+import type { ChatCall, ChatMessage } from "./request-shape.ts";
 import { readRole } from "./role.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
@@ -17,21 +18,21 @@ const READ_OF_MODEL: ReadonlySet<string> = READ.union(
 const REASONING_PARTS = wordTable({ thinking: true, redacted_thinking: true, reasoning: true });
 
 /** Reads what tells a conversation from others (see `SentConversation`). */
-export function readSentChat({ bytes, text, root }: ScannedChatRequest): SentConversation {
+export function readSentChat({ bytes, text, messages }: ScannedChatRequest): SentConversation {
   const reader = new ConversationReader(bytes);
-  for (const message of itemsOf(root, "messages")) {
+  for (const message of messages) {
     const isOfModel = readRole(text, message) === "assistant";
     const prefix = isOfModel ? reader.takePrefix() : "";
-    reader.beginMessage(memberOf(message, "role"));
-    const texts = readContent(reader, text, memberOf(message, "content"), isOfModel);
-    const calls = itemsOf(message, "tool_calls");
+    reader.beginMessage(message.fields.role);
+    const texts = readContent(reader, text, message.fields.content, isOfModel);
+    const calls = message.fields.tool_calls?.items ?? [];
     for (const call of calls) addCall(reader, call);
     reader.addMembers(message, isOfModel ? READ_OF_MODEL : READ);
     if (isOfModel)
       reader.addTurn({
         prefix,
         texts,
-        calls: readSentCalls(text, calls, (call) => ({ id: memberOf(call, "id"), ...readFunction(call) })),
+        calls: readSentCalls(text, calls, (call) => ({ id: call.fields.id, ...readFunction(call) })),
       });
   }
   return reader.end();
@@ -41,18 +42,18 @@ export function readSentChat({ bytes, text, root }: ScannedChatRequest): SentCon
 function readContent(
   reader: ConversationReader,
   text: string,
-  content: JsonNode | undefined,
+  content: ChatMessage["fields"]["content"],
   isOfModel: boolean,
 ): readonly JsonNode[] {
   if (content?.kind === "string") {
     reader.addText(content);
-    return isFilledText(content) ? [content] : NO_NODES;
+    return isFilledText(content) ? [content] : [];
   }
   const texts: JsonNode[] = [];
-  for (const part of content?.items ?? NO_NODES) {
-    const type = memberOf(part, "type");
+  for (const part of content?.items ?? []) {
+    const type = part.fields.type;
     if (isOfModel && lookUp(text, type, REASONING_PARTS)) continue;
-    const own = isWord(text, type, "text") ? memberOf(part, "text") : undefined;
+    const own = isWord(text, type, "text") ? part.fields.text : undefined;
     if (own !== undefined && isPlainText(part)) reader.addText(own);
     else reader.addPart(part);
     if (own !== undefined && isFilledText(own)) texts.push(own);
@@ -65,13 +66,13 @@ function isFilledText({ kind, start, end }: JsonNode): boolean {
 }
 
 /** The name and the arguments of a call. */
-function readFunction(call: JsonNode) {
-  const fn = memberOf(call, "function") ?? memberOf(call, "custom");
-  return { name: memberOf(fn, "name"), args: memberOf(fn, "arguments") ?? memberOf(fn, "input") };
+function readFunction({ fields: { function: fn, custom } }: ChatCall) {
+  if (fn !== undefined) return { name: fn.fields.name, args: fn.fields.arguments ?? memberOf(fn, "input") };
+  return { name: custom?.fields.name, args: memberOf(custom, "arguments") ?? custom?.fields.input };
 }
 
-function addCall(reader: ConversationReader, call: JsonNode): void {
+function addCall(reader: ConversationReader, call: ChatCall): void {
   const { name, args } = readFunction(call);
   if (name === undefined) reader.addPart(call);
-  else reader.addCall([memberOf(call, "id"), name, args]);
+  else reader.addCall([call.fields.id, name, args]);
 }

@@ -3,27 +3,17 @@ import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { readInputs, type TextInput } from "../../canonical/embeddings/read-inputs.ts";
 import { type RoutingParameters, readRoutingParameters } from "../../conversation/preferences.ts";
 import { BYTES_PER_TOKEN } from "../../conversation/usage.ts";
-import {
-  allFields,
-  fields,
-  isTrue,
-  items,
-  type JsonNode,
-  LEAF,
-  memberOf,
-  numberOf,
-  parseMember,
-  stringOf,
-} from "../../json/scan.ts";
+import { isTrue, numberOf, parseMember, stringOf } from "../../json/scan.ts";
 import { scanBody } from "../../json/scan-body.ts";
 import { checkCompletionRequest } from "./check-request.ts";
+import { COMPLETION_SHAPE, type CompletionBody } from "./request-shape.ts";
 
 /** A text completion request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface ScannedCompletion extends RoutingParameters {
   readonly bytes: Buffer;
   /** The bytes as a Latin-1 string. */
   readonly text: string;
-  readonly root: JsonNode;
+  readonly root: CompletionBody;
   /** The number of values that have a node. */
   readonly nodes: number;
   readonly model: string;
@@ -43,16 +33,6 @@ export interface ScannedCompletion extends RoutingParameters {
   readonly longestBytes: number;
 }
 
-/** The fields that the gateway reads; everything else is forwarded unchanged. */
-const SHAPE = allFields({
-  model: LEAF,
-  prompt: LEAF,
-  stop: items(LEAF),
-  stream_options: fields({ include_usage: LEAF }),
-  models: LEAF,
-  provider: LEAF,
-});
-
 const PROMPT = { name: "prompt", most: BOUNDS.completionChoices, mayBeEmpty: true } as const;
 
 /**
@@ -60,10 +40,10 @@ const PROMPT = { name: "prompt", most: BOUNDS.completionChoices, mayBeEmpty: tru
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed model id.
  */
 export function scanCompletionRequest(bytes: Buffer): ScannedCompletion {
-  return scanBody(bytes, SHAPE, (text, { root, nodes }) => {
+  return scanBody(bytes, COMPLETION_SHAPE, (text, { root, nodes }) => {
     checkCompletionRequest(text, root);
     const prompts = readInputs(parseMember(text, root, "prompt"), PROMPT);
-    const suffix = stringOf(text, memberOf(root, "suffix")) ?? "";
+    const suffix = stringOf(text, root.fields.suffix) ?? "";
     const suffixBytes = Buffer.byteLength(suffix);
     const sizes = prompts.map((prompt) => bytesOf(prompt) + suffixBytes);
     return {
@@ -76,13 +56,13 @@ export function scanCompletionRequest(bytes: Buffer): ScannedCompletion {
       text,
       root,
       nodes,
-      model: stringOf(text, memberOf(root, "model")) as string,
-      stream: isTrue(text, memberOf(root, "stream")),
-      maxTokens: numberOf(text, memberOf(root, "max_tokens")),
+      model: stringOf(text, root.fields.model) as string,
+      stream: isTrue(text, root.fields.stream),
+      maxTokens: numberOf(text, root.fields.max_tokens),
       prompts,
       suffix,
       answers: countAnswers(text, root, prompts.length),
-      wantsUsageChunk: isTrue(text, memberOf(memberOf(root, "stream_options"), "include_usage")),
+      wantsUsageChunk: isTrue(text, root.fields.stream_options?.fields.include_usage),
       promptTextBytes: sizes.reduce((sum, size) => sum + size, 0),
       longestBytes: Math.max(...sizes),
     };
@@ -93,9 +73,8 @@ function bytesOf(prompt: TextInput): number {
   return typeof prompt === "string" ? Buffer.byteLength(prompt) : prompt.length * BYTES_PER_TOKEN;
 }
 
-function countAnswers(text: string, root: JsonNode, prompts: number): number {
-  const count = (field: string) => numberOf(text, memberOf(root, field)) ?? 1;
-  const answers = prompts * Math.max(count("n"), count("best_of"));
+function countAnswers(text: string, { fields: { n, best_of } }: CompletionBody, prompts: number): number {
+  const answers = prompts * Math.max(numberOf(text, n) ?? 1, numberOf(text, best_of) ?? 1);
   if (answers > BOUNDS.completionChoices)
     rejectField("n", `times the prompts must be at most ${BOUNDS.completionChoices}; send several requests`);
   return answers;

@@ -19,9 +19,8 @@ import {
 } from "../../conversation/check-amounts.ts";
 import {
   checkModel,
-  checkNodes,
   isOtherKind,
-  type NodeCheck,
+  nodeChecker,
   numberFrom,
   ofKind,
   wholeNumberFrom,
@@ -31,28 +30,29 @@ import {
   isFilled,
   isTrue,
   isWord,
-  itemsOf,
   type JsonNode,
   lookUp,
   memberOf,
+  type NodeIn,
   stringOf,
   tryParseNode,
   wordTable,
 } from "../../json/scan.ts";
 import { rejectState, STATE_FIELDS } from "../state-fields.ts";
+import type { ResponsesBody, ResponsesContent, ResponsesItem, ResponsesTool } from "./request-shape.ts";
 
 /**
  * Checks a scanned Responses request. It is as lenient as real clients need: null stands for absent, and unknown fields, items,
  * parts and tools are accepted.
  * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */
-export function checkResponsesRequest(text: string, root: JsonNode): void {
+export function checkResponsesRequest(text: string, root: ResponsesBody): void {
   if (root.kind !== "object") rejectField("body", "must be a JSON object");
   checkFieldCount(root);
-  checkModel(memberOf(root, "model"), "openai/gpt-4o-mini");
+  checkModel(root.fields.model, "openai/gpt-4o-mini");
   for (const field of STATE_FIELDS) if (isWanted(text, memberOf(root, field))) rejectState(field);
-  checkInput(text, memberOf(root, "input"));
-  checkNodes(text, root, CHECKS);
+  checkInput(text, root.fields.input);
+  checkFields(text, root);
   checkChosenTools(text, root);
 }
 
@@ -63,32 +63,30 @@ function isWanted(text: string, node: JsonNode | undefined): boolean {
 }
 
 /** The checks of the optional fields. */
-const CHECKS: ReadonlyMap<string, NodeCheck> = new Map<string, NodeCheck>(
-  Object.entries({
-    instructions: ofKind("string", "a string"),
-    stream: ofKind("boolean", "true or false"),
-    max_output_tokens: wholeNumberFrom(1),
-    temperature: numberFrom(0, 2),
-    top_p: numberFrom(0, 1),
-    top_logprobs: numberFrom(0, 20),
-    parallel_tool_calls: ofKind("boolean", "true or false"),
-    include: ofKind("array", "an array of strings"),
-    reasoning: ofKind("object", 'an object, such as {"effort": "low"}'),
-    text: checkText,
-    metadata: ofKind("object", "an object"),
-    user: ofKind("string", "a string"),
-    prompt_cache_key: ofKind("string", "a string"),
-    tools: checkTools,
-    tool_choice: checkToolChoice,
-  } satisfies Record<string, NodeCheck>),
-);
+const checkFields = nodeChecker<ResponsesBody>({
+  instructions: ofKind("string", "a string"),
+  stream: ofKind("boolean", "true or false"),
+  max_output_tokens: wholeNumberFrom(1),
+  temperature: numberFrom(0, 2),
+  top_p: numberFrom(0, 1),
+  top_logprobs: numberFrom(0, 20),
+  parallel_tool_calls: ofKind("boolean", "true or false"),
+  include: ofKind("array", "an array of strings"),
+  reasoning: ofKind("object", 'an object, such as {"effort": "low"}'),
+  text: checkText,
+  metadata: ofKind("object", "an object"),
+  user: ofKind("string", "a string"),
+  prompt_cache_key: ofKind("string", "a string"),
+  tools: checkTools,
+  tool_choice: checkToolChoice,
+});
 
-function checkText(text: string, node: JsonNode, field: string): void {
+function checkText(text: string, node: NodeIn<ResponsesBody, "text">, field: string): void {
   if (node.kind !== "object") rejectField(field, 'must be an object, such as {"format": {"type": "text"}}');
   checkSchemaValues(text, node, field);
 }
 
-function checkInput(text: string, input: JsonNode | undefined): void {
+function checkInput(text: string, input: ResponsesBody["fields"]["input"]): void {
   if (input?.kind === "string") return;
   const list = input?.items;
   if (!list) rejectField("input", "is required: a string or an array of items");
@@ -97,32 +95,28 @@ function checkInput(text: string, input: JsonNode | undefined): void {
   const calls = tallyCalls();
   const reasoning = tallyReasoning();
   for (let i = 0; i < list.length; i++) {
-    const item = list[i] as JsonNode;
-    parts.add(lengthOf(item, "content") + lengthOf(item, "output"), "input");
-    reasoning.add(lengthOf(item, "summary"), "input");
-    if (memberOf(item, "call_id") !== undefined && memberOf(item, "output") === undefined)
-      calls.add(1, "input");
+    const item = list[i] as ResponsesItem;
+    const { content, output, summary, call_id } = item.fields;
+    parts.add((content?.items?.length ?? 0) + (output?.items?.length ?? 0), "input");
+    reasoning.add(summary?.items?.length ?? 0, "input");
+    if (call_id !== undefined && output === undefined) calls.add(1, "input");
     const problem = findProblem(text, item);
     if (problem !== null) rejectField(`input[${i}]${problem[0]}`, problem[1]);
   }
 }
 
-function lengthOf(item: JsonNode, list: string): number {
-  return memberOf(item, list)?.items?.length ?? 0;
-}
-
 /** The path of the wrong field inside its item, and what is wrong. Paths are joined only for a problem. */
 type Problem = readonly [string, string] | null;
 
-function findProblem(text: string, item: JsonNode): Problem {
+function findProblem(text: string, item: ResponsesItem): Problem {
   if (item.kind !== "object") return ["", "must be an object, such as a message with role and content"];
-  const type = memberOf(item, "type");
+  const type = item.fields.type;
   if (type === undefined || type.kind === "null") return findMessageProblem(text, item);
   if (type.kind !== "string") return [".type", "must be a string"];
   return lookUp(text, type, ITEM_CHECKS)?.(text, item) ?? null;
 }
 
-const ITEM_CHECKS = wordTable<(text: string, item: JsonNode) => Problem>({
+const ITEM_CHECKS = wordTable<(text: string, item: ResponsesItem) => Problem>({
   message: findMessageProblem,
   reasoning: findReasoningProblem,
   function_call: findStrings(["call_id", "name", "arguments"]),
@@ -132,7 +126,7 @@ const ITEM_CHECKS = wordTable<(text: string, item: JsonNode) => Problem>({
   item_reference: findStrings(["id"]),
 });
 
-function findStrings(names: readonly string[]): (text: string, item: JsonNode) => Problem {
+function findStrings(names: readonly string[]): (text: string, item: ResponsesItem) => Problem {
   return (_, item) => {
     const wrong = names.find((name) => memberOf(item, name)?.kind !== "string");
     return wrong === undefined ? null : [`.${wrong}`, "must be a string"];
@@ -141,22 +135,22 @@ function findStrings(names: readonly string[]): (text: string, item: JsonNode) =
 
 const ROLES = wordTable({ user: true, assistant: true, system: true, developer: true });
 
-function findMessageProblem(text: string, item: JsonNode): Problem {
-  if (!lookUp(text, memberOf(item, "role"), ROLES)) {
+function findMessageProblem(text: string, item: ResponsesItem): Problem {
+  if (!lookUp(text, item.fields.role, ROLES)) {
     return [".role", "must be system, developer, user or assistant"];
   }
-  return findContentProblem(text, memberOf(item, "content"), ".content");
+  return findContentProblem(text, item.fields.content, ".content");
 }
 
-function findContentProblem(text: string, content: JsonNode | undefined, field: string): Problem {
+function findContentProblem(text: string, content: ResponsesContent | undefined, field: string): Problem {
   if (content?.kind === "string") return null;
   if (!content?.items) return [field, "must be a string or an array of parts"];
   for (const [i, part] of content.items.entries()) {
-    const type = memberOf(part, "type");
+    const type = part.fields.type;
     if (type?.kind !== "string") {
       return [`${field}[${i}]`, 'must be an object with a type, such as {"type": "input_text", "text": "…"}'];
     }
-    if (lookUp(text, type, TEXTS) && memberOf(part, "text")?.kind !== "string")
+    if (lookUp(text, type, TEXTS) && part.fields.text?.kind !== "string")
       return [`${field}[${i}].text`, "must be a string"];
   }
   return null;
@@ -164,17 +158,17 @@ function findContentProblem(text: string, content: JsonNode | undefined, field: 
 
 const TEXTS = wordTable({ input_text: true, output_text: true });
 
-function findReasoningProblem(_: string, item: JsonNode): Problem {
-  const summary = memberOf(item, "summary");
+function findReasoningProblem(_: string, item: ResponsesItem): Problem {
+  const summary = item.fields.summary;
   return isOtherKind(summary, "array") ? [".summary", "must be an array of parts"] : null;
 }
 
-function findResultProblem(text: string, item: JsonNode): Problem {
-  if (memberOf(item, "call_id")?.kind !== "string") return [".call_id", "must be a string"];
-  return findContentProblem(text, memberOf(item, "output"), ".output");
+function findResultProblem(text: string, item: ResponsesItem): Problem {
+  if (item.fields.call_id?.kind !== "string") return [".call_id", "must be a string"];
+  return findContentProblem(text, item.fields.output, ".output");
 }
 
-function checkTools(text: string, node: JsonNode): void {
+function checkTools(text: string, node: NodeIn<ResponsesBody, "tools">): void {
   if (!node.items) rejectField("tools", "must be an array of tools");
   checkToolAmounts(text, node);
   for (const [i, tool] of node.items.entries()) checkTool(text, tool, `tools[${i}]`);
@@ -182,41 +176,42 @@ function checkTools(text: string, node: JsonNode): void {
 
 const NAMED = wordTable({ function: true, custom: true, namespace: true });
 
-function checkTool(text: string, tool: JsonNode, field: string): void {
-  const type = memberOf(tool, "type");
+function checkTool(text: string, tool: ResponsesTool, field: string): void {
+  const type = tool.fields.type;
   if (type?.kind !== "string") rejectField(`${field}.type`, 'must be a string, "function" for a function');
-  if (lookUp(text, type, NAMED) && !isFilled(memberOf(tool, "name"))) {
+  if (lookUp(text, type, NAMED) && !isFilled(tool.fields.name)) {
     rejectField(`${field}.name`, "must be a string that is not empty");
   }
   if (!isWord(text, type, "function")) {
     checkToolType(stringOf(text, type) ?? "", RESPONSES_TOOL_TYPES, `${field}.type`);
     return;
   }
-  if (isOtherKind(memberOf(tool, "parameters"), "object")) {
+  if (isOtherKind(tool.fields.parameters, "object")) {
     rejectField(`${field}.parameters`, "must be a JSON Schema object");
   }
 }
 
 const CHOICES = wordTable({ none: true, auto: true, required: true });
 
-function checkToolChoice(text: string, node: JsonNode): void {
+function checkToolChoice(text: string, node: NodeIn<ResponsesBody, "tool_choice">): void {
   if (lookUp(text, node, CHOICES)) return;
-  const type = stringOf(text, memberOf(node, "type"));
+  const type = stringOf(text, node.fields.type);
   const needsName = type === "function" || type === "custom";
-  if (type === undefined || (needsName && memberOf(node, "name")?.kind !== "string")) {
+  if (type === undefined || (needsName && node.fields.name?.kind !== "string")) {
     rejectField("tool_choice", 'must be "none", "auto", "required" or {"type": "function", "name": "…"}');
   }
   if (type !== ALLOWED_TOOLS) checkToolType(type, RESPONSES_TOOL_TYPES, "tool_choice.type");
 }
 
 /** Checks that the tools are there which `tool_choice` requires. Read only where it requires any. */
-function checkChosenTools(text: string, root: JsonNode): void {
-  const wanted = readWantedTools(text, root, SPELLING);
+function checkChosenTools(text: string, root: ResponsesBody): void {
+  const { tool_choice: choice, tools: offered, input } = root.fields;
+  const wanted = choice === undefined ? null : readWantedTools(text, choice, SPELLING);
   if (wanted === null) return;
-  const tools = itemsOf(root, "tools").map((tool) => readOffered(text, tool));
+  const tools = (offered?.items ?? []).map((tool) => readOffered(text, tool));
   const hasMore =
     tools.some(({ type = "" }) => FURTHER_TOOLS.has(type)) ||
-    itemsOf(root, "input").some((item) => memberOf(item, "tools") !== undefined);
+    (input?.items ?? []).some((item) => item.fields.tools !== undefined);
   checkWantedTools(wanted, { tools, hasMore });
 }
 
@@ -230,9 +225,9 @@ function readNamed({ type, name }: Fields): WantedTools {
   return isNamed ? { names: [name] } : { type: asText(type) ?? "" };
 }
 
-function readOffered(text: string, tool: JsonNode): OfferedTool {
-  const type = stringOf(text, memberOf(tool, "type"));
-  const name = stringOf(text, memberOf(tool, "name"));
+function readOffered(text: string, tool: ResponsesTool): OfferedTool {
+  const type = stringOf(text, tool.fields.type);
+  const name = stringOf(text, tool.fields.name);
   if (type !== "namespace") return { type, names: name === undefined ? [] : [name] };
   // The scan does not look into namespaces.
   const nested = asList(asFields(tryParseNode(text, tool))?.["tools"]);

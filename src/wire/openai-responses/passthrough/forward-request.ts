@@ -3,7 +3,7 @@ import type { ModelTarget } from "../../canonical/model/format.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import { asFields, asText } from "../../json/fields.ts";
-import { isWord, itemsOf, type JsonNode, memberOf, tryParseNode } from "../../json/scan.ts";
+import { isWord, type JsonNode, tryParseNode } from "../../json/scan.ts";
 import {
   appendMember,
   changeTexts,
@@ -25,7 +25,7 @@ export function canForwardResponses(request: ScannedResponsesRequest, model: Mod
   const { root, needsHub, hasPlainReasoning, reasoningOrigins } = request;
   if (needsHub || (hasPlainReasoning && !takesPlainReasoning(model))) return false;
   // Models that do not reason reject fields about reasoning.
-  if (model.reasons === false && (isPresent(memberOf(root, "reasoning")) || includesEncrypted(request)))
+  if (model.reasons === false && (isPresent(root.fields.reasoning) || includesEncrypted(request)))
     return false;
   if (!takesAskedEffort(request, model)) return false;
   const own = originOfModel(model.name);
@@ -33,7 +33,7 @@ export function canForwardResponses(request: ScannedResponsesRequest, model: Mod
 }
 
 function takesAskedEffort({ text, root }: ScannedResponsesRequest, model: ModelTarget): boolean {
-  const reasoning = memberOf(root, "reasoning");
+  const reasoning = root.fields.reasoning;
   if (reasoning === undefined) return true;
   const effort = asText(asFields(tryParseNode(text, reasoning))?.["effort"]);
   return effort === null || takesEffort(model, effort);
@@ -44,7 +44,7 @@ function isPresent(node: JsonNode | undefined): boolean {
 }
 
 function includesEncrypted({ text, root }: ScannedResponsesRequest): boolean {
-  return itemsOf(root, "include").some((name) => isWord(text, name, ENCRYPTED_REASONING));
+  return (root.fields.include?.items ?? []).some((name) => isWord(text, name, ENCRYPTED_REASONING));
 }
 
 /** How a request is sent to its provider. */
@@ -72,7 +72,7 @@ export function forwardResponsesRequest(
   const { bytes, text, root } = request;
   const { provider, maxTokens = null } = target;
   const { model, refusedFields } = provider;
-  const { start, end } = memberOf(root, "model") as JsonNode;
+  const { start, end } = root.fields.model as JsonNode;
   const rejected = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
   const removed = leftOut.removed.size === 0 ? rejected : rejected.union(leftOut.removed);
   const users = refusedFields.size === 0 ? USER_FIELDS : USER_FIELDS.difference(refusedFields);
@@ -95,9 +95,9 @@ function storeNothing(root: JsonNode): Splice {
 function requestEncrypted(request: ScannedResponsesRequest, model: ModelTarget): readonly Splice[] {
   const { root, reasoningOrigins, hasPlainReasoning } = request;
   const mentionsReasoning =
-    isPresent(memberOf(root, "reasoning")) || hasPlainReasoning || reasoningOrigins.size > 0;
+    isPresent(root.fields.reasoning) || hasPlainReasoning || reasoningOrigins.size > 0;
   if (!asksForEncrypted(model, mentionsReasoning) || includesEncrypted(request)) return NO_SPLICES;
-  const included = memberOf(root, "include");
+  const included = root.fields.include;
   const name = JSON.stringify(ENCRYPTED_REASONING);
   if (included === undefined) return [appendMember(root, "include", `[${name}]`)];
   const last = included.items?.at(-1);
@@ -107,9 +107,9 @@ function requestEncrypted(request: ScannedResponsesRequest, model: ModelTarget):
 
 /** Adds an empty schema to functions without `parameters`, which upstreams demand. */
 function addToolParameters({ text, root }: ScannedResponsesRequest, splices: Splice[]): void {
-  for (const tool of itemsOf(root, "tools")) {
-    if (!isWord(text, memberOf(tool, "type"), "function")) continue;
-    const parameters = memberOf(tool, "parameters");
+  for (const tool of root.fields.tools?.items ?? []) {
+    if (!isWord(text, tool.fields.type, "function")) continue;
+    const parameters = tool.fields.parameters;
     if (parameters === undefined) splices.push(appendMember(tool, "parameters", NO_ARGUMENTS));
     else if (parameters.kind === "null") {
       splices.push({ start: parameters.start, end: parameters.end, insert: NO_ARGUMENTS });

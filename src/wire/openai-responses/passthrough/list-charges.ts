@@ -1,22 +1,24 @@
 import { addVendorTools, MediaTally, type RequestCharges } from "../../conversation/charges.ts";
-import { isWord, itemsOf, type JsonNode, lookUp, memberOf } from "../../json/scan.ts";
+import { isWord, lookUp } from "../../json/scan.ts";
 import { MODALITIES } from "./list-needs.ts";
+import type { ResponsesContent } from "./request-shape.ts";
+import type { ScannedResponsesRequest } from "./scan-request.ts";
 
-/** Lists what a Responses request may be charged for in addition to its text. `text` is the body, bytes as Latin-1. */
-export function listResponsesCharges(text: string, root: JsonNode): RequestCharges {
+/** Lists what a Responses request may be charged for in addition to its text. */
+export function listResponsesCharges({ text, root, items }: ScannedResponsesRequest): RequestCharges {
   const media = new MediaTally();
-  for (const item of itemsOf(root, "input")) {
+  for (const item of items) {
     // The whole output of this item is a screenshot.
-    if (isWord(text, memberOf(item, "type"), "computer_call_output")) media.images += 1;
-    addMedia(media, text, memberOf(item, "content"));
-    addMedia(media, text, memberOf(item, "output"));
+    if (isWord(text, item.fields.type, "computer_call_output")) media.images += 1;
+    addMedia(media, text, item.fields.content);
+    addMedia(media, text, item.fields.output);
   }
   return addVendorTools(media, text, root);
 }
 
-function addMedia(media: MediaTally, text: string, list: JsonNode | undefined): void {
+function addMedia(media: MediaTally, text: string, list: ResponsesContent | undefined): void {
   for (const part of list?.items ?? []) {
-    const modality = lookUp(text, memberOf(part, "type"), MODALITIES);
+    const modality = lookUp(text, part.fields.type, MODALITIES);
     if (modality === "image") media.images += 1;
     else if (modality !== undefined) media.addFile(text, part);
   }

@@ -1,5 +1,7 @@
 import type { RequestNeeds } from "../../conversation/needs.ts";
-import { isWord, itemsOf, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
+import { isWord, lookUp, wordTable } from "../../json/scan.ts";
+import type { ResponsesBody } from "./request-shape.ts";
+import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 /** The modality of each part type that is not text, as `input_modalities` names it. */
 export const MODALITIES = wordTable({
@@ -22,19 +24,19 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Lists the features and parameters of a Responses request that a deployment must support. `text` is the body, bytes as Latin-1.
+ * Lists the features and parameters of a Responses request that a deployment must support.
  */
-export function listResponsesNeeds(text: string, root: JsonNode): RequestNeeds {
+export function listResponsesNeeds({ text, root, items }: ScannedResponsesRequest): RequestNeeds {
   const features = new Set<string>();
-  for (const item of itemsOf(root, "input")) {
-    for (const list of [memberOf(item, "content"), memberOf(item, "output")]) {
+  for (const item of items) {
+    for (const list of [item.fields.content, item.fields.output]) {
       for (const part of list?.items ?? []) {
-        const modality = lookUp(text, memberOf(part, "type"), MODALITIES);
+        const modality = lookUp(text, part.fields.type, MODALITIES);
         if (modality !== undefined) features.add(modality);
       }
     }
   }
-  if ((memberOf(root, "tools")?.items?.length ?? 0) > 0) features.add("tools");
+  if ((root.fields.tools?.items?.length ?? 0) > 0) features.add("tools");
   const parameters = new Set<string>();
   for (const { key, kind } of root.members ?? []) {
     const name = PARAMETERS[key];
@@ -45,8 +47,8 @@ export function listResponsesNeeds(text: string, root: JsonNode): RequestNeeds {
   return { features: [...features], parameters: [...parameters], contentField: "input" };
 }
 
-function nameFormat(text: string, root: JsonNode): string | null {
-  const type = memberOf(memberOf(memberOf(root, "text"), "format"), "type");
+function nameFormat(text: string, root: ResponsesBody): string | null {
+  const type = root.fields.text?.fields.format?.fields.type;
   if (isWord(text, type, "json_schema")) return "structured_outputs";
   return isWord(text, type, "json_object") ? "response_format" : null;
 }

@@ -1,5 +1,5 @@
-import { addMember, addTexts } from "../../json/collect-nodes.ts";
-import { isWord, itemsOf, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
+import { addPresent, addTexts } from "../../json/collect-nodes.ts";
+import { isWord, type JsonNode, lookUp, wordTable } from "../../json/scan.ts";
 import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 const INSTRUCTIONS = wordTable<true>({ system: true, developer: true });
@@ -7,11 +7,10 @@ const INSTRUCTIONS = wordTable<true>({ system: true, developer: true });
 /** Lists what requests of one kind share: the tools, and the instructions before the first other item. */
 export function listResponsesShared({ text, root }: ScannedResponsesRequest): JsonNode[] {
   const shared: JsonNode[] = [];
-  addMember(shared, root, "tools");
-  addMember(shared, root, "instructions");
-  for (const item of memberOf(root, "input")?.items ?? []) {
-    if (lookUp(text, memberOf(item, "role"), INSTRUCTIONS) === undefined) break;
-    addTexts(shared, memberOf(item, "content"));
+  addPresent(shared, root.fields.tools, root.fields.instructions);
+  for (const item of root.fields.input?.items ?? []) {
+    if (lookUp(text, item.fields.role, INSTRUCTIONS) === undefined) break;
+    addTexts(shared, item.fields.content);
   }
   return shared;
 }
@@ -22,21 +21,19 @@ export function listResponsesShared({ text, root }: ScannedResponsesRequest): Js
  */
 export function listResponsesPrefix({ text, root }: ScannedResponsesRequest): JsonNode[] {
   const prefix: JsonNode[] = [];
-  for (const tool of itemsOf(root, "tools")) {
-    addMember(prefix, tool, "type");
-    addMember(prefix, tool, "name");
-    addMember(prefix, tool, "description");
+  for (const tool of root.fields.tools?.items ?? []) {
+    addPresent(prefix, tool.fields.type, tool.fields.name, tool.fields.description);
   }
-  addMember(prefix, root, "instructions");
-  const input = memberOf(root, "input");
+  addPresent(prefix, root.fields.instructions);
+  const input = root.fields.input;
   if (input?.kind === "string") prefix.push(input);
   for (const item of input?.items ?? []) {
-    const role = memberOf(item, "role");
+    const role = item.fields.role;
     if (role === undefined || isWord(text, role, "assistant")) continue;
     const isUser = isWord(text, role, "user");
     // A plain `input` is the user's message, too.
     if (!isUser) prefix.push(role);
-    addTexts(prefix, memberOf(item, "content"));
+    addTexts(prefix, item.fields.content);
     if (isUser) break;
   }
   return prefix;

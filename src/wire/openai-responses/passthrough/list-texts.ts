@@ -1,4 +1,5 @@
-import { isWord, itemsOf, type JsonNode, memberOf, NO_NODES } from "../../json/scan.ts";
+import { isWord, type JsonNode } from "../../json/scan.ts";
+import type { ResponsesContent } from "./request-shape.ts";
 import { kindOf, type ScannedResponsesRequest } from "./scan-request.ts";
 
 /**
@@ -7,19 +8,19 @@ import { kindOf, type ScannedResponsesRequest } from "./scan-request.ts";
  */
 export function listTexts({ text, root }: ScannedResponsesRequest): JsonNode[] {
   const texts: JsonNode[] = [];
-  const addContent = (content: JsonNode | undefined): void => {
+  const addContent = (content: ResponsesContent | undefined): void => {
     if (content?.kind === "string") texts.push(content);
-    for (const part of content?.items ?? NO_NODES) {
-      const node = isWord(text, memberOf(part, "type"), "input_text") ? memberOf(part, "text") : undefined;
+    for (const part of content?.items ?? []) {
+      const node = isWord(text, part.fields.type, "input_text") ? part.fields.text : undefined;
       if (node !== undefined) texts.push(node);
     }
   };
-  const input = memberOf(root, "input");
+  const input = root.fields.input;
   if (input?.kind === "string") texts.push(input);
-  for (const item of itemsOf(root, "input")) {
+  for (const item of root.fields.input?.items ?? []) {
     const kind = kindOf(text, item);
-    if (kind === "result") addContent(memberOf(item, "output"));
-    if (kind === "prompt") addContent(memberOf(item, "content"));
+    if (kind === "result") addContent(item.fields.output);
+    if (kind === "prompt") addContent(item.fields.content);
   }
   return texts;
 }

@@ -1,6 +1,7 @@
-import { allFields, fields, items, LEAF, type Shape } from "../../json/scan.ts";
+import { CHARGED_MEMBERS } from "../../conversation/charges.ts";
+import { allFields, fields, items, LEAF, type NodeIn, type NodeOf } from "../../json/scan.ts";
 
-const PART = allFields({ type: LEAF, text: LEAF, refusal: LEAF });
+const PART = allFields({ type: LEAF, text: LEAF, refusal: LEAF, image_url: LEAF, file_data: LEAF });
 
 /** All members are found: ids and states among them must be told from the rest. */
 const ITEM = allFields({
@@ -15,6 +16,8 @@ const ITEM = allFields({
   input: LEAF,
   output: items(PART),
   encrypted_content: LEAF,
+  namespace: LEAF,
+  tools: LEAF,
 });
 
 const TOOL = fields({
@@ -25,7 +28,7 @@ const TOOL = fields({
 });
 
 /** The fields of a Responses request that the gateway reads; all others are forwarded as they came. */
-export const RESPONSES_REQUEST_SHAPE: Shape = allFields({
+export const RESPONSES_REQUEST_SHAPE = allFields({
   model: LEAF,
   input: items(ITEM),
   instructions: LEAF,
@@ -56,4 +59,12 @@ export const RESPONSES_REQUEST_SHAPE: Shape = allFields({
   session_id: LEAF,
   tags: LEAF,
   usage: LEAF,
+  ...CHARGED_MEMBERS,
+  preset: LEAF,
 });
+
+/** A scanned request, and its parts. */
+export type ResponsesBody = NodeOf<typeof RESPONSES_REQUEST_SHAPE>;
+export type ResponsesItem = NodeOf<typeof ITEM>;
+export type ResponsesTool = NodeOf<typeof TOOL>;
+export type ResponsesContent = NodeIn<ResponsesItem, "content">;

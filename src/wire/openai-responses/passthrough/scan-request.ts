@@ -5,15 +5,14 @@ import { correctDataUrl } from "../../conversation/media-types.ts";
 import { readRoutingMembers } from "../../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
+import { addPresent } from "../../json/collect-nodes.ts";
 import {
   type CountedScan,
   isFilled,
   isTrue,
   isWord,
-  itemsOf,
   type JsonNode,
   lookUp,
-  memberOf,
   numberOf,
   sliceOf,
   stringOf,
@@ -25,10 +24,18 @@ import { applySplices, type Splice } from "../../json/splice.ts";
 import { isHostedCall } from "../hosted-calls.ts";
 import { OPENAI_START, originOfItem } from "../reasoning-origin.ts";
 import { checkResponsesRequest } from "./check-request.ts";
-import { RESPONSES_REQUEST_SHAPE } from "./request-shape.ts";
+import {
+  RESPONSES_REQUEST_SHAPE,
+  type ResponsesBody,
+  type ResponsesContent,
+  type ResponsesItem,
+} from "./request-shape.ts";
 
 /** A Responses request that was scanned and checked. Its bytes are unchanged; the nodes give the positions of its values. */
 export interface ScannedResponsesRequest extends ScannedRequest {
+  readonly root: ResponsesBody;
+  /** The items of the input; none where it is a text. */
+  readonly items: readonly ResponsesItem[];
   /** The vendor may truncate the conversation before its model sees it. */
   readonly mayBeShortened: boolean;
   /** It contains what no upstream can read, references to items or other vendors' reasoning, so its bytes cannot be forwarded. */
@@ -53,10 +60,10 @@ export function scanResponsesRequest(bytes: Buffer): ScannedResponsesRequest {
 
 function readRequest(
   text: string,
-  { root, values, nodes }: CountedScan,
+  { root, values, nodes }: CountedScan<ResponsesBody>,
   bytes: Buffer,
 ): ScannedResponsesRequest {
-  const input = itemsOf(root, "input");
+  const input = root.fields.input?.items ?? [];
   const corrections = correctMedia(text, input);
   if (corrections.length > 0) return scanResponsesRequest(applySplices(bytes, corrections));
   checkResponsesRequest(text, root);
@@ -65,7 +72,7 @@ function readRequest(
   const outline = outlineInput(text, input);
   checkResultIds(outline);
   const { fallbackModels, preferences, preset } = readRoutingMembers(text, root);
-  const tools = itemsOf(root, "tools");
+  const tools = root.fields.tools?.items ?? [];
   return {
     fallbackModels,
     preferences,
@@ -73,66 +80,63 @@ function readRequest(
     bytes,
     text,
     root,
+    items: input,
     values,
     nodes,
-    model: stringOf(text, memberOf(root, "model")) as string,
-    stream: isTrue(text, memberOf(root, "stream")),
-    maxTokens: numberOf(text, memberOf(root, "max_output_tokens")),
+    model: stringOf(text, root.fields.model) as string,
+    stream: isTrue(text, root.fields.stream),
+    maxTokens: numberOf(text, root.fields.max_output_tokens),
     outline: { read: () => outline },
     promptTextBytes: countPromptBytes(prompt),
     prompt,
     mayBeShortened:
-      isWord(text, memberOf(root, "truncation"), "auto") ||
-      (memberOf(root, "context_management")?.kind ?? "null") !== "null",
-    needsHub:
-      reasoning.isForeign || input.some((item) => isWord(text, memberOf(item, "type"), "item_reference")),
+      isWord(text, root.fields.truncation, "auto") ||
+      (root.fields.context_management?.kind ?? "null") !== "null",
+    needsHub: reasoning.isForeign || input.some((item) => isWord(text, item.fields.type, "item_reference")),
     hasPlainReasoning: reasoning.isPlain,
     hasCustomTools:
-      tools.some((tool) => isWord(text, memberOf(tool, "type"), "custom")) ||
-      input.some((item) => lookUp(text, memberOf(item, "type"), CUSTOM_ITEMS)),
+      tools.some((tool) => isWord(text, tool.fields.type, "custom")) ||
+      input.some((item) => lookUp(text, item.fields.type, CUSTOM_ITEMS)),
     hasNamespaces:
-      tools.some((tool) => isWord(text, memberOf(tool, "type"), "namespace")) ||
+      tools.some((tool) => isWord(text, tool.fields.type, "namespace")) ||
       input.some(
-        (item) =>
-          isFilled(memberOf(item, "namespace")) || isWord(text, memberOf(item, "type"), "additional_tools"),
+        (item) => isFilled(item.fields.namespace) || isWord(text, item.fields.type, "additional_tools"),
       ),
     reasoningOrigins: reasoning.origins,
   };
 }
 
 /** Returns the edits that normalize the media types of images and files. After they are applied, there are none. */
-function correctMedia(text: string, input: readonly JsonNode[]): readonly Splice[] {
+function correctMedia(text: string, input: readonly ResponsesItem[]): readonly Splice[] {
   const splices: Splice[] = [];
-  for (const item of input)
-    for (const list of LISTS_OF_PARTS)
-      for (const part of itemsOf(item, list)) {
-        correctDataUrl(text, memberOf(part, "image_url"), splices);
-        correctDataUrl(text, memberOf(part, "file_data"), splices);
+  for (const { fields } of input)
+    for (const list of [fields.content, fields.output])
+      for (const part of list?.items ?? []) {
+        correctDataUrl(text, part.fields.image_url, splices);
+        correctDataUrl(text, part.fields.file_data, splices);
       }
   return splices;
 }
 
-const LISTS_OF_PARTS = ["content", "output"];
-
-function readReasoning(text: string, input: readonly JsonNode[]) {
+function readReasoning(text: string, input: readonly ResponsesItem[]) {
   const origins = new Set<string>();
   let isForeign = false;
   let isPlain = false;
   for (const item of input) {
-    if (!isWord(text, memberOf(item, "type"), "reasoning")) continue;
-    const encrypted = memberOf(item, "encrypted_content");
+    if (!isWord(text, item.fields.type, "reasoning")) continue;
+    const encrypted = item.fields.encrypted_content;
     if (encrypted === undefined || !isFilled(encrypted)) isPlain = true;
     else if (text.startsWith(ENVELOPE_START, encrypted.start)) isForeign = true;
     else {
       const isOpenaiToken = text.startsWith(OPENAI_START, encrypted.start + 1);
-      origins.add(originOfItem(stringOf(text, memberOf(item, "id")) ?? null, isOpenaiToken));
+      origins.add(originOfItem(stringOf(text, item.fields.id) ?? null, isOpenaiToken));
     }
   }
   return { origins, isForeign, isPlain };
 }
 
 /** Outlines what `decodeMessages` makes of the same items: neighbouring items of the model are one turn. */
-function outlineInput(text: string, input: readonly JsonNode[]): OutlineMessage[] {
+function outlineInput(text: string, input: readonly ResponsesItem[]): OutlineMessage[] {
   const outline: OutlineMessage[] = [];
   let turn: Turn | null = null;
   for (const [at, item] of input.entries()) {
@@ -160,37 +164,35 @@ class Turn implements OutlineAssistant {
   readonly kind = "assistant";
   readonly callIds: string[] = [];
   readonly hostedIds: string[] = [];
-  private readonly calls: JsonNode[] = [];
+  private readonly calls: ResponsesItem[] = [];
   private readonly text: string;
 
   constructor(text: string) {
     this.text = text;
   }
 
-  addCall(item: JsonNode): void {
+  addCall(item: ResponsesItem): void {
     this.calls.push(item);
     this.callIds.push(callIdOf(this.text, item));
   }
 
   describeCall(index: number): string {
-    const call = this.calls[index];
-    const input = memberOf(call, "arguments") ?? memberOf(call, "input");
-    return [memberOf(call, "name"), input]
-      .map((node) => this.text.slice(node?.start ?? 0, node?.end ?? 0))
-      .join(" ");
+    const call = this.calls[index]?.fields;
+    const input = call?.arguments ?? call?.input;
+    return [call?.name, input].map((node) => this.text.slice(node?.start ?? 0, node?.end ?? 0)).join(" ");
   }
 }
 
-function outlineResult(text: string, item: JsonNode, at: number): OutlineMessage {
+function outlineResult(text: string, item: ResponsesItem, at: number): OutlineMessage {
   const callId = callIdOf(text, item);
-  const describeResult = () => sliceOf(text, memberOf(item, "output"));
+  const describeResult = () => sliceOf(text, item.fields.output);
   return callId === ""
     ? { kind: "result", callId, field: `input[${at}].call_id`, describeResult }
     : { kind: "result", callId, describeResult };
 }
 
-function callIdOf(text: string, item: JsonNode): string {
-  return stringViewOf(text, memberOf(item, "call_id")) ?? "";
+function callIdOf(text: string, item: ResponsesItem): string {
+  return stringViewOf(text, item.fields.call_id) ?? "";
 }
 
 /** Calls of free-text tools, and their results. */
@@ -207,10 +209,10 @@ const KINDS = wordTable<ItemKind>({
 });
 
 /** Returns what an item of the input is. */
-export function kindOf(text: string, item: JsonNode): ItemKind {
-  const type = memberOf(item, "type");
+export function kindOf(text: string, item: ResponsesItem): ItemKind {
+  const type = item.fields.type;
   if (type?.kind !== "string" || isWord(text, type, "message")) {
-    return isWord(text, memberOf(item, "role"), "assistant") ? "turn" : "prompt";
+    return isWord(text, item.fields.role, "assistant") ? "turn" : "prompt";
   }
   const known = lookUp(text, type, KINDS);
   if (known !== undefined) return known;
@@ -219,35 +221,31 @@ export function kindOf(text: string, item: JsonNode): ItemKind {
 }
 
 /** Counts texts, arguments and tools. The tokens of images and files do not depend on their bytes. */
-function findPrompt(root: JsonNode, input: readonly JsonNode[]): PromptNodes {
+function findPrompt(root: ResponsesBody, input: readonly ResponsesItem[]): PromptNodes {
   const texts: JsonNode[] = [];
-  const tools = memberOf(root, "tools");
-  const hasSchemas = tools !== undefined || memberOf(root, "text") !== undefined;
+  const tools = root.fields.tools;
+  const hasSchemas = tools !== undefined || root.fields.text !== undefined;
   let otherBytes = sizeOf(tools);
   let mayHaveMedia = false;
-  const addContent = (content: JsonNode): void => {
-    if (content.kind === "string") texts.push(content);
-    for (const part of content.items ?? []) {
-      const partText = memberOf(part, "text");
-      if (partText === undefined) mayHaveMedia = true;
-      else texts.push(partText);
+  const addContent = (content: ResponsesContent | undefined): void => {
+    if (content?.kind === "string") texts.push(content);
+    for (const { fields } of content?.items ?? []) {
+      if (fields.text === undefined) mayHaveMedia = true;
+      else texts.push(fields.text);
     }
   };
-  const addMember = (member: JsonNode & { readonly key: string }): void => {
-    const { key } = member;
-    if (key === "arguments" || key === "input") texts.push(member);
-    else if (key === "summary") otherBytes += sumTexts(member);
-    else if (key === "content" || key === "output") addContent(member);
-  };
-  for (const item of input) item.members?.forEach(addMember);
-  const plain = memberOf(root, "input");
-  if (plain?.kind === "string") texts.push(plain);
-  const instructions = memberOf(root, "instructions");
-  if (instructions !== undefined) texts.push(instructions);
+  for (const { fields } of input) {
+    addPresent(texts, fields.arguments, fields.input);
+    addContent(fields.content);
+    addContent(fields.output);
+    otherBytes += sumTexts(fields.summary);
+  }
+  const plain = root.fields.input;
+  addPresent(texts, plain?.kind === "string" ? plain : undefined, root.fields.instructions);
   return { texts, otherBytes, mayHaveMedia, hasSchemas };
 }
 
-function sumTexts(value: JsonNode): number {
-  if (value.kind === "string") return sizeOf(value);
-  return (value.items ?? []).reduce((sum, part) => sum + sizeOf(memberOf(part, "text")), 0);
+function sumTexts(value: ResponsesContent | undefined): number {
+  if (value?.kind === "string") return sizeOf(value);
+  return (value?.items ?? []).reduce((sum, part) => sum + sizeOf(part.fields.text), 0);
 }

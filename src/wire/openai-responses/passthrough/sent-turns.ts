@@ -4,15 +4,8 @@ import {
   readSentCalls,
   type SentConversation,
 } from "../../conversation/sent-turns.ts";
-import {
-  isWord,
-  type JsonNode,
-  lookUp,
-  memberOf,
-  NO_NODES,
-  stringViewOf,
-  wordTable,
-} from "../../json/scan.ts";
+import { isWord, type JsonNode, lookUp, memberOf, stringViewOf, wordTable } from "../../json/scan.ts";
+import type { ResponsesContent, ResponsesItem } from "./request-shape.ts";
 import { kindOf, type ScannedResponsesRequest } from "./scan-request.ts";
 
 const TEXTS = wordTable({ input_text: true, output_text: true, text: true });
@@ -25,7 +18,7 @@ const STORED_BEFORE = ["previous_response_id", "conversation", "prompt"] as cons
 interface Turn {
   readonly prefix: string;
   readonly texts: JsonNode[];
-  readonly calls: JsonNode[];
+  readonly calls: ResponsesItem[];
 }
 
 /** Reads what tells a conversation from others (see `SentConversation`). */
@@ -36,40 +29,40 @@ export function readSentItems({ bytes, text, root }: ScannedResponsesRequest): S
     const before = memberOf(root, name);
     if (before !== undefined && before.kind !== "null") reader.addMember(before);
   }
-  const instructions = memberOf(root, "instructions");
+  const instructions = root.fields.instructions;
   if (instructions?.kind === "string") reader.addText(instructions);
-  const input = memberOf(root, "input");
+  const input = root.fields.input;
   if (input?.kind === "string") reader.addText(input);
   let turn: Turn | null = null;
   const closeTurn = (): void => {
     if (turn !== null) reader.addTurn({ ...turn, calls: readSentCalls(text, turn.calls, nodesOf) });
     turn = null;
   };
-  for (const item of input?.items ?? NO_NODES) {
+  for (const item of input?.items ?? []) {
     const kind = kindOf(text, item);
     if (isOfModel(text, item, kind)) turn ??= { prefix: reader.takePrefix(), texts: [], calls: [] };
     else closeTurn();
     if (turn !== null && kind === "call") turn.calls.push(item);
-    if (isWord(text, memberOf(item, "type"), "reasoning")) continue;
-    reader.beginMessage(memberOf(item, "role"));
+    if (isWord(text, item.fields.type, "reasoning")) continue;
+    reader.beginMessage(item.fields.role);
     reader.addMembers(item, READ);
-    readContent(reader, text, memberOf(item, "content"), turn);
-    readContent(reader, text, memberOf(item, "output"), null);
+    readContent(reader, text, item.fields.content, turn);
+    readContent(reader, text, item.fields.output, null);
   }
   closeTurn();
   return reader.end();
 }
 
 /** Whether the model made the item. Results that only this format has come from the client. */
-function isOfModel(text: string, item: JsonNode, kind: ReturnType<typeof kindOf>): boolean {
+function isOfModel(text: string, item: ResponsesItem, kind: ReturnType<typeof kindOf>): boolean {
   if (kind !== "native") return kind !== "prompt" && kind !== "result";
-  return !/(_output|_response|_reference)$/.test(stringViewOf(text, memberOf(item, "type")) ?? "");
+  return !/(_output|_response|_reference)$/.test(stringViewOf(text, item.fields.type) ?? "");
 }
 
 function readContent(
   reader: ConversationReader,
   text: string,
-  content: JsonNode | undefined,
+  content: ResponsesContent | undefined,
   turn: Turn | null,
 ): void {
   const addText = (node: JsonNode): void => {
@@ -79,18 +72,18 @@ function readContent(
     reader.addText(content);
     addText(content);
   }
-  for (const part of content?.items ?? NO_NODES) {
-    const own = lookUp(text, memberOf(part, "type"), TEXTS) ? memberOf(part, "text") : undefined;
+  for (const part of content?.items ?? []) {
+    const own = lookUp(text, part.fields.type, TEXTS) ? part.fields.text : undefined;
     if (own?.kind === "string") addText(own);
     if (own?.kind === "string" && isPlainText(part)) reader.addText(own);
     else reader.addPart(part);
   }
 }
 
-function nodesOf(call: JsonNode) {
+function nodesOf(call: ResponsesItem) {
   return {
-    id: memberOf(call, "call_id"),
-    name: memberOf(call, "name"),
-    args: memberOf(call, "arguments") ?? memberOf(call, "input"),
+    id: call.fields.call_id,
+    name: call.fields.name,
+    args: call.fields.arguments ?? call.fields.input,
   };
 }
