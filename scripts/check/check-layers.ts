@@ -33,7 +33,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
  */
 const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
   wire: [
-    ["json", "sse"],
     ["fast"],
     ["conversation"],
     ["json-schema"],

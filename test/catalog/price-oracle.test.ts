@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { calcPrice } from "@pydantic/genai-prices";
 import { loadShippedCatalog } from "../../src/app/catalog/load-catalog.ts";
+import { asFields } from "../../src/base/json/fields.ts";
 import type { ModelEndpoint, Prices } from "../../src/core/catalog/records/records.ts";
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { UPSTREAM_CODECS } from "../../src/wire/formats/codecs.ts";
-import { asFields } from "../../src/wire/json/fields.ts";
 import { priceAt, priceUsage } from "../support/price-usage.ts";
 import { hasRecordings, readAnswers } from "../support/recordings.ts";
 

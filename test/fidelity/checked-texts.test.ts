@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import type { Fields } from "../../src/base/json/fields.ts";
 import type { ComposedBytes } from "../../src/base/text/composed-bytes.ts";
 import { CLIENT_APIS } from "../../src/wire/client-apis/client-apis.ts";
 import type { ClientApi, UpstreamTarget } from "../../src/wire/client-apis/request/inference-request.ts";
 import { readRequestTexts } from "../../src/wire/client-apis/texts/body-texts.ts";
 import type { FormatName, ProviderFormat } from "../../src/wire/conversation/traits/format-name.ts";
-import type { Fields } from "../../src/wire/json/fields.ts";
 import { isInRun } from "../support/long-run.ts";
 import { FORMATS } from "./formats.ts";
 import { REQUEST_CASES } from "./requests/cases.ts";

@@ -1,8 +1,8 @@
+import type { Fields } from "../../src/base/json/fields.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import { parseMessagesRequest } from "../../src/wire/client-apis/messages-request.ts";
 import type { InferenceRequest } from "../../src/wire/client-apis/request/inference-request.ts";
 import { parseResponsesRequest } from "../../src/wire/client-apis/responses-request.ts";
-import type { Fields } from "../../src/wire/json/fields.ts";
 import type { Client } from "./formats.ts";
 
 type Rename = (id: string) => string;

@@ -1,4 +1,4 @@
-import { asFields } from "../../src/wire/json/fields.ts";
+import { asFields } from "../../src/base/json/fields.ts";
 
 /** Expects that there is no value at a path. */
 export const ABSENT = Symbol("absent");

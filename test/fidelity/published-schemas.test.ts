@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { asFields } from "../../src/wire/json/fields.ts";
+import { asFields } from "../../src/base/json/fields.ts";
 import { eventSchemaOf } from "../support/published-events.ts";
 import { PUBLISHED_SCHEMAS } from "../support/published-schemas.ts";
 import { FEATURES } from "./answers/features.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import type { Fields } from "../../src/base/json/fields.ts";
 import { ComposedBytes } from "../../src/base/text/composed-bytes.ts";
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
-import type { Fields } from "../../src/wire/json/fields.ts";
 import { readWhole } from "./answers/run-answers.ts";
 import { CLIENTS, type Client, FORMATS } from "./formats.ts";
 import { openRequest } from "./open-request.ts";

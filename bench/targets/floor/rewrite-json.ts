@@ -1,4 +1,4 @@
-import { EventSplitter } from "../../../src/wire/sse/split-events.ts";
+import { EventSplitter } from "../../../src/base/sse/split-events.ts";
 
 /** The last event of a stream. */
 const DONE = "[DONE]";

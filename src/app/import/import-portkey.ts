@@ -1,5 +1,5 @@
+import { asFields, asObjects } from "../../base/json/fields.ts";
 import type { CatalogData } from "../../core/catalog/records/records.ts";
-import { asFields, asObjects } from "../../wire/json/fields.ts";
 import type { YamlSource } from "../config/yaml-source.ts";
 import { ConfigDraft } from "./config-draft.ts";
 import type { ImportedDeployment, RouteTarget } from "./deployment.ts";

@@ -1,4 +1,4 @@
-import { asFields } from "../../wire/json/fields.ts";
+import { asFields } from "../../base/json/fields.ts";
 import type { ImportedDeployment, ImportedLimits } from "./deployment.ts";
 import type { ImportReport, SourcePath } from "./import-report.ts";
 import { BARE_MODELS, findProvider, type KnownProvider, LITELLM_PROVIDERS } from "./provider-names.ts";

@@ -1,10 +1,10 @@
+import { asFields } from "../../base/json/fields.ts";
+import { parseJson } from "../../base/json/parse-json.ts";
 import { readUtf8 } from "../../base/text/decode-bytes.ts";
 import type { CountRequest } from "../../wire/client-apis/count-request.ts";
 import { NO_NEEDS } from "../../wire/conversation/needs.ts";
 import type { ProviderFormat } from "../../wire/conversation/traits/format-name.ts";
 import { estimateTokens, readCount } from "../../wire/conversation/usage.ts";
-import { asFields } from "../../wire/json/fields.ts";
-import { parseJson } from "../../wire/json/parse-json.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import { formatsOf, type ProviderKey } from "../deployments/served-provider.ts";
 import type { UpstreamRequest } from "../deployments/transport.ts";

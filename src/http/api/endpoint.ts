@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type ErrorCode, fail, failureOf } from "../../base/failures/errors.ts";
+import { parseBody } from "../../base/json/check-fields.ts";
 import { ADMIN_KEY_ID, credentialIdOf, type Principal } from "../../core/accounts/records/principal.ts";
-import { parseBody } from "../../wire/json/check-fields.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import type { StoreDeps } from "../context/store-deps.ts";
 import { urlOf } from "../context/url-of.ts";

@@ -1,4 +1,5 @@
 import { fail } from "../../base/failures/errors.ts";
+import { requireBodyBytes } from "../../base/json/reject-excess.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import type {
   AnonymousPrincipal,
@@ -9,7 +10,6 @@ import type {
 import { ROLES } from "../../core/accounts/records/records.ts";
 import type { RateLimitStatus } from "../../core/limits/rate-limiter.ts";
 import { rejectAnonymous } from "../../core/limits/reject-anonymous.ts";
-import { requireBodyBytes } from "../../wire/json/reject-excess.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
 import {
   type Access,

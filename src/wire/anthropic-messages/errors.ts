@@ -1,5 +1,5 @@
 import { ERROR_STATUS, type ErrorCode, nameInMetadata } from "../../base/failures/errors.ts";
-import { asFields } from "../json/fields.ts";
+import { asFields } from "../../base/json/fields.ts";
 
 /** A failure to report to a client of this API; see `Failure` in base/errors. */
 interface MessagesFailure {

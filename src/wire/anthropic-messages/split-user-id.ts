@@ -1,4 +1,4 @@
-import { tryParseFields } from "../json/fields.ts";
+import { tryParseFields } from "../../base/json/fields.ts";
 
 /** The user and the session that `metadata.user_id` names. */
 interface UserIdParts {

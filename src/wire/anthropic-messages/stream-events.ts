@@ -1,7 +1,7 @@
 import { nameInMetadata } from "../../base/failures/errors.ts";
+import type { Fields } from "../../base/json/fields.ts";
+import { encodeLatin1 } from "../../base/json/scan.ts";
 import type { StreamError } from "../canonical/model/format.ts";
-import type { Fields } from "../json/fields.ts";
-import { encodeLatin1 } from "../json/scan.ts";
 import { nameErrorType } from "./errors.ts";
 
 /** Encodes an event of a stream as bytes in Latin-1. The name of an event is its `type`. */

@@ -1,3 +1,11 @@
+import {
+  asFields,
+  asObjects,
+  assignFields,
+  type Fields,
+  type MutableFields,
+  setField,
+} from "../../base/json/fields.ts";
 import { encodeCostDetails } from "../canonical/model/cost-details.ts";
 import type { UsageReport } from "../canonical/model/format.ts";
 import { correctAnthropicTier } from "../canonical/model/service-tiers.ts";
@@ -10,14 +18,6 @@ import {
   type TokenUsage,
   withPriceFacts,
 } from "../conversation/usage.ts";
-import {
-  asFields,
-  asObjects,
-  assignFields,
-  type Fields,
-  type MutableFields,
-  setField,
-} from "../json/fields.ts";
 
 const PROMPT_COUNTERS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"] as const;
 

@@ -1,3 +1,4 @@
+import { asFields, asObjects, asText, type Fields } from "../../base/json/fields.ts";
 import type { AnswerDecoding } from "../canonical/model/format.ts";
 import {
   type Citation,
@@ -13,7 +14,6 @@ import {
   readVendorError,
   type VendorError,
 } from "../conversation/errors/vendor-error.ts";
-import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
 import { BEDROCK_ORIGIN } from "./encode-reasoning.ts";
 import { isFailedFinish, readFinish } from "./finish-reason.ts";
 import { readUsage } from "./usage.ts";

@@ -1,5 +1,5 @@
+import type { Fields } from "../../base/json/fields.ts";
 import type { CacheMark } from "../canonical/model/parts.ts";
-import type { Fields } from "../json/fields.ts";
 import type { BedrockEncoding } from "./encoding.ts";
 
 /** Encodes a cache point for the families that take one. Only Claude has a choice of how long it lasts. */

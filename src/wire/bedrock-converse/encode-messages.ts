@@ -1,3 +1,5 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
+import { parseArguments } from "../../base/json/parse-json.ts";
 import type {
   CacheMark,
   Part,
@@ -6,8 +8,6 @@ import type {
   ToolResultPart,
 } from "../canonical/model/parts.ts";
 import type { ConversationRequest, Message } from "../canonical/model/request.ts";
-import { asFields, type Fields } from "../json/fields.ts";
-import { parseArguments } from "../json/parse-json.ts";
 import { encodeCachePoint } from "./encode-cache-point.ts";
 import { createDocumentNames, encodeMedia } from "./encode-media.ts";
 import { encodeReasoning } from "./encode-reasoning.ts";

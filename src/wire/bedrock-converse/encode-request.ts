@@ -1,9 +1,9 @@
 import { fail } from "../../base/failures/errors.ts";
+import { asFields, type Fields, isEmpty } from "../../base/json/fields.ts";
 import { listLostFields } from "../canonical/fit/list-lost-fields.ts";
 import type { EncodedRequest, ModelTarget } from "../canonical/model/format.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
-import { asFields, type Fields, isEmpty } from "../json/fields.ts";
 import { SchemaLowerer } from "../json-schema/lower-schema.ts";
 import { encodeConversation } from "./encode-messages.ts";
 import { encodeSampling } from "./encode-sampling.ts";

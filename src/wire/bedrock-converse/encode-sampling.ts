@@ -1,5 +1,5 @@
+import type { Fields } from "../../base/json/fields.ts";
 import type { ConversationRequest } from "../canonical/model/request.ts";
-import type { Fields } from "../json/fields.ts";
 import type { BedrockEncoding } from "./encoding.ts";
 import { thinksAdaptively } from "./model-family.ts";
 import type { ReasoningPlan } from "./plan-reasoning.ts";

@@ -1,3 +1,4 @@
+import type { Fields } from "../../base/json/fields.ts";
 import type {
   ConversationRequest,
   CustomTool,
@@ -5,7 +6,6 @@ import type {
   Tool,
   ToolChoice,
 } from "../canonical/model/request.ts";
-import type { Fields } from "../json/fields.ts";
 import { encodeCachePoint } from "./encode-cache-point.ts";
 import type { BedrockEncoding } from "./encoding.ts";
 

@@ -1,5 +1,5 @@
+import { createTable } from "../../base/json/fields.ts";
 import type { Finish, FinishReason } from "../canonical/model/answer.ts";
-import { createTable } from "../json/fields.ts";
 
 /** Stop reasons of Converse, and those of Claude that it passes through. */
 const KNOWN: Readonly<Record<string, FinishReason>> = createTable({

@@ -1,7 +1,7 @@
+import type { Fields } from "../../base/json/fields.ts";
 import { nearestEffort, withoutNone } from "../canonical/model/efforts.ts";
 import type { ModelTarget } from "../canonical/model/format.ts";
 import type { ConversationRequest, ReasoningParameters } from "../canonical/model/request.ts";
-import type { Fields } from "../json/fields.ts";
 import { encodeReasoning } from "./encode-reasoning.ts";
 import { forcesTool } from "./encode-tools.ts";
 import type { BedrockEncoding } from "./encoding.ts";

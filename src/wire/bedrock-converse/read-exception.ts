@@ -1,5 +1,5 @@
+import { asFields, createTable } from "../../base/json/fields.ts";
 import { readVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
-import { asFields, createTable } from "../json/fields.ts";
 
 /** The HTTP status of each exception (Bedrock API reference, ConverseStream and its errors). */
 const STATUS: Readonly<Record<string, number>> = createTable({

@@ -1,3 +1,4 @@
+import { asFields, asText, type Fields, tryParseLatin1 } from "../../base/json/fields.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { AnswerEmitter, PartEmitter } from "../canonical/answer/answer-emitter.ts";
 import type { AnswerEvent, PartDelta } from "../canonical/model/answer.ts";
@@ -5,7 +6,6 @@ import type { AnswerReader } from "../canonical/model/format.ts";
 import { type Part, plainReasoning, REASONING_ORIGINS } from "../canonical/model/parts.ts";
 import { EVENT_NOT_JSON, failedFinish } from "../conversation/errors/broken-answers.ts";
 import { brokenAnswer } from "../conversation/errors/vendor-error.ts";
-import { asFields, asText, type Fields, tryParseLatin1 } from "../json/fields.ts";
 import { decodeCitation, readTier, redactedReasoning } from "./decode-response.ts";
 import { type Frame, FrameSplitter } from "./event-frames.ts";
 import { isFailedFinish, readFinish } from "./finish-reason.ts";

@@ -1,5 +1,5 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
 import { fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
-import { asFields, type Fields } from "../json/fields.ts";
 
 /**
  * Reads a usage object; null if it counts no tokens. `inputTokens` does not include tokens read from or written to the cache

@@ -1,4 +1,4 @@
-import { asFields } from "../json/fields.ts";
+import { asFields } from "../../base/json/fields.ts";
 import {
   allFields,
   items,
@@ -8,8 +8,8 @@ import {
   parseMember,
   scanJson,
   stringOf,
-} from "../json/scan.ts";
-import { appendMember, applySplices, type Splice } from "../json/splice.ts";
+} from "../../base/json/scan.ts";
+import { appendMember, applySplices, type Splice } from "../../base/json/splice.ts";
 import type { PresetParameters } from "./client-api.ts";
 import { CLIENT_APIS } from "./client-apis.ts";
 import type { ClientApi } from "./request/inference-request.ts";

@@ -1,3 +1,5 @@
+import { asText, type Fields } from "../../base/json/fields.ts";
+import { isFalse, isWord, memberOf, parseMember } from "../../base/json/scan.ts";
 import { warnInto } from "../canonical/fit/warn.ts";
 import type { ModelTarget } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
@@ -5,8 +7,6 @@ import type { Repair, ToolCallRules } from "../conversation/calls/outline.ts";
 import { rejectEmptied, repairToolCalls } from "../conversation/calls/repair-tool-calls.ts";
 import { hasCalls } from "../conversation/calls/valid-history.ts";
 import type { Warning } from "../conversation/warning.ts";
-import { asText, type Fields } from "../json/fields.ts";
-import { isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
 import { listMessageLosses } from "../openai-chat/passthrough/fit-scanned.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
 import type { ChatMessage } from "../openai-chat/passthrough/request-shape.ts";

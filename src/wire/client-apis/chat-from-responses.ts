@@ -1,8 +1,8 @@
+import { parseFields } from "../../base/json/check-fields.ts";
+import { type Fields, omit } from "../../base/json/fields.ts";
+import { allFields, type JsonNode, memberOf, scanJson } from "../../base/json/scan.ts";
 import { flattenTools } from "../canonical/fit/flatten-tools.ts";
 import type { ConversationRequest, Tool } from "../canonical/model/request.ts";
-import { parseFields } from "../json/check-fields.ts";
-import { type Fields, omit } from "../json/fields.ts";
-import { allFields, type JsonNode, memberOf, scanJson } from "../json/scan.ts";
 import { TRAITS } from "../openai-chat/traits.ts";
 import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { scanResponsesRequest } from "../openai-responses/passthrough/scan-request.ts";

@@ -1,3 +1,4 @@
+import type { JsonNode } from "../../base/json/scan.ts";
 import { TRAITS as MESSAGES } from "../anthropic-messages/traits.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
 import type { AskedFor } from "../canonical/model/format.ts";
@@ -5,7 +6,6 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import type { JsonNode } from "../json/scan.ts";
 import { listChatCharges } from "../openai-chat/passthrough/list-charges.ts";
 import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
 import { listChatPrefix, listChatShared } from "../openai-chat/passthrough/list-prefix.ts";

@@ -1,5 +1,5 @@
 import type { Failure } from "../../base/failures/errors.ts";
-import type { Fields } from "../json/fields.ts";
+import type { Fields } from "../../base/json/fields.ts";
 import type { CountRequest } from "./count-request.ts";
 import type { ClientApi, InferenceRequest } from "./request/inference-request.ts";
 import type { ReadHeader } from "./request/session-hints.ts";

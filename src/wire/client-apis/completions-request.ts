@@ -1,3 +1,5 @@
+import { parseFields } from "../../base/json/check-fields.ts";
+import { hashNodes } from "../../base/json/hash-nodes.ts";
 import { createDocumentReader, decodeBody, isEventStream } from "../canonical/answer/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/answer/translate-relay.ts";
@@ -7,8 +9,6 @@ import { NO_CHARGES } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import type { Warning } from "../conversation/warning.ts";
-import { parseFields } from "../json/check-fields.ts";
-import { hashNodes } from "../json/hash-nodes.ts";
 import { listParameters } from "../openai-chat/passthrough/list-needs.ts";
 import { forwardCompletionRequest } from "../openai-completions/passthrough/forward-request.ts";
 import { CompletionDocumentRelay } from "../openai-completions/passthrough/relay-document.ts";

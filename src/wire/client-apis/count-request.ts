@@ -1,3 +1,5 @@
+import type { JsonNode } from "../../base/json/scan.ts";
+import { applySplices, removeMembers } from "../../base/json/splice.ts";
 import {
   type ScannedMessagesRequest,
   scanMessagesRequest,
@@ -7,8 +9,6 @@ import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import type { ProviderFormat } from "../conversation/traits/format-name.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import type { JsonNode } from "../json/scan.ts";
-import { applySplices, removeMembers } from "../json/splice.ts";
 import type { ClientApi } from "./request/inference-request.ts";
 import { heldBytesOf } from "./request/request-size.ts";
 

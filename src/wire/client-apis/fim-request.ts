@@ -1,12 +1,12 @@
 import { fail } from "../../base/failures/errors.ts";
+import { type Fields, omit, setField } from "../../base/json/fields.ts";
+import { hashText } from "../../base/json/hash-nodes.ts";
 import { createDocumentReader, decodeBody, isEventStream } from "../canonical/answer/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
 import { createWholeTranslation, TranslatedRelay } from "../canonical/answer/translate-relay.ts";
 import type { AskedFor } from "../canonical/model/format.ts";
 import { EMPTY_REQUEST } from "../canonical/model/request.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
-import { type Fields, omit, setField } from "../json/fields.ts";
-import { hashText } from "../json/hash-nodes.ts";
 import { decodeFimRequest, FIM_FIELDS, type FimRequest } from "../mistral-fim/decode-request.ts";
 import { relayChatAnswer } from "../openai-chat/passthrough/relay-response.ts";
 import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";

@@ -1,3 +1,5 @@
+import { isWord, type JsonNode, parseMember, tryStringOf, wordTable } from "../../base/json/scan.ts";
+import type { LeftOut } from "../../base/json/splice.ts";
 import { encodeMessagesError } from "../anthropic-messages/errors.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forward-request.ts";
 import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
@@ -28,8 +30,6 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { isWord, type JsonNode, parseMember, tryStringOf, wordTable } from "../json/scan.ts";
-import type { LeftOut } from "../json/splice.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import { parseCountRequest } from "./count-request.ts";
 import { decodeShortened } from "./fast/decode-shortened.ts";

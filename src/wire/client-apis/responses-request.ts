@@ -1,3 +1,5 @@
+import { type JsonNode, wordTable } from "../../base/json/scan.ts";
+import type { LeftOut } from "../../base/json/splice.ts";
 import type { AskedFor } from "../canonical/model/format.ts";
 import { type BlankTexts, holdsBlank, listsBlank } from "../conversation/blank-texts.ts";
 import { isValidHistory } from "../conversation/calls/valid-history.ts";
@@ -5,8 +7,6 @@ import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { SentConversation } from "../conversation/sent-turns.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { type JsonNode, wordTable } from "../json/scan.ts";
-import type { LeftOut } from "../json/splice.ts";
 import { encodeResponsesError } from "../openai-responses/errors.ts";
 import {
   canForwardResponses,

@@ -1,5 +1,5 @@
-import { allFields, LEAF, memberOf, scanJson } from "../json/scan.ts";
-import { applySplices, removeMembers } from "../json/splice.ts";
+import { allFields, LEAF, memberOf, scanJson } from "../../base/json/scan.ts";
+import { applySplices, removeMembers } from "../../base/json/splice.ts";
 
 /** What would lead a copy of a request elsewhere than to its model, or count it for what its caller does. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["models", "preset", "provider", "tags"]);

@@ -1,3 +1,4 @@
+import { asFields, asObjects, asText, type Fields } from "../../base/json/fields.ts";
 import type { AnswerDecoding } from "../canonical/model/format.ts";
 import type { Part, TextPart } from "../canonical/model/parts.ts";
 import { plainReasoning } from "../canonical/model/parts.ts";
@@ -7,7 +8,6 @@ import {
   readVendorError,
   type VendorError,
 } from "../conversation/errors/vendor-error.ts";
-import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
 import { completeArguments } from "./arguments.ts";
 import { findFailedFinish, readFinish } from "./finish-reason.ts";
 import { readCitations } from "./read-citations.ts";

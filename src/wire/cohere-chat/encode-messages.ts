@@ -1,4 +1,5 @@
 import { rejectField } from "../../base/failures/errors.ts";
+import type { Fields } from "../../base/json/fields.ts";
 import { objectArguments } from "../canonical/model/object-arguments.ts";
 import type {
   MediaPart,
@@ -9,7 +10,6 @@ import type {
 } from "../canonical/model/parts.ts";
 import type { Message } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
-import type { Fields } from "../json/fields.ts";
 
 /** What the encoding of messages depends on. */
 interface MessageRules {

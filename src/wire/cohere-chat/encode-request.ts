@@ -1,9 +1,9 @@
 import { fail } from "../../base/failures/errors.ts";
+import type { Fields } from "../../base/json/fields.ts";
 import { listLostFields } from "../canonical/fit/list-lost-fields.ts";
 import type { EncodedRequest, ModelTarget } from "../canonical/model/format.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
-import type { Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { encodeMessages } from "./encode-messages.ts";
 import { encodeTools } from "./encode-tools.ts";

@@ -1,6 +1,6 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
 import type { ConversationRequest, FunctionTool, Tool, ToolChoice } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
-import { asFields, type Fields } from "../json/fields.ts";
 import { SchemaLowerer } from "../json-schema/lower-schema.ts";
 
 type Warn = (field: Warning["field"], message: string) => void;

@@ -1,6 +1,6 @@
+import { createTable } from "../../base/json/fields.ts";
 import type { Finish, FinishReason } from "../canonical/model/answer.ts";
 import { readVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
-import { createTable } from "../json/fields.ts";
 
 const KNOWN: Readonly<Record<string, FinishReason>> = createTable({
   COMPLETE: "stop",

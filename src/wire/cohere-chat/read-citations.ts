@@ -1,5 +1,5 @@
+import { asFields, asObjects, type Fields } from "../../base/json/fields.ts";
 import type { Citation } from "../canonical/model/parts.ts";
-import { asFields, asObjects, type Fields } from "../json/fields.ts";
 
 /**
  * Reads the citations of texts, one for each of their sources. Citations of a tool plan or of thinking are ignored, because only

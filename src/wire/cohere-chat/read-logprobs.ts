@@ -1,4 +1,4 @@
-import { asFields } from "../json/fields.ts";
+import { asFields } from "../../base/json/fields.ts";
 
 /**
  * Converts Cohere's log probabilities to OpenAI's form; null if there are none. Cohere sends a text and the log probabilities of

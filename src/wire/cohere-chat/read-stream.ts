@@ -1,9 +1,9 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
 import { AnswerEmitter, PartEmitter } from "../canonical/answer/answer-emitter.ts";
 import { type EventHandler, EventReader } from "../canonical/answer/event-reader.ts";
 import type { PartDelta } from "../canonical/model/answer.ts";
 import type { AnswerReader } from "../canonical/model/format.ts";
 import { type Part, plainReasoning } from "../canonical/model/parts.ts";
-import { asFields, type Fields } from "../json/fields.ts";
 import { type ArgumentsHold, createArgumentsHold } from "./arguments.ts";
 import { findFailure, readText } from "./decode-response.ts";
 import { findFailedFinish, readFinish } from "./finish-reason.ts";

@@ -1,5 +1,5 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
 import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
-import { asFields, type Fields } from "../json/fields.ts";
 
 /**
  * Reads a usage object; null if it counts no tokens. Cohere counts twice: `tokens` is all that its model read, including what

@@ -1,4 +1,4 @@
-import { type JsonNode, memberOf, tryStringOf } from "../json/scan.ts";
+import { type JsonNode, memberOf, tryStringOf } from "../../base/json/scan.ts";
 
 /** Which texts a model rejects: `none` is taken without a visible character, or `spaces` are and empty ones are not. */
 export type BlankTexts = "none" | "spaces";

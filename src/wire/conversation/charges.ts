@@ -1,4 +1,4 @@
-import { asFields, asObjects, type Fields, setField } from "../json/fields.ts";
+import { asFields, asObjects, type Fields, setField } from "../../base/json/fields.ts";
 import {
   type FieldsNode,
   type ItemsNode,
@@ -10,7 +10,7 @@ import {
   stringOf,
   tryParseNode,
   tryStringOf,
-} from "../json/scan.ts";
+} from "../../base/json/scan.ts";
 import { sizeOf } from "./prompt-nodes.ts";
 import {
   readCount,

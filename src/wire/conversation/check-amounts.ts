@@ -1,6 +1,6 @@
+import { type CountLimit, requireAtMost, Tally } from "../../base/json/reject-excess.ts";
+import { type JsonNode, LEAF, scanCounting } from "../../base/json/scan.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
-import { type CountLimit, requireAtMost, Tally } from "../json/reject-excess.ts";
-import { type JsonNode, LEAF, scanCounting } from "../json/scan.ts";
 
 /**
  * The size limits of a conversation, for all client APIs. The limits are defined in `base/numbers/bounds`; the errors name the client's own

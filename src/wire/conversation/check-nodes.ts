@@ -1,6 +1,6 @@
 import { fail, rejectField } from "../../base/failures/errors.ts";
+import { type JsonKind, type JsonNode, NO_NODES, type NodeIn, numberOf } from "../../base/json/scan.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
-import { type JsonKind, type JsonNode, NO_NODES, type NodeIn, numberOf } from "../json/scan.ts";
 
 /** Checks of the fields of a scanned request that all client formats share. They reject with `invalid_request`. */
 

@@ -1,5 +1,5 @@
-import { type JsonNode, tryStringOf } from "../json/scan.ts";
-import type { Splice } from "../json/splice.ts";
+import { type JsonNode, tryStringOf } from "../../base/json/scan.ts";
+import type { Splice } from "../../base/json/splice.ts";
 
 /** Names that vendors reject, for the registered ones (https://www.iana.org/assignments/media-types, 2026-11-28). */
 const REGISTERED: Readonly<Record<string, string>> = {

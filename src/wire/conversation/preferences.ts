@@ -1,9 +1,9 @@
 import { rejectField } from "../../base/failures/errors.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
+import { type CountLimit, requireAtMost } from "../../base/json/reject-excess.ts";
+import { type JsonNode, parseMember } from "../../base/json/scan.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { parsePrice } from "../../base/numbers/money.ts";
-import { asFields, type Fields } from "../json/fields.ts";
-import { type CountLimit, requireAtMost } from "../json/reject-excess.ts";
-import { type JsonNode, parseMember } from "../json/scan.ts";
 
 /** The routing preferences in a request's `provider`. */
 export interface ProviderPreferences {

@@ -1,4 +1,4 @@
-import type { JsonNode } from "../json/scan.ts";
+import type { JsonNode } from "../../base/json/scan.ts";
 
 /** The nodes of a prompt's text in its body. */
 export interface PromptNodes {

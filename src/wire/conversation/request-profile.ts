@@ -1,5 +1,5 @@
 import { fail } from "../../base/failures/errors.ts";
-import { asFields, asList, type Fields } from "../json/fields.ts";
+import { asFields, asList, type Fields } from "../../base/json/fields.ts";
 import { GATEWAY_FIELDS } from "./gateway-fields.ts";
 import type { Warning } from "./warning.ts";
 

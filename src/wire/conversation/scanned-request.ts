@@ -1,4 +1,4 @@
-import type { JsonNode } from "../json/scan.ts";
+import type { JsonNode } from "../../base/json/scan.ts";
 import type { OutlineMessage } from "./calls/outline.ts";
 import type { RoutingParameters } from "./preferences.ts";
 import type { PromptNodes } from "./prompt-nodes.ts";

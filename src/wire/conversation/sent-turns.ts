@@ -1,5 +1,5 @@
+import { decodeUtf8, type JsonNode, tryStringOf } from "../../base/json/scan.ts";
 import { RunningHash, sha256 } from "../../base/secrets/hash.ts";
-import { decodeUtf8, type JsonNode, tryStringOf } from "../json/scan.ts";
 
 /**
  * A conversation as a client sent it, reduced to what tells it from others: instructions, roles, contents, calls and results. What

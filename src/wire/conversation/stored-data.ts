@@ -1,4 +1,4 @@
-import { parseJson } from "../json/parse-json.ts";
+import { parseJson } from "../../base/json/parse-json.ts";
 
 /**
  * What vendors store for a request, and which parts of a request ask for it. Sources, read in November 2026:

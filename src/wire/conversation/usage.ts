@@ -1,4 +1,4 @@
-import type { Fields } from "../json/fields.ts";
+import type { Fields } from "../../base/json/fields.ts";
 
 /** The usage of one generation: tokens by kind, and other units that vendors charge for. Whole numbers. */
 export interface TokenUsage {

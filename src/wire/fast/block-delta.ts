@@ -1,5 +1,5 @@
 // Replaces `MessagesRelay.readEvent` for events with a delta, and parsing them to count their text.
-import { eventText, findEventEnd } from "../sse/event-bytes.ts";
+import { eventText, findEventEnd } from "../../base/sse/event-bytes.ts";
 
 /** How an event with a delta begins. */
 const DELTA_LINES = "event: content_block_delta\ndata: ";

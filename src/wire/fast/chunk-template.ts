@@ -1,8 +1,16 @@
 // Replaces `ChatRelay.readEvent` for events that continue a text, and gives the client the same.
 import { isUtf8 } from "node:buffer";
+import {
+  fields,
+  items,
+  type JsonNode,
+  JsonSyntaxError,
+  LEAF,
+  memberOf,
+  scanJson,
+} from "../../base/json/scan.ts";
 import type { ByteOutput } from "../../base/text/byte-output.ts";
 import { readLatin1 } from "../../base/text/decode-bytes.ts";
-import { fields, items, type JsonNode, JsonSyntaxError, LEAF, memberOf, scanJson } from "../json/scan.ts";
 
 /** The field of the delta that contains the text. */
 export type TextField = "content" | "reasoning_content" | "reasoning" | "arguments";

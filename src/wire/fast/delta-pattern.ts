@@ -1,7 +1,8 @@
 // Replaces `ResponsesRelay.readEvent` for events that continue a text, and gives the client the same.
+
+import { closingQuote, type JsonNode } from "../../base/json/scan.ts";
+import { eventText, findEventEnd } from "../../base/sse/event-bytes.ts";
 import type { ByteOutput } from "../../base/text/byte-output.ts";
-import { closingQuote, type JsonNode } from "../json/scan.ts";
-import { eventText, findEventEnd } from "../sse/event-bytes.ts";
 
 /** An event of the vendor that is an example of those to copy. */
 interface ExampleEvent {

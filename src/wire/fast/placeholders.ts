@@ -1,7 +1,8 @@
 // Replaces `JSON.stringify` of a conversation with long texts, and prints the same.
+
+import type { Fields } from "../../base/json/fields.ts";
+import { BACKSLASH, isEscaped, isSameText, type JsonNode } from "../../base/json/scan.ts";
 import { type ByteRange, ComposedBytes } from "../../base/text/composed-bytes.ts";
-import type { Fields } from "../json/fields.ts";
-import { BACKSLASH, isEscaped, isSameText, type JsonNode } from "../json/scan.ts";
 
 /**
  * A JSON text whose long strings are replaced by short placeholders. Code that works on it may only test whether a string is blank

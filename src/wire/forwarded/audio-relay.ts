@@ -1,8 +1,8 @@
+import { tryParseLatin1 } from "../../base/json/fields.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import type { AnswerRelay, RelayEnding } from "../canonical/answer/relay.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import { tryParseLatin1 } from "../json/fields.ts";
 import { findByteRate } from "./audio-duration.ts";
 
 /** The media type of audio whose vendor names none. */

@@ -1,5 +1,16 @@
 import { nameInMetadata } from "../../base/failures/errors.ts";
+import { asFields, tryParseLatin1 } from "../../base/json/fields.ts";
+import {
+  allFields,
+  encodeLatin1,
+  memberOf,
+  parseMember,
+  scanJson,
+  tryStringOf,
+} from "../../base/json/scan.ts";
+import { applySplices, setMember } from "../../base/json/splice.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { EventSplitter, type SplitEvent } from "../../base/sse/split-events.ts";
 import type { AnswerRelay, RelayEnding } from "../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../canonical/model/format.ts";
 import { answerTooLarge } from "../conversation/errors/broken-answers.ts";
@@ -10,10 +21,6 @@ import {
   type VendorError,
 } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import { asFields, tryParseLatin1 } from "../json/fields.ts";
-import { allFields, encodeLatin1, memberOf, parseMember, scanJson, tryStringOf } from "../json/scan.ts";
-import { applySplices, setMember } from "../json/splice.ts";
-import { EventSplitter, type SplitEvent } from "../sse/split-events.ts";
 import { encodeCost } from "./json-answer.ts";
 
 /** How a stream of events is read. */

@@ -1,7 +1,7 @@
 import { fail, rejectField } from "../../base/failures/errors.ts";
+import { decodeUtf8 } from "../../base/json/scan.ts";
+import { applySplices, type Splice } from "../../base/json/splice.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
-import { decodeUtf8 } from "../json/scan.ts";
-import { applySplices, type Splice } from "../json/splice.ts";
 
 /** One part of a form. Its value is the bytes from `start` to `end`. */
 interface FormPart {

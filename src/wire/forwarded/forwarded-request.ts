@@ -1,9 +1,9 @@
+import type { Fields } from "../../base/json/fields.ts";
+import type { JsonNode } from "../../base/json/scan.ts";
+import type { LeftOut } from "../../base/json/splice.ts";
 import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
 import type { RequestCharges } from "../conversation/charges.ts";
 import type { RoutingParameters } from "../conversation/preferences.ts";
-import type { Fields } from "../json/fields.ts";
-import type { JsonNode } from "../json/scan.ts";
-import type { LeftOut } from "../json/splice.ts";
 
 /** How a forwarded request has to be changed for the chosen provider. */
 export interface ForwardingTarget {

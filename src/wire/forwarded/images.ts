@@ -1,3 +1,6 @@
+import { readFlag, readText, readWholeNumber, requireText } from "../../base/json/check-fields.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
+import { requireAtMost } from "../../base/json/reject-excess.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import {
@@ -8,9 +11,6 @@ import {
   type TokenUsage,
   type UnitCounts,
 } from "../conversation/usage.ts";
-import { readFlag, readText, readWholeNumber, requireText } from "../json/check-fields.ts";
-import { asFields, type Fields } from "../json/fields.ts";
-import { requireAtMost } from "../json/reject-excess.ts";
 import { EventRelay } from "./event-relay.ts";
 import { EVENT_HEADERS, type ForwardedRequest, JSON_EXCHANGE } from "./forwarded-request.ts";
 import { readJsonAnswer } from "./json-answer.ts";

@@ -1,11 +1,19 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
+import {
+  allFields,
+  items,
+  type JsonNode,
+  LEAF,
+  memberOf,
+  parseMember,
+  scanJson,
+} from "../../base/json/scan.ts";
+import { applySplices, type Splice, setMember } from "../../base/json/splice.ts";
 import type { WholeAnswer } from "../canonical/answer/relay.ts";
 import { encodeCostDetails } from "../canonical/model/cost-details.ts";
 import type { AnswerEnd, AnswerIdentity, UsageReport } from "../canonical/model/format.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
 import { readReportedCost, type TokenUsage, withPriceFacts } from "../conversation/usage.ts";
-import { asFields, type Fields } from "../json/fields.ts";
-import { allFields, items, type JsonNode, LEAF, memberOf, parseMember, scanJson } from "../json/scan.ts";
-import { applySplices, type Splice, setMember } from "../json/splice.ts";
 
 /** An answer that is JSON, as far as its usage depends on it. */
 export interface ScannedAnswer {

@@ -1,13 +1,9 @@
 import { fail } from "../../base/failures/errors.ts";
-import { BOUNDS } from "../../base/numbers/bounds.ts";
-import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
-import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
-import { USER_FIELDS } from "../conversation/user-fields.ts";
-import { parseFields, requireText } from "../json/check-fields.ts";
-import type { Fields } from "../json/fields.ts";
-import { requireBodyBytes } from "../json/reject-excess.ts";
-import { allFields, type JsonNode, memberOf } from "../json/scan.ts";
-import { scanBody } from "../json/scan-body.ts";
+import { parseFields, requireText } from "../../base/json/check-fields.ts";
+import type { Fields } from "../../base/json/fields.ts";
+import { requireBodyBytes } from "../../base/json/reject-excess.ts";
+import { allFields, type JsonNode, memberOf } from "../../base/json/scan.ts";
+import { scanBody } from "../../base/json/scan-body.ts";
 import {
   appendMember,
   applySplices,
@@ -15,7 +11,11 @@ import {
   LEFT_OUT_NOTHING,
   removeMembers,
   type Splice,
-} from "../json/splice.ts";
+} from "../../base/json/splice.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
+import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
+import { USER_FIELDS } from "../conversation/user-fields.ts";
 import type { ForwardedEncoding, ForwardingTarget } from "./forwarded-request.ts";
 
 /** A JSON body that is forwarded: its bytes are unchanged, and the nodes say where its members stand. */

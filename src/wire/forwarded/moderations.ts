@@ -1,7 +1,7 @@
 import { rejectField } from "../../base/failures/errors.ts";
+import { asFields } from "../../base/json/fields.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import { estimateTokens, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
-import { asFields } from "../json/fields.ts";
 import { type ForwardedRequest, JSON_EXCHANGE } from "./forwarded-request.ts";
 import { readJsonAnswer, type ScannedAnswer } from "./json-answer.ts";
 import { encodeJsonBody, readJsonBody } from "./json-body.ts";

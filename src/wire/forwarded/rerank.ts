@@ -1,10 +1,10 @@
 import { rejectField } from "../../base/failures/errors.ts";
+import { requireText } from "../../base/json/check-fields.ts";
+import { asFields } from "../../base/json/fields.ts";
+import { requireAtMost } from "../../base/json/reject-excess.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import { BYTES_PER_TOKEN, readCount, type TokenUsage } from "../conversation/usage.ts";
-import { requireText } from "../json/check-fields.ts";
-import { asFields } from "../json/fields.ts";
-import { requireAtMost } from "../json/reject-excess.ts";
 import { type ForwardedRequest, JSON_EXCHANGE } from "./forwarded-request.ts";
 import { readJsonAnswer, type ScannedAnswer } from "./json-answer.ts";
 import { encodeJsonBody, readJsonBody } from "./json-body.ts";

@@ -1,8 +1,8 @@
 import { rejectField } from "../../base/failures/errors.ts";
+import { readText, requireText } from "../../base/json/check-fields.ts";
+import { asFields } from "../../base/json/fields.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import { estimateTokens, fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
-import { readText, requireText } from "../json/check-fields.ts";
-import { asFields } from "../json/fields.ts";
 import { AudioRelay } from "./audio-relay.ts";
 import { EventRelay } from "./event-relay.ts";
 import { EVENT_HEADERS, type ForwardedRequest, JSON_EXCHANGE } from "./forwarded-request.ts";

@@ -1,4 +1,6 @@
 import { fail, rejectField } from "../../base/failures/errors.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
+import { parseField } from "../../base/json/parse-json.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import type { AnswerHead, RelayIdentity, WholeAnswer } from "../canonical/answer/relay.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
@@ -6,8 +8,6 @@ import { brokenAnswer } from "../conversation/errors/vendor-error.ts";
 import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
 import { readRoutingParameters } from "../conversation/preferences.ts";
 import { estimateTokens, fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
-import { asFields, type Fields } from "../json/fields.ts";
-import { parseField } from "../json/parse-json.ts";
 import { findDuration } from "./audio-duration.ts";
 import { EventRelay } from "./event-relay.ts";
 import { editForm, type FormBody, readForm, readFormText, requireFormFile } from "./form-body.ts";

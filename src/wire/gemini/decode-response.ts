@@ -1,8 +1,8 @@
+import type { Fields } from "../../base/json/fields.ts";
 import { AnswerEmitter } from "../canonical/answer/answer-emitter.ts";
 import { collectAnswer } from "../canonical/answer/collect-answer.ts";
 import type { AnswerDecoding } from "../canonical/model/format.ts";
 import { brokenAnswer } from "../conversation/errors/vendor-error.ts";
-import type { Fields } from "../json/fields.ts";
 import { ResponseReader } from "./read-response.ts";
 
 /** Reads a whole `GenerateContentResponse` as a stream of one chunk, so that both give the same answer. */

@@ -1,6 +1,6 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
+import { parseArguments } from "../../base/json/parse-json.ts";
 import type { Part, ToolCallPart } from "../canonical/model/parts.ts";
-import { asFields, type Fields } from "../json/fields.ts";
-import { parseArguments } from "../json/parse-json.ts";
 import { encodeMedia } from "./encode-media.ts";
 import { type GeminiEncoding, type GeminiPart, hasLevels, warn } from "./encoding.ts";
 import { encodeFunctionName } from "./function-name.ts";

@@ -1,6 +1,6 @@
 import { fail } from "../../base/failures/errors.ts";
+import type { Fields } from "../../base/json/fields.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/model/request.ts";
-import type { Fields } from "../json/fields.ts";
 import { encodeReasoning } from "./encode-reasoning.ts";
 import { type GeminiEncoding, warn } from "./encoding.ts";
 

@@ -1,6 +1,6 @@
+import type { Fields } from "../../base/json/fields.ts";
 import { nearestEffort, withoutNone } from "../canonical/model/efforts.ts";
 import type { ReasoningParameters } from "../canonical/model/request.ts";
-import type { Fields } from "../json/fields.ts";
 import { type GeminiEncoding, warn } from "./encoding.ts";
 
 /** The effort for clients that enable reasoning without choosing one. */

@@ -1,6 +1,6 @@
+import type { Fields } from "../../base/json/fields.ts";
 import type { Part, RefusalPart, TextPart, ToolResultPart } from "../canonical/model/parts.ts";
 import type { Message } from "../canonical/model/request.ts";
-import type { Fields } from "../json/fields.ts";
 import { encodeMedia } from "./encode-media.ts";
 import { type GeminiEncoding, type GeminiPart, hasLevels } from "./encoding.ts";
 import { encodeFunctionName } from "./function-name.ts";

@@ -1,5 +1,5 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/model/request.ts";
-import { asFields, type Fields } from "../json/fields.ts";
 import { type GeminiEncoding, warn } from "./encoding.ts";
 import { encodeFunctionName, type FunctionName } from "./function-name.ts";
 

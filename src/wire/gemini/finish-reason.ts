@@ -1,5 +1,5 @@
+import { createTable } from "../../base/json/fields.ts";
 import type { Finish, FinishReason } from "../canonical/model/answer.ts";
-import { createTable } from "../json/fields.ts";
 
 const KNOWN: Readonly<Record<string, FinishReason>> = createTable({
   STOP: "stop",

@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
 
 /** The largest list index and the deepest path that a call may have; pieces beyond are left out. */
 const MAX_INDEX = 10_000;

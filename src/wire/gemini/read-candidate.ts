@@ -1,8 +1,8 @@
+import { asFields, asObjects, asText, type Fields } from "../../base/json/fields.ts";
 import type { AnswerEmitter } from "../canonical/answer/answer-emitter.ts";
 import type { Finish } from "../canonical/model/answer.ts";
 import { type MediaPart, type Part, REASONING_ORIGINS } from "../canonical/model/parts.ts";
 import { failedFinish } from "../conversation/errors/broken-answers.ts";
-import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
 import { isFailedFinish, isUnexplainedFinish, readBlockReason, readFinish } from "./finish-reason.ts";
 import { readCitations } from "./read-citations.ts";
 import { readLogprobs } from "./read-logprobs.ts";

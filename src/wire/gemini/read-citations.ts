@@ -1,5 +1,5 @@
+import { asFields, asObjects, type Fields } from "../../base/json/fields.ts";
 import type { Citation } from "../canonical/model/parts.ts";
-import { asFields, asObjects, type Fields } from "../json/fields.ts";
 
 /**
  * Reads the sources of a candidate: `groundingMetadata` (searches) and `citationMetadata` (recitation). Gemini's offsets are

@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
 
 /** Converts `logprobsResult` to OpenAI's form; null if there is none. */
 export function readLogprobs(result: unknown): Fields | null {

@@ -1,7 +1,7 @@
+import { asFields, asList, assignFields, type Fields } from "../../base/json/fields.ts";
 import type { AnswerEmitter } from "../canonical/answer/answer-emitter.ts";
 import { findVendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import { asFields, asList, assignFields, type Fields } from "../json/fields.ts";
 import { CandidateReader } from "./read-candidate.ts";
 import { readUsage } from "./usage.ts";
 

@@ -1,3 +1,6 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
+import { parseJson } from "../../base/json/parse-json.ts";
+import { decodeUtf8 } from "../../base/json/scan.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import { AnswerEmitter } from "../canonical/answer/answer-emitter.ts";
 import { EventReader } from "../canonical/answer/event-reader.ts";
@@ -5,9 +8,6 @@ import type { AnswerEvent } from "../canonical/model/answer.ts";
 import type { AnswerReader } from "../canonical/model/format.ts";
 import { findVendorError } from "../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import { asFields, type Fields } from "../json/fields.ts";
-import { parseJson } from "../json/parse-json.ts";
-import { decodeUtf8 } from "../json/scan.ts";
 import { ResponseReader } from "./read-response.ts";
 
 /** Returns a reader of a stream of `alt=sse`, in which each event is a `GenerateContentResponse`. */

@@ -1,5 +1,5 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
 import { fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
-import { asFields, type Fields } from "../json/fields.ts";
 
 /**
  * Reads `usageMetadata`; null if it counts no tokens, as in all but the last chunk of Vertex AI. `searches` is counted elsewhere

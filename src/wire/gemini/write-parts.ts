@@ -1,7 +1,7 @@
+import type { Fields } from "../../base/json/fields.ts";
 import { type AnswerEmitter, PartEmitter } from "../canonical/answer/answer-emitter.ts";
 import type { PartDelta } from "../canonical/model/answer.ts";
 import { type Citation, type Part, REASONING_ORIGINS, type Signature } from "../canonical/model/parts.ts";
-import type { Fields } from "../json/fields.ts";
 import { decodeFunctionName } from "./function-name.ts";
 import { createPartialArguments, type PartialArguments } from "./partial-arguments.ts";
 

@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
 import { loosen, loosenKeyword, type Position } from "./lowering.ts";
 import { setMember } from "./merge-schemas.ts";
 

@@ -1,5 +1,5 @@
-import { asFields, type Fields } from "../json/fields.ts";
-import { measureChars } from "../json/measure-chars.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
+import { measureChars } from "../../base/json/measure-chars.ts";
 import {
   countInlined,
   type InlinedRefs,

@@ -1,4 +1,4 @@
-import { asFields, setField } from "../json/fields.ts";
+import { asFields, setField } from "../../base/json/fields.ts";
 import { loosenKeyword, type Position } from "./lowering.ts";
 
 type Node = Record<string, unknown>;

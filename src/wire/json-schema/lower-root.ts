@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
 import { flattenSchema } from "./flatten-schema.ts";
 import { loosen, loosenKeyword, type Position, requireBranches } from "./lowering.ts";
 import { mergeSchemas } from "./merge-schemas.ts";

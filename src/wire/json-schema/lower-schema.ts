@@ -1,5 +1,5 @@
+import { asFields, type Fields, setField } from "../../base/json/fields.ts";
 import type { Warning } from "../conversation/warning.ts";
-import { asFields, type Fields, setField } from "../json/fields.ts";
 import { closeObject } from "./close-object.ts";
 import { flattenSchema } from "./flatten-schema.ts";
 import { lowerKeywords } from "./lower-keywords.ts";

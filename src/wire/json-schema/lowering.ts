@@ -1,7 +1,7 @@
+import type { Fields } from "../../base/json/fields.ts";
+import { type CountLimit, requireAtMost } from "../../base/json/reject-excess.ts";
 import { BOUNDS } from "../../base/numbers/bounds.ts";
 import type { Warning } from "../conversation/warning.ts";
-import type { Fields } from "../json/fields.ts";
-import { type CountLimit, requireAtMost } from "../json/reject-excess.ts";
 import type { SubsetRules } from "./subsets.ts";
 
 /** The number of levels of a schema that are read. Deeper schemas are replaced by ones that accept anything. */

@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
 
 /**
  * Merges schemas that must all hold into one that accepts at least what all of them accept. `lost` are the keywords that could not be

@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
 
 /** Returns the target of a reference within the document: `#`, `#/$defs/Name` or another pointer; null for any other reference. */
 export function resolveRef(document: Fields, ref: string): Fields | null {

@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
 import { setMember } from "./merge-schemas.ts";
 
 /** The schema that a branch has for a property. `branch` is the index of the branch. */

@@ -1,8 +1,4 @@
 import { fail, rejectField } from "../../base/failures/errors.ts";
-import { BOUNDS } from "../../base/numbers/bounds.ts";
-import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
-import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
-import { USER_FIELDS } from "../conversation/user-fields.ts";
 import {
   parseBody,
   readFlag,
@@ -10,9 +6,13 @@ import {
   readText,
   readWholeNumber,
   requireText,
-} from "../json/check-fields.ts";
-import { type Fields, omit } from "../json/fields.ts";
-import { requireBodyBytes } from "../json/reject-excess.ts";
+} from "../../base/json/check-fields.ts";
+import { type Fields, omit } from "../../base/json/fields.ts";
+import { requireBodyBytes } from "../../base/json/reject-excess.ts";
+import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { GATEWAY_FIELDS } from "../conversation/gateway-fields.ts";
+import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
+import { USER_FIELDS } from "../conversation/user-fields.ts";
 
 /** A fill-in-the-middle request that was checked. */
 export interface FimRequest extends RoutingParameters {

@@ -1,4 +1,4 @@
-import { createTable } from "../json/fields.ts";
+import { createTable } from "../../base/json/fields.ts";
 
 /** The finish reasons that a client may see. */
 export type ChatFinishReason = "stop" | "length" | "tool_calls" | "content_filter";

@@ -1,6 +1,13 @@
+import {
+  asFields,
+  asList,
+  asText,
+  type Fields,
+  type MutableFields,
+  setField,
+} from "../../base/json/fields.ts";
 import type { ChatTraits } from "../canonical/model/chat-traits.ts";
 import type { Warning } from "../conversation/warning.ts";
-import { asFields, asList, asText, type Fields, type MutableFields, setField } from "../json/fields.ts";
 
 /** That of OpenAI, from which nothing of a message has to be changed. */
 export const OPENAI_TRAITS: ChatTraits = {

@@ -1,5 +1,5 @@
+import { asFields, asObjects, type Fields, omit } from "../../base/json/fields.ts";
 import type { ServedModes, TokenUsage } from "../conversation/usage.ts";
-import { asFields, asObjects, type Fields, omit } from "../json/fields.ts";
 import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { type DeltaText, readDeltaText } from "./reasoning.ts";
 import { listCalls } from "./tool-calls.ts";

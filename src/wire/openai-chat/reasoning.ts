@@ -1,5 +1,5 @@
+import { asFields, asText, type Fields } from "../../base/json/fields.ts";
 import type { ReasoningPart } from "../canonical/model/parts.ts";
-import { asFields, asText, type Fields } from "../json/fields.ts";
 
 /** The text and the reasoning of a delta or message. Vendors spell them differently. */
 export interface DeltaText {

@@ -1,7 +1,7 @@
 import { nameInMetadata } from "../../base/failures/errors.ts";
+import type { Fields } from "../../base/json/fields.ts";
+import { encodeLatin1 } from "../../base/json/scan.ts";
 import type { AnswerIdentity, StreamError } from "../canonical/model/format.ts";
-import type { Fields } from "../json/fields.ts";
-import { encodeLatin1 } from "../json/scan.ts";
 
 /** Stands for the text in a chunk that is encoded once as a template. */
 export const TEXT_PLACEHOLDER = "\u0001";

@@ -1,4 +1,4 @@
-import { asFields, asList, type Fields, omit } from "../json/fields.ts";
+import { asFields, asList, type Fields, omit } from "../../base/json/fields.ts";
 
 /**
  * A tool call, or a piece of one, as the client gets it. It may have further fields of the vendor, such as Gemini's

@@ -1,3 +1,4 @@
+import { asFields, asList, type Fields } from "../../base/json/fields.ts";
 import { encodeCostDetails } from "../canonical/model/cost-details.ts";
 import type { UsageReport } from "../canonical/model/format.ts";
 import {
@@ -10,7 +11,6 @@ import {
   type TokenUsage,
   withPriceFacts,
 } from "../conversation/usage.ts";
-import { asFields, asList, type Fields } from "../json/fields.ts";
 
 /** Returns the mode in which an answer was served, as far as one of its chunks says; `before`: what earlier ones have said. */
 export function followModes(before: ServedModes | undefined, chunk: Fields): ServedModes | undefined {

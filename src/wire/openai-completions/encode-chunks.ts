@@ -1,6 +1,6 @@
+import type { Fields } from "../../base/json/fields.ts";
+import { encodeLatin1 } from "../../base/json/scan.ts";
 import type { AnswerEnd, AnswerIdentity } from "../canonical/model/format.ts";
-import type { Fields } from "../json/fields.ts";
-import { encodeLatin1 } from "../json/scan.ts";
 import { encodeUsage } from "../openai-chat/usage.ts";
 
 /** What the last events of a complete stream contain. */

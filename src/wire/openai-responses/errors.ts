@@ -1,5 +1,5 @@
+import type { Fields } from "../../base/json/fields.ts";
 import type { StreamError } from "../canonical/model/format.ts";
-import type { Fields } from "../json/fields.ts";
 
 /** A failure to report to a client of the Responses API. */
 interface ResponsesError {

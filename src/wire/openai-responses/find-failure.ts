@@ -1,5 +1,5 @@
+import type { Fields } from "../../base/json/fields.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/errors/vendor-error.ts";
-import type { Fields } from "../json/fields.ts";
 
 /**
  * Returns why a whole response is not an answer: it reports an error, has no output, or has not ended. Returns null for a

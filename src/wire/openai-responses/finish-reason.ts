@@ -1,6 +1,6 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
 import type { Finish, FinishReason } from "../canonical/model/answer.ts";
 import type { Part } from "../canonical/model/parts.ts";
-import { asFields, type Fields } from "../json/fields.ts";
 
 /** Decodes how a response finished. A response with calls gets `tool-calls`, which this format has no reason for. */
 export function decodeFinish(response: Fields, hasCalls: boolean): Finish {

@@ -1,6 +1,6 @@
 import { rejectField } from "../../base/failures/errors.ts";
+import { isWord, itemsOf, type JsonNode, memberOf } from "../../base/json/scan.ts";
 import type { ConversationRequest } from "../canonical/model/request.ts";
-import { isWord, itemsOf, type JsonNode, memberOf } from "../json/scan.ts";
 
 /** The item at the end of an input with which Codex asks for a `compaction` item in place of an answer. */
 const TRIGGER = "compaction_trigger";

@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields } from "../../base/json/fields.ts";
 
 /**
  * The fields that each response has, with the value of a request that does not set them. Clients validate that they are there

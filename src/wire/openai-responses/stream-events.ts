@@ -1,5 +1,5 @@
-import type { Fields } from "../json/fields.ts";
-import { encodeLatin1 } from "../json/scan.ts";
+import type { Fields } from "../../base/json/fields.ts";
+import { encodeLatin1 } from "../../base/json/scan.ts";
 
 /** Encodes an event of a stream as bytes in Latin-1. */
 export function encodeEvent(event: Fields): string {

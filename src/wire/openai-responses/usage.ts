@@ -1,3 +1,4 @@
+import { asFields, type Fields } from "../../base/json/fields.ts";
 import type { UsageReport } from "../canonical/model/format.ts";
 import {
   fitParts,
@@ -8,7 +9,6 @@ import {
   type TokenUsage,
   withPriceFacts,
 } from "../conversation/usage.ts";
-import { asFields, type Fields } from "../json/fields.ts";
 
 /**
  * Decodes the `usage` of a response; null if it counts no tokens. `searchesSeen` is the number of searches in the stream's items,

@@ -1,5 +1,5 @@
+import { asFields, type Fields } from "../../../src/base/json/fields.ts";
 import { unwrapReasoning } from "../../../src/wire/canonical/model/reasoning-envelope.ts";
-import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import type { Client } from "../formats.ts";
 
 /** Returns the events of a client's stream, bytes as Latin-1, without `[DONE]`. */

@@ -1,4 +1,4 @@
-import { asFields, type Fields, omit } from "../../../src/wire/json/fields.ts";
+import { asFields, type Fields, omit } from "../../../src/base/json/fields.ts";
 import { type Client, FORMATS } from "../formats.ts";
 import { type Golden, makeGolden } from "../golden.ts";
 import type { AnswerFeature } from "./features.ts";

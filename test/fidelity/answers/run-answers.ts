@@ -1,3 +1,4 @@
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
@@ -5,7 +6,6 @@ import type { UpstreamCodec } from "../../../src/wire/canonical/model/format.ts"
 import type { UpstreamAnswers } from "../../../src/wire/client-apis/request/inference-request.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import { endWith } from "../../support/answer-end.ts";
 import { CLIENTS, type Client, FORMAT_OF, FORMATS } from "../formats.ts";
 import { openRequest } from "../open-request.ts";

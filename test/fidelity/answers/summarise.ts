@@ -1,7 +1,7 @@
+import type { Fields } from "../../../src/base/json/fields.ts";
 import type { Answer } from "../../../src/wire/canonical/model/answer.ts";
 import type { Part } from "../../../src/wire/canonical/model/parts.ts";
 import { unwrapReasoning } from "../../../src/wire/canonical/model/reasoning-envelope.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 
 /** Returns what a client acts on or sends back, independently of how the answer is divided into parts. */
 export function summarise({ choices, usage, serviceTier }: Answer) {

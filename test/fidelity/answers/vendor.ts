@@ -1,5 +1,5 @@
-import type { Fields } from "../../../src/wire/json/fields.ts";
-import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
+import type { Fields } from "../../../src/base/json/fields.ts";
+import { encodeLatin1 } from "../../../src/base/json/scan.ts";
 
 /** A vendor's answer with one feature: whole, and as a stream, bytes as Latin-1. */
 export interface Vendor {

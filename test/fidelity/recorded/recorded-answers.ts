@@ -1,7 +1,7 @@
+import { asFields, type Fields } from "../../../src/base/json/fields.ts";
+import { encodeLatin1 } from "../../../src/base/json/scan.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
-import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
-import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
 import { encodeLines } from "../../support/event-frames.ts";
 import { OPENAI_CHAT_FOLDERS, readAnswers, readLines, readStreams } from "../../support/recordings.ts";
 

@@ -1,5 +1,5 @@
+import type { Fields } from "../../../src/base/json/fields.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import type { Client } from "../formats.ts";
 import type { Expected } from "../probe.ts";
 

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../../src/base/failures/errors.ts";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { Warning } from "../../../src/wire/conversation/warning.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import { CLIENTS, type Client, FORMATS } from "../formats.ts";
 import { openRequest } from "../open-request.ts";
 import { holds } from "../probe.ts";

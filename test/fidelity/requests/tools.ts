@@ -1,4 +1,4 @@
-import type { Fields } from "../../../src/wire/json/fields.ts";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { ABSENT } from "../probe.ts";
 import { called, everywhere, lookTool, type RequestCase } from "./request-case.ts";
 

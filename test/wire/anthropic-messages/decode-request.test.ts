@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 
 const { decodeRequest } = anthropicMessages;
 const BASE = { model: "m", max_tokens: 5 };

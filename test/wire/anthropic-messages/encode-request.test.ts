@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
 import type { Part, ReasoningPart } from "../../../src/wire/canonical/model/parts.ts";
@@ -8,7 +9,6 @@ import {
   type Message,
   type ReasoningParameters,
 } from "../../../src/wire/canonical/model/request.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import { TARGET } from "./support.ts";
 
 const makeText = (text: string): Part => ({ kind: "text", text });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { type Fields, omit } from "../../../src/base/json/fields.ts";
 import { relayMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import { RelayReader } from "../../../src/wire/canonical/answer/relay-reader.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
-import { type Fields, omit } from "../../../src/wire/json/fields.ts";
 import { endWith } from "../../support/answer-end.ts";
 import { cutStep } from "../../support/long-run.ts";
 import { readAnswers } from "../../support/recordings.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { ByteOutput } from "../../../src/base/text/byte-output.ts";
 import { relayMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
 import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import { endWith } from "../../support/answer-end.ts";
 import { ASKED, collectBlocks, IDENTITY, parseStream, readAll, stream } from "./support.ts";
 

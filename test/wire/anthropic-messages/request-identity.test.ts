@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import { TARGET } from "./support.ts";
 
 const { decodeRequest, encodeRequest } = anthropicMessages;

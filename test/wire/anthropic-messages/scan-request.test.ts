@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { forwardMessagesRequest } from "../../../src/wire/anthropic-messages/passthrough/forward-request.ts";
 import { scanMessagesRequest } from "../../../src/wire/anthropic-messages/passthrough/scan-request.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/model/reasoning-envelope.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 
 const scan = (body: unknown) => scanMessagesRequest(Buffer.from(JSON.stringify(body)));
 const MESSAGES = [{ role: "user", content: "hi" }];

@@ -1,8 +1,8 @@
+import type { Fields } from "../../../src/base/json/fields.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
 import type { AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import type { AnswerReader, AskedFor, ModelTarget } from "../../../src/wire/canonical/model/format.ts";
 import { EMPTY_REQUEST } from "../../../src/wire/canonical/model/request.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import { readStreams } from "../../support/recordings.ts";
 
 export const IDENTITY: RelayIdentity = {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { replayAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import type { Answer, AnswerEvent, PartDelta } from "../../../src/wire/canonical/model/answer.ts";
 import type { Part } from "../../../src/wire/canonical/model/parts.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import { endWith } from "../../support/answer-end.ts";
 import { ASKED, collectBlocks, IDENTITY, parseStream } from "./support.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { asFields, type Fields } from "../../../src/base/json/fields.ts";
 import { bedrockConverse } from "../../../src/wire/bedrock-converse/codec.ts";
 import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import { REASONING_ORIGINS } from "../../../src/wire/canonical/model/parts.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import { checkEvents, readPieces } from "../../support/answer-events.ts";
 import { encodeEvent, encodeException, encodeFrame, encodeLines } from "../../support/event-frames.ts";
 import { hasRecordings, readAnswers, readLines } from "../../support/recordings.ts";

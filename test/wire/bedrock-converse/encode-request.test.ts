@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { bedrockConverse } from "../../../src/wire/bedrock-converse/codec.ts";
 import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
 import { type Part, REASONING_ORIGINS, type ReasoningPart } from "../../../src/wire/canonical/model/parts.ts";
@@ -9,7 +10,6 @@ import {
   type FunctionTool,
   type Message,
 } from "../../../src/wire/canonical/model/request.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 
 const CLAUDE: ModelTarget = {
   name: "us.anthropic.claude-sonnet-4-5-v1:0",

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
+import { parseFields } from "../../../src/base/json/check-fields.ts";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { plainReasoning, REASONING_ORIGINS } from "../../../src/wire/canonical/model/parts.ts";
 import { writeAsMessages } from "../../../src/wire/client-apis/fast/chat-as-messages.ts";
 import { type Decoded, HubRequest } from "../../../src/wire/client-apis/hub/hub-request.ts";
 import type { CacheMarking } from "../../../src/wire/conversation/cache-marking.ts";
-import { parseFields } from "../../../src/wire/json/check-fields.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import {
   type ScannedChatRequest,
   scanChatRequest,

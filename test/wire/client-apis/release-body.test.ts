@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { applySplices, spliceBody } from "../../../src/base/json/splice.ts";
 import { ComposedBytes, copyBytes, joinIntoOne, piecesOf } from "../../../src/base/text/composed-bytes.ts";
 import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
-import { applySplices, spliceBody } from "../../../src/wire/json/splice.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
 
 const BODY = Buffer.from(

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { asFields, type Fields } from "../../../src/base/json/fields.ts";
 import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import { cohereChat } from "../../../src/wire/cohere-chat/codec.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import { checkEvents, readPieces } from "../../support/answer-events.ts";
 import { readAnswers, readLines } from "../../support/recordings.ts";
 

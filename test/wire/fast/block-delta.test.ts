@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { encodeLatin1 } from "../../../src/base/json/scan.ts";
 import { measureDelta } from "../../../src/wire/fast/block-delta.ts";
-import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
 
 const FIELDS = {
   text_delta: "text",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { fields, items, LEAF, memberOf, scanJson } from "../../../src/base/json/scan.ts";
 import { replaceLongStrings } from "../../../src/wire/fast/placeholders.ts";
-import { fields, items, LEAF, memberOf, scanJson } from "../../../src/wire/json/scan.ts";
 
 const SHAPE = fields({ texts: items(LEAF) });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import type { AnswerEvent, FinishReason } from "../../../src/wire/canonical/model/answer.ts";
 import type { Part } from "../../../src/wire/canonical/model/parts.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import { encodeStream, readAll } from "./read-all.ts";
 
 const candidate = (parts: readonly unknown[], rest: Fields = {}): Fields => ({

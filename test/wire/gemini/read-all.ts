@@ -1,6 +1,6 @@
+import { encodeLatin1 } from "../../../src/base/json/scan.ts";
 import type { AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
-import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
 
 /** Returns the events of a stream that arrives in these pieces and ends. */
 export function readAll(pieces: readonly string[]): AnswerEvent[] {

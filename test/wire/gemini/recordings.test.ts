@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { encodeLatin1 } from "../../../src/base/json/scan.ts";
 import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
-import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
 import { cutStep } from "../../support/long-run.ts";
 import { hasRecordings, readAnswers, readStreams } from "../../support/recordings.ts";
 import { encodeStream, readAll } from "./read-all.ts";

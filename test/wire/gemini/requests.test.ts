@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../../../src/wire/canonical/model/parts.ts";
 import {
@@ -13,7 +14,6 @@ import {
 } from "../../../src/wire/canonical/model/request.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
 import { decodeFunctionName, encodeFunctionName } from "../../../src/wire/gemini/function-name.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 
 type Reasoning = ModelTarget["reasoning"];
 

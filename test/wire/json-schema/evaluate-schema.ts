@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
+import { asFields, type Fields } from "../../../src/base/json/fields.ts";
 
 /** Whether an instance is valid. Supports the keywords that the tests use. */
 export function isValid(instance: unknown, schema: unknown, document: unknown = schema): boolean {

@@ -1,4 +1,4 @@
-import { asFields } from "../../../src/wire/json/fields.ts";
+import { asFields } from "../../../src/base/json/fields.ts";
 import type { SchemaSubset } from "../../../src/wire/json-schema/subsets.ts";
 
 /** The documented keywords of each subset; null: all. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Fields } from "../../../src/wire/json/fields.ts";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { lowerSchema } from "../../../src/wire/json-schema/lower-schema.ts";
 import { type SchemaSubset, SUBSETS } from "../../../src/wire/json-schema/subsets.ts";
 import { growsLinearly, LARGER } from "../../growth/measure-growth.ts";

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
+import { scanCounting } from "../../../src/base/json/scan.ts";
 import {
   NO_HEADERS,
   readHeaderHints,
   readHints,
 } from "../../../src/wire/client-apis/request/session-hints.ts";
 import { hasCalls } from "../../../src/wire/conversation/calls/valid-history.ts";
-import { scanCounting } from "../../../src/wire/json/scan.ts";
 import { CHAT_REQUEST_SHAPE } from "../../../src/wire/openai-chat/passthrough/request-shape.ts";
 import { readChatRequest } from "../../../src/wire/openai-chat/passthrough/scan-request.ts";
 import { shareOf } from "../../support/long-run.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { asFields, type Fields, omit } from "../../../src/base/json/fields.ts";
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import type { Answer } from "../../../src/wire/canonical/model/answer.ts";
-import { asFields, type Fields, omit } from "../../../src/wire/json/fields.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
 import { hasRecordings } from "../../support/recordings.ts";
 import {

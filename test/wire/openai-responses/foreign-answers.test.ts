@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import OpenAI from "openai";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { replayAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import type { Answer, AnswerEvent, FinishReason } from "../../../src/wire/canonical/model/answer.ts";
 import { type Part, REASONING_ORIGINS } from "../../../src/wire/canonical/model/parts.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
 import {
   END,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { asFields, asObjects, type Fields } from "../../../src/base/json/fields.ts";
 import type { AnswerRelay, RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
 import { RelayReader } from "../../../src/wire/canonical/answer/relay-reader.ts";
-import { asFields, asObjects, type Fields } from "../../../src/wire/json/fields.ts";
 import { relayResponsesAnswer } from "../../../src/wire/openai-responses/passthrough/relay-response.ts";
 import { ResponsesRelay } from "../../../src/wire/openai-responses/passthrough/relay-stream.ts";
 import {

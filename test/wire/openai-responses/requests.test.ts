@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import { type Part, REASONING_ORIGINS } from "../../../src/wire/canonical/model/parts.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/model/reasoning-envelope.ts";
 import type {
@@ -8,7 +9,6 @@ import type {
   FunctionTool,
   Message,
 } from "../../../src/wire/canonical/model/request.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
 import { makeRequest, readRecordedAnswers, TARGET } from "./support.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
+import type { Fields } from "../../../src/base/json/fields.ts";
 import type { ModelTarget } from "../../../src/wire/canonical/model/format.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/model/reasoning-envelope.ts";
 import type { OutlineMessage } from "../../../src/wire/conversation/calls/outline.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/calls/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/formats/traits.ts";
-import type { Fields } from "../../../src/wire/json/fields.ts";
 import { encodeResponsesError } from "../../../src/wire/openai-responses/errors.ts";
 import {
   canForwardResponses,

@@ -1,10 +1,10 @@
+import { asFields, type Fields } from "../../../src/base/json/fields.ts";
+import { encodeLatin1 } from "../../../src/base/json/scan.ts";
 import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import type { AnswerIdentity, AskedFor } from "../../../src/wire/canonical/model/format.ts";
 import { type ConversationRequest, EMPTY_REQUEST } from "../../../src/wire/canonical/model/request.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
-import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
 import { endWith } from "../../support/answer-end.ts";
 import { readAnswers, readStreams } from "../../support/recordings.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { asFields, createTable } from "../../../wire/json/fields.ts";
+import { asFields, createTable } from "../../../base/json/fields.ts";
 
 type Check = (value: unknown) => boolean;
 

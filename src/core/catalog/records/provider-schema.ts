@@ -1,7 +1,7 @@
 import { z } from "zod";
+import type { Fields } from "../../../base/json/fields.ts";
 import type { FormatChargeRule } from "../../../wire/conversation/traits/charge-rules.ts";
 import { SAMPLING_PARAMETERS } from "../../../wire/conversation/traits/sampling-parameters.ts";
-import type { Fields } from "../../../wire/json/fields.ts";
 import { formatSchema, PRICE_NAMES, type PriceName, price, SLUG } from "./model-schema.ts";
 import { takenParametersSchema } from "./profile-schema.ts";
 

@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../../../wire/json/fields.ts";
+import { asFields, type Fields } from "../../../base/json/fields.ts";
 import { isZero, multiplyDecimals, perToken } from "../prices/decimal-price.ts";
 import { PRICE_NAMES, type PriceName } from "../records/model-schema.ts";
 import type { ModelEndpoint, PriceChange, Prices, PriceTier } from "../records/records.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { mayBeDeep } from "../../../wire/json/parse-json.ts";
-import { JsonBoundError, LEAF, scanJson } from "../../../wire/json/scan.ts";
+import { mayBeDeep } from "../../../base/json/parse-json.ts";
+import { JsonBoundError, LEAF, scanJson } from "../../../base/json/scan.ts";
 
 /** The JSON of a source with every number as its text, or why it cannot be read. */
 type ParsedSource = { readonly json: unknown } | { readonly rejected: string };

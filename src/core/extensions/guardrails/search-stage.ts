@@ -1,3 +1,4 @@
+import type { Fields } from "../../../base/json/fields.ts";
 import type { AnswerEvent, PartDelta } from "../../../wire/canonical/model/answer.ts";
 import { mapSame } from "../../../wire/canonical/model/map-same.ts";
 import type {
@@ -11,7 +12,6 @@ import type {
 import { readDataTexts } from "../../../wire/client-apis/texts/body-texts.ts";
 import { isNoText } from "../../../wire/client-apis/texts/place-rules.ts";
 import { FORMAT_TRAITS } from "../../../wire/formats/traits.ts";
-import type { Fields } from "../../../wire/json/fields.ts";
 import type { AnswerStage } from "./answer-stage.ts";
 import type { GuardrailFinding } from "./describe-findings.ts";
 import type { SearchGuardrail } from "./guardrail.ts";

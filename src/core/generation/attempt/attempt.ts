@@ -1,3 +1,4 @@
+import { parseJson } from "../../../base/json/parse-json.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { readLatin1, readUtf8 } from "../../../base/text/decode-bytes.ts";
 import type { Timer } from "../../../base/time/clock.ts";
@@ -21,7 +22,6 @@ import {
   type VendorError,
 } from "../../../wire/conversation/errors/vendor-error.ts";
 import { estimateTokens } from "../../../wire/conversation/usage.ts";
-import { parseJson } from "../../../wire/json/parse-json.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../../deployments/transport.ts";
 import { AuthorizeError } from "../../deployments/upstream-address.ts";
 import type { Candidate } from "../../routing/plan/plan.ts";

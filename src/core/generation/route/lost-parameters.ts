@@ -1,10 +1,10 @@
+import { asFields } from "../../../base/json/fields.ts";
 import type {
   InferenceRequest,
   ProviderTarget,
 } from "../../../wire/client-apis/request/inference-request.ts";
 import { ANSWER_PARAMETERS } from "../../../wire/conversation/answer-parameters.ts";
 import { type ParameterView, reviewParameters } from "../../../wire/conversation/parameter-rules.ts";
-import { asFields } from "../../../wire/json/fields.ts";
 import { reachesField } from "../../catalog/profile/endpoint-profile.ts";
 import { isLacking, STRUCTURED_OUTPUTS } from "../../catalog/profile/resolve-takes.ts";
 import type { Deployment } from "../../deployments/served-models.ts";

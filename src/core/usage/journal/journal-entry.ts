@@ -1,4 +1,4 @@
-import { asFields } from "../../../wire/json/fields.ts";
+import { asFields } from "../../../base/json/fields.ts";
 import type { UsageRecord } from "../records/records.ts";
 import type { EntryFrame, Journal, JournalPosition } from "./journal.ts";
 

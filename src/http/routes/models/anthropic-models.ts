@@ -1,5 +1,5 @@
 import { rejectField } from "../../../base/failures/errors.ts";
-import { asFields, asList, asText, type Fields } from "../../../wire/json/fields.ts";
+import { asFields, asList, asText, type Fields } from "../../../base/json/fields.ts";
 import type { PreparedResponse } from "../../context/prepared-response.ts";
 
 /**

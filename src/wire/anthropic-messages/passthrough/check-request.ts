@@ -1,4 +1,15 @@
 import { rejectField } from "../../../base/failures/errors.ts";
+import type { Tally } from "../../../base/json/reject-excess.ts";
+import {
+  isFilled,
+  isWord,
+  type JsonNode,
+  lookUp,
+  type NodeIn,
+  parseNode,
+  stringOf,
+  wordTable,
+} from "../../../base/json/scan.ts";
 import { checkWantedTools, type OfferedTool } from "../../conversation/calls/check-tool-choice.ts";
 import { checkToolType, MESSAGES_TOOL_TYPES } from "../../conversation/calls/tool-types.ts";
 import {
@@ -18,17 +29,6 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import type { Tally } from "../../json/reject-excess.ts";
-import {
-  isFilled,
-  isWord,
-  type JsonNode,
-  lookUp,
-  type NodeIn,
-  parseNode,
-  stringOf,
-  wordTable,
-} from "../../json/scan.ts";
 import { rejectThread } from "../reject-thread.ts";
 import type { MessagesBlock, MessagesBody, MessagesMessage, MessagesTool } from "./request-shape.ts";
 

@@ -1,8 +1,4 @@
-import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
-import type { ModelTarget } from "../../canonical/model/format.ts";
-import type { CacheMarking } from "../../conversation/cache-marking.ts";
-import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
-import type { JsonNode } from "../../json/scan.ts";
+import type { JsonNode } from "../../../base/json/scan.ts";
 import {
   changeTexts,
   LEFT_OUT_NOTHING,
@@ -11,7 +7,11 @@ import {
   type Splice,
   setMember,
   spliceBody,
-} from "../../json/splice.ts";
+} from "../../../base/json/splice.ts";
+import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
+import type { ModelTarget } from "../../canonical/model/format.ts";
+import type { CacheMarking } from "../../conversation/cache-marking.ts";
+import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { splitUserId } from "../split-user-id.ts";
 import { markPrompt } from "./mark-prompt.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";

@@ -1,5 +1,5 @@
+import { isWord, type JsonNode, memberOf } from "../../../base/json/scan.ts";
 import { addVendorTools, MediaTally, type RequestCharges } from "../../conversation/charges.ts";
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
 /** Lists what a Messages request may be charged for in addition to its text. */

@@ -1,5 +1,5 @@
+import { isWord, type JsonNode, memberOf } from "../../../base/json/scan.ts";
 import type { RequestNeeds } from "../../conversation/needs.ts";
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
 /** Request fields by the name that `supported_parameters` has for them. */

@@ -1,5 +1,5 @@
-import { addPresent, addTexts } from "../../json/collect-nodes.ts";
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import { addPresent, addTexts } from "../../../base/json/collect-nodes.ts";
+import { isWord, type JsonNode, memberOf } from "../../../base/json/scan.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
 /** The first line of Claude Code's `system`. Its checksum changes with every request. */

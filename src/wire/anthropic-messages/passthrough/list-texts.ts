@@ -1,4 +1,4 @@
-import { isWord, itemsOf, type JsonNode, memberOf, NO_NODES } from "../../json/scan.ts";
+import { isWord, itemsOf, type JsonNode, memberOf, NO_NODES } from "../../../base/json/scan.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
 /**

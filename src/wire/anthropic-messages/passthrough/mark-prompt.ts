@@ -1,10 +1,4 @@
 import {
-  type CacheMarking,
-  type MarkableMessage,
-  type MarkedBlock,
-  placeTurnMarks,
-} from "../../conversation/cache-marking.ts";
-import {
   isFilled,
   isTrue,
   isWord,
@@ -13,8 +7,14 @@ import {
   lookUp,
   memberOf,
   wordTable,
-} from "../../json/scan.ts";
-import { appendMember, type Splice } from "../../json/splice.ts";
+} from "../../../base/json/scan.ts";
+import { appendMember, type Splice } from "../../../base/json/splice.ts";
+import {
+  type CacheMarking,
+  type MarkableMessage,
+  type MarkedBlock,
+  placeTurnMarks,
+} from "../../conversation/cache-marking.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
 const FIELD = "cache_control";

@@ -1,7 +1,7 @@
+import { asFields, asObjects, asText, type Fields, parseOwnFields } from "../../../base/json/fields.ts";
 import type { RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
 import { ANSWER_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
 import { brokenAnswer, findVendorError } from "../../conversation/errors/vendor-error.ts";
-import { asFields, asObjects, asText, type Fields, parseOwnFields } from "../../json/fields.ts";
 import { correctStopReason } from "../finish-reason.ts";
 import { encodeUsage, readUsage } from "../usage.ts";
 import { isCall, isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";

@@ -1,3 +1,13 @@
+import {
+  asFields,
+  asObjects,
+  assignFields,
+  asText,
+  type Fields,
+  setField,
+  tryParseLatin1,
+} from "../../../base/json/fields.ts";
+import type { SplitEvent } from "../../../base/sse/split-events.ts";
 import type { ByteOutput } from "../../../base/text/byte-output.ts";
 import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
@@ -7,16 +17,6 @@ import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/errors/brok
 import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
 import { beginsDelta, type DeltaSize, findDelta, measureDelta } from "../../fast/block-delta.ts";
-import {
-  asFields,
-  asObjects,
-  assignFields,
-  asText,
-  type Fields,
-  setField,
-  tryParseLatin1,
-} from "../../json/fields.ts";
-import type { SplitEvent } from "../../sse/split-events.ts";
 import { correctStopReason } from "../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../stream-events.ts";
 import { encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";

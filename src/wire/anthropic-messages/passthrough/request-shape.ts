@@ -1,5 +1,5 @@
+import { allFields, fields, items, LEAF, type NodeOf } from "../../../base/json/scan.ts";
 import { CHARGED_MEMBERS } from "../../conversation/charges.ts";
-import { allFields, fields, items, LEAF, type NodeOf } from "../../json/scan.ts";
 
 /** A part of a tool result. Search results have texts of their own. */
 const RESULT_PART = allFields({

@@ -1,6 +1,6 @@
+import type { Fields } from "../../../base/json/fields.ts";
 import type { RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import { FINISH_WORDS } from "../../canonical/model/finish-words.ts";
-import type { Fields } from "../../json/fields.ts";
 import { correctStopReason, decodeFinish } from "../finish-reason.ts";
 
 const TEXT_BLOCKS: ReadonlySet<string> = new Set(["text", "thinking", "redacted_thinking"]);

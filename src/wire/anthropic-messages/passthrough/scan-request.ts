@@ -1,10 +1,3 @@
-import { ENVELOPE_START } from "../../canonical/model/reasoning-envelope.ts";
-import { checkResultIds } from "../../conversation/calls/check-result-ids.ts";
-import type { OutlineMessage, OutlineResult } from "../../conversation/calls/outline.ts";
-import { correctMediaType } from "../../conversation/media-types.ts";
-import { readRoutingMembers } from "../../conversation/preferences.ts";
-import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
-import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import {
   type CountedScan,
   isTrue,
@@ -18,9 +11,16 @@ import {
   stringOf,
   stringViewOf,
   wordTable,
-} from "../../json/scan.ts";
-import { scanBody } from "../../json/scan-body.ts";
-import { applySplices, type Splice } from "../../json/splice.ts";
+} from "../../../base/json/scan.ts";
+import { scanBody } from "../../../base/json/scan-body.ts";
+import { applySplices, type Splice } from "../../../base/json/splice.ts";
+import { ENVELOPE_START } from "../../canonical/model/reasoning-envelope.ts";
+import { checkResultIds } from "../../conversation/calls/check-result-ids.ts";
+import type { OutlineMessage, OutlineResult } from "../../conversation/calls/outline.ts";
+import { correctMediaType } from "../../conversation/media-types.ts";
+import { readRoutingMembers } from "../../conversation/preferences.ts";
+import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
+import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import { checkMessagesRequest } from "./check-request.ts";
 import {
   MESSAGES_REQUEST_SHAPE,

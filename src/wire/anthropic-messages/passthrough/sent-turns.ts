@@ -1,10 +1,18 @@
 import {
+  isWord,
+  itemsOf,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  NO_NODES,
+  wordTable,
+} from "../../../base/json/scan.ts";
+import {
   ConversationReader,
   isPlainText,
   readSentCalls,
   type SentConversation,
 } from "../../conversation/sent-turns.ts";
-import { isWord, itemsOf, type JsonNode, lookUp, memberOf, NO_NODES, wordTable } from "../../json/scan.ts";
 import { isBillingHeader } from "./list-prefix.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 

@@ -1,5 +1,5 @@
+import { assignFields, setField } from "../../../base/json/fields.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
-import { assignFields, setField } from "../../json/fields.ts";
 import type { Answer, AnswerChoice, AnswerEvent, Finish, PartDelta } from "../model/answer.ts";
 import type { Citation, Extras, Part } from "../model/parts.ts";
 

@@ -1,7 +1,7 @@
+import { type Fields, tryParseLatin1 } from "../../../base/json/fields.ts";
+import type { SplitEvent } from "../../../base/sse/split-events.ts";
 import { EVENT_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
 import type { VendorError } from "../../conversation/errors/vendor-error.ts";
-import { type Fields, tryParseLatin1 } from "../../json/fields.ts";
-import type { SplitEvent } from "../../sse/split-events.ts";
 import type { AnswerEvent } from "../model/answer.ts";
 import type { AnswerReader } from "../model/format.ts";
 import type { AnswerEmitter } from "./answer-emitter.ts";

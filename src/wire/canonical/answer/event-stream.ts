@@ -1,7 +1,7 @@
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
+import { EventSplitter, type SplitEvent } from "../../../base/sse/split-events.ts";
 import { EVENT_UNREADABLE, eventTooLarge } from "../../conversation/errors/broken-answers.ts";
 import type { VendorError } from "../../conversation/errors/vendor-error.ts";
-import { EventSplitter, type SplitEvent } from "../../sse/split-events.ts";
 
 /** The data of the event that ends a stream in OpenAI's formats, and in some hosts' versions of others. */
 export const DONE_MARKER = "[DONE]";

@@ -1,3 +1,6 @@
+import { asFields, tryParseFields } from "../../../base/json/fields.ts";
+import { parseJson } from "../../../base/json/parse-json.ts";
+import { decodeUtf8, encodeLatin1 } from "../../../base/json/scan.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import {
   ANSWER_CUT_OFF,
@@ -5,9 +8,6 @@ import {
   ANSWER_UNREADABLE,
   answerTooLarge,
 } from "../../conversation/errors/broken-answers.ts";
-import { asFields, tryParseFields } from "../../json/fields.ts";
-import { parseJson } from "../../json/parse-json.ts";
-import { decodeUtf8, encodeLatin1 } from "../../json/scan.ts";
 import type { AnswerEvent } from "../model/answer.ts";
 import type { AnswerDecoding, AnswerReader, UpstreamCodec } from "../model/format.ts";
 import { collectAnswer, replayAnswer } from "./collect-answer.ts";

@@ -1,6 +1,6 @@
+import { findEventEnd } from "../../../base/sse/event-bytes.ts";
 import { ByteOutput } from "../../../base/text/byte-output.ts";
 import { readLatin1 } from "../../../base/text/decode-bytes.ts";
-import { findEventEnd } from "../../sse/event-bytes.ts";
 import type { AnswerRelay } from "./relay.ts";
 
 const LF = 10;

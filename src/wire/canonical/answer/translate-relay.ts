@@ -1,3 +1,4 @@
+import { asFields } from "../../../base/json/fields.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import {
   ANSWER_UNREADABLE,
@@ -8,7 +9,6 @@ import {
 import type { VendorError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { asFields } from "../../json/fields.ts";
 import type { Answer, AnswerEvent, Finish, PartDelta } from "../model/answer.ts";
 import { FINISH_WORDS } from "../model/finish-words.ts";
 import type {

@@ -1,8 +1,8 @@
 import { fail } from "../../../base/failures/errors.ts";
+import type { Fields } from "../../../base/json/fields.ts";
 import type { VendorError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import type { Fields } from "../../json/fields.ts";
 import type { TextInput } from "./read-inputs.ts";
 
 /** The input of one vector. */

@@ -1,5 +1,4 @@
-import { brokenAnswer, findVendorError, type VendorError } from "../../conversation/errors/vendor-error.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
+import { asFields, type Fields } from "../../../base/json/fields.ts";
 import {
   decodeUtf8,
   encodeLatin1,
@@ -11,7 +10,8 @@ import {
   numberOf,
   type Shape,
   scanJson,
-} from "../../json/scan.ts";
+} from "../../../base/json/scan.ts";
+import { brokenAnswer, findVendorError, type VendorError } from "../../conversation/errors/vendor-error.ts";
 
 /** Where a format's answer holds its vectors. */
 interface VectorPath {

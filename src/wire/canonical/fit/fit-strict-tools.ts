@@ -1,4 +1,4 @@
-import type { Fields } from "../../json/fields.ts";
+import type { Fields } from "../../../base/json/fields.ts";
 import { lowerSchema, SchemaLowerer } from "../../json-schema/lower-schema.ts";
 import type { Tool } from "../model/request.ts";
 import type { Warn } from "./warn.ts";

@@ -1,8 +1,8 @@
+import { asFields, type Fields } from "../../../base/json/fields.ts";
+import { parseJson } from "../../../base/json/parse-json.ts";
 import { sha256 } from "../../../base/secrets/hash.ts";
 import type { FormatTraits } from "../../conversation/traits/format-traits.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
-import { parseJson } from "../../json/parse-json.ts";
 import type { AnswerEvent, PartDelta } from "../model/answer.ts";
 import { mapSame } from "../model/map-same.ts";
 import type { Part, ToolCallPart } from "../model/parts.ts";

@@ -1,4 +1,4 @@
-import { asFields, asList, type Fields, type MutableFields, setField } from "../../json/fields.ts";
+import { asFields, asList, type Fields, type MutableFields, setField } from "../../../base/json/fields.ts";
 
 /** The lists of a body that vendors read before an answer, and whose elements clients send again in the next turn. */
 const LISTS = ["messages", "input", "tools"] as const;

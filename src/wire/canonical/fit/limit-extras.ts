@@ -1,5 +1,5 @@
+import { isEmpty } from "../../../base/json/fields.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { isEmpty } from "../../json/fields.ts";
 import type { Extras, Part } from "../model/parts.ts";
 import type { ConversationRequest, Message, Tool } from "../model/request.ts";
 import { isEmptyValue } from "./list-lost-fields.ts";

@@ -1,3 +1,4 @@
+import { assignFields } from "../../../base/json/fields.ts";
 import type {
   KeptCall,
   OutlineAssistant,
@@ -7,7 +8,6 @@ import type {
   ToolCallRules,
 } from "../../conversation/calls/outline.ts";
 import { INTERRUPTED, rejectEmptied, repairToolCalls } from "../../conversation/calls/repair-tool-calls.ts";
-import { assignFields } from "../../json/fields.ts";
 import type { Extras, NativePart, Part, ToolCallPart, ToolResultPart } from "../model/parts.ts";
 import type { ConversationRequest, Message } from "../model/request.ts";
 

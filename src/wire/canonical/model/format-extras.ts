@@ -1,5 +1,5 @@
+import { type Fields, isEmpty } from "../../../base/json/fields.ts";
 import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
-import { type Fields, isEmpty } from "../../json/fields.ts";
 import type { Extras } from "./parts.ts";
 
 /** A request, message, part or answer that may carry what only one format knows. */

@@ -1,8 +1,8 @@
+import type { Fields } from "../../../base/json/fields.ts";
 import type { BlankTexts } from "../../conversation/blank-texts.ts";
 import type { VendorError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import type { Fields } from "../../json/fields.ts";
 import type { Answer, AnswerEvent } from "./answer.ts";
 import type { ChatTraits } from "./chat-traits.ts";
 import type { ConversationRequest } from "./request.ts";

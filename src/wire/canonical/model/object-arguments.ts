@@ -1,4 +1,4 @@
-import { tryParseFields } from "../../json/fields.ts";
+import { tryParseFields } from "../../../base/json/fields.ts";
 
 /**
  * Returns a function call's arguments as the JSON of an object, which many hosts require: unchanged if they are, else wrapped by

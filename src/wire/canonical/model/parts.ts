@@ -1,5 +1,5 @@
+import { asFields, type Fields } from "../../../base/json/fields.ts";
 import type { FormatName, ProviderFormat } from "../../conversation/traits/format-name.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
 
 /**
  * Data that only one format has: unknown fields, and how something was spelled where a format has several spellings. The format

@@ -1,4 +1,4 @@
-import { tryParseFields } from "../../json/fields.ts";
+import { tryParseFields } from "../../../base/json/fields.ts";
 import type { ReasoningPart } from "./parts.ts";
 
 /** The fields of a reasoning part that its vendor wants back and that clients carry without reading them. */

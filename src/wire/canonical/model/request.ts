@@ -1,5 +1,5 @@
+import type { Fields } from "../../../base/json/fields.ts";
 import type { FormatName } from "../../conversation/traits/format-name.ts";
-import type { Fields } from "../../json/fields.ts";
 import type { CacheMark, Extras, Part } from "./parts.ts";
 
 /**

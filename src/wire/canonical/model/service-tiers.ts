@@ -1,4 +1,4 @@
-import { createTable, type MutableFields } from "../../json/fields.ts";
+import { createTable, type MutableFields } from "../../../base/json/fields.ts";
 
 /** OpenAI's service tiers by the names that clients of any format use. */
 export const OPENAI_SERVICE_TIERS: Readonly<Record<string, string>> = {

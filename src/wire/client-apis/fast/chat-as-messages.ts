@@ -1,11 +1,12 @@
 // Replaces decoding and encoding a whole chat request for Anthropic (hub/hub-request.ts), and prints the same.
+
+import { parseFields } from "../../../base/json/check-fields.ts";
+import { type Fields, isEmpty, type MutableFields, setField } from "../../../base/json/fields.ts";
+import { applySplices, removeMembers } from "../../../base/json/splice.ts";
 import { ComposedBytes, enclose } from "../../../base/text/composed-bytes.ts";
 import { hasManyMarks } from "../../canonical/fit/limit-cache-marks.ts";
 import type { ConversationRequest, FunctionTool } from "../../canonical/model/request.ts";
 import type { CacheMarking } from "../../conversation/cache-marking.ts";
-import { parseFields } from "../../json/check-fields.ts";
-import { type Fields, isEmpty, type MutableFields, setField } from "../../json/fields.ts";
-import { applySplices, removeMembers } from "../../json/splice.ts";
 import type { ScannedChatRequest } from "../../openai-chat/passthrough/scan-request.ts";
 import { decodeRequest } from "../../openai-chat/translate/request/decode-request.ts";
 import type { Decoded } from "../hub/hub-request.ts";

@@ -1,5 +1,5 @@
 // Replaces the check and the replacement of ids that a format does not take, for ids that every format takes.
-import type { JsonNode } from "../../json/scan.ts";
+import type { JsonNode } from "../../../base/json/scan.ts";
 
 /** The characters that call ids and names of tools may have in every format. */
 const COMMON = new Uint8Array(256);

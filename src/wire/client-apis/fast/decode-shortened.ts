@@ -1,9 +1,10 @@
 // Replaces decoding a request whole (`decodeWhole` of hub/hub-request.ts), and gives the same but for placeholders.
+
+import { parseFields } from "../../../base/json/check-fields.ts";
+import { decodeUtf8, type JsonNode } from "../../../base/json/scan.ts";
 import type { ClientCodec } from "../../canonical/model/format.ts";
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import { replaceLongStrings } from "../../fast/placeholders.ts";
-import { parseFields } from "../../json/check-fields.ts";
-import { decodeUtf8, type JsonNode } from "../../json/scan.ts";
 import type { Decoded } from "../hub/hub-request.ts";
 
 /** How a request is decoded with placeholders. */

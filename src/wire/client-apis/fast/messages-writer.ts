@@ -1,15 +1,6 @@
 // Replaces `decodeRequest` of openai-chat and `encodeRequest` of anthropic-messages for messages and tools, and prints the same.
-import { ByteOutput } from "../../../base/text/byte-output.ts";
-import type { Interleaved } from "../../../base/text/composed-bytes.ts";
-import { encodeCache } from "../../anthropic-messages/translate/parts/cache-mark.ts";
-import { type CacheMark, readCacheMark } from "../../canonical/model/parts.ts";
-import {
-  type CacheMarking,
-  type MarkableMessage,
-  type MarkedBlock,
-  placeTurnMarks,
-} from "../../conversation/cache-marking.ts";
-import { mayBeDeep } from "../../json/parse-json.ts";
+
+import { mayBeDeep } from "../../../base/json/parse-json.ts";
 import {
   BACKSLASH,
   isFilled,
@@ -23,7 +14,17 @@ import {
   stringViewOf,
   tryParseNode,
   tryStringOf,
-} from "../../json/scan.ts";
+} from "../../../base/json/scan.ts";
+import { ByteOutput } from "../../../base/text/byte-output.ts";
+import type { Interleaved } from "../../../base/text/composed-bytes.ts";
+import { encodeCache } from "../../anthropic-messages/translate/parts/cache-mark.ts";
+import { type CacheMark, readCacheMark } from "../../canonical/model/parts.ts";
+import {
+  type CacheMarking,
+  type MarkableMessage,
+  type MarkedBlock,
+  placeTurnMarks,
+} from "../../conversation/cache-marking.ts";
 import type { ChatMessage } from "../../openai-chat/passthrough/request-shape.ts";
 import { type ChatRole, readRole } from "../../openai-chat/passthrough/role.ts";
 import type { ScannedChatRequest } from "../../openai-chat/passthrough/scan-request.ts";

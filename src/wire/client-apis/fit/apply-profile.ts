@@ -1,9 +1,4 @@
-import { listUnusedToolFields, TOOL_FIELDS } from "../../conversation/calls/unused-tool-fields.ts";
-import type { ParameterRules } from "../../conversation/parameter-rules.ts";
-import type { ProfileReview, RequestProfile, RequestView } from "../../conversation/request-profile.ts";
-import { NOTHING_LEFT_OUT, reviewRequest } from "../../conversation/request-profile.ts";
-import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
-import { asFields, asList, type Fields, omit } from "../../json/fields.ts";
+import { asFields, asList, type Fields, omit } from "../../../base/json/fields.ts";
 import {
   isWord,
   itemsOf,
@@ -12,8 +7,19 @@ import {
   NO_NODES,
   tryParseNode,
   tryStringOf,
-} from "../../json/scan.ts";
-import { LEFT_OUT_NOTHING, type LeftOut, removeItems, type Splice, setMember } from "../../json/splice.ts";
+} from "../../../base/json/scan.ts";
+import {
+  LEFT_OUT_NOTHING,
+  type LeftOut,
+  removeItems,
+  type Splice,
+  setMember,
+} from "../../../base/json/splice.ts";
+import { listUnusedToolFields, TOOL_FIELDS } from "../../conversation/calls/unused-tool-fields.ts";
+import type { ParameterRules } from "../../conversation/parameter-rules.ts";
+import type { ProfileReview, RequestProfile, RequestView } from "../../conversation/request-profile.ts";
+import { NOTHING_LEFT_OUT, reviewRequest } from "../../conversation/request-profile.ts";
+import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
 import { ALL_FITS, type FittedMembers, fitEncoded, fitScanned } from "./fit-parameters.ts";
 
 /** A scanned body. `text` is the body, bytes as Latin-1. */

@@ -1,6 +1,6 @@
+import { type Fields, isEmpty, type MutableFields, omit, setField } from "../../../base/json/fields.ts";
+import type { JsonNode } from "../../../base/json/scan.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { type Fields, isEmpty, type MutableFields, omit, setField } from "../../json/fields.ts";
-import type { JsonNode } from "../../json/scan.ts";
 import type { ProviderTarget } from "../request/inference-request.ts";
 
 /** Returns warnings for fields of the client's body that are removed because the provider rejects them. */

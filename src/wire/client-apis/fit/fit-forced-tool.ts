@@ -1,8 +1,8 @@
+import { asFields } from "../../../base/json/fields.ts";
+import { type JsonNode, memberOf, tryParseNode } from "../../../base/json/scan.ts";
 import type { ModelTarget } from "../../canonical/model/format.ts";
 import type { ConversationRequest, ReasoningParameters, ToolChoice } from "../../canonical/model/request.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { asFields } from "../../json/fields.ts";
-import { type JsonNode, memberOf, tryParseNode } from "../../json/scan.ts";
 
 /** Whether `tool_choice` of a scanned request makes the model call a tool. The client APIs spell it alike. */
 export function forcesTool(text: string, root: JsonNode): boolean {

@@ -1,3 +1,5 @@
+import { asFields, asList, type Fields, isEmpty } from "../../../base/json/fields.ts";
+import { type JsonNode, NO_NODES, tryParseNode } from "../../../base/json/scan.ts";
 import {
   ALL_TAKEN,
   type ParameterReview,
@@ -8,8 +10,6 @@ import {
 import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
 import type { ParameterContainer } from "../../conversation/traits/format-traits.ts";
 import { FORMAT_TRAITS } from "../../formats/traits.ts";
-import { asFields, asList, type Fields, isEmpty } from "../../json/fields.ts";
-import { type JsonNode, NO_NODES, tryParseNode } from "../../json/scan.ts";
 
 function containersOf(format: ProviderFormat): readonly ParameterContainer[] {
   return FORMAT_TRAITS[format].parameters.containers;

@@ -1,3 +1,15 @@
+import { parseFields } from "../../../base/json/check-fields.ts";
+import type { Fields } from "../../../base/json/fields.ts";
+import { hashNodes } from "../../../base/json/hash-nodes.ts";
+import {
+  isWord,
+  itemsOf,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  type WordTable,
+  wordTable,
+} from "../../../base/json/scan.ts";
 import type { CalledTurn } from "../../canonical/answer/called-turn.ts";
 import { isEventStream } from "../../canonical/answer/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
@@ -13,18 +25,6 @@ import type { SentConversation } from "../../conversation/sent-turns.ts";
 import { findStoredReference } from "../../conversation/stored-data.ts";
 import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { parseFields } from "../../json/check-fields.ts";
-import type { Fields } from "../../json/fields.ts";
-import { hashNodes } from "../../json/hash-nodes.ts";
-import {
-  isWord,
-  itemsOf,
-  type JsonNode,
-  lookUp,
-  memberOf,
-  type WordTable,
-  wordTable,
-} from "../../json/scan.ts";
 import { viewParameters } from "../fit/fit-parameters.ts";
 import { weighLosses } from "../request/choose-target.ts";
 import { countChars } from "../request/count-chars.ts";

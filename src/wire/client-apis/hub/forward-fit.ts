@@ -1,3 +1,5 @@
+import { isEmpty } from "../../../base/json/fields.ts";
+import type { LeftOut } from "../../../base/json/splice.ts";
 import { type ComposedBytes, ownBytesOf } from "../../../base/text/composed-bytes.ts";
 import { CACHE_CONTROL } from "../../conversation/cache-marking.ts";
 import type { Repair } from "../../conversation/calls/outline.ts";
@@ -6,8 +8,6 @@ import { NOTHING_LEFT_OUT, type ProfileReview } from "../../conversation/request
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import type { FormatTraits } from "../../conversation/traits/format-traits.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { isEmpty } from "../../json/fields.ts";
-import type { LeftOut } from "../../json/splice.ts";
 import { reviewScanned, toLeftOut } from "../fit/apply-profile.ts";
 import { listRejectedFields } from "../fit/apply-provider.ts";
 import { forcesTool } from "../fit/fit-forced-tool.ts";

@@ -1,3 +1,5 @@
+import { asFields, type Fields } from "../../../base/json/fields.ts";
+import { measureChars } from "../../../base/json/measure-chars.ts";
 import { type ComposedBytes, ownBytesOf } from "../../../base/text/composed-bytes.ts";
 import { collectAnswer, replayAnswer } from "../../canonical/answer/collect-answer.ts";
 import { createDocumentReader, decodeBody } from "../../canonical/answer/read-document.ts";
@@ -31,8 +33,6 @@ import type { FormatTraits } from "../../conversation/traits/format-traits.ts";
 import type { Warning } from "../../conversation/warning.ts";
 import { UPSTREAM_CODECS } from "../../formats/codecs.ts";
 import { FORMAT_TRAITS } from "../../formats/traits.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
-import { measureChars } from "../../json/measure-chars.ts";
 import { placeThinking } from "../../openai-chat/translate/request/place-thinking.ts";
 import { rejectTrigger } from "../../openai-responses/reject-trigger.ts";
 import { hoistTools } from "../../openai-responses/translate/request/hoist-tools.ts";

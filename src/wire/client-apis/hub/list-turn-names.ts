@@ -1,3 +1,4 @@
+import { tryStringOf } from "../../../base/json/scan.ts";
 import type { CalledTurn } from "../../canonical/answer/called-turn.ts";
 import type { EmptyTurn, RestoredTurn } from "../../canonical/fit/restore-turns.ts";
 import type { Signature } from "../../canonical/model/parts.ts";
@@ -9,7 +10,6 @@ import {
   type SentTurn,
 } from "../../conversation/sent-turns.ts";
 import { FORMAT_TRAITS } from "../../formats/traits.ts";
-import { tryStringOf } from "../../json/scan.ts";
 import type { UpstreamTarget } from "../request/inference-request.ts";
 
 /** Returns the name under which a turn is stored: what came before it, and which call or text it made there. */

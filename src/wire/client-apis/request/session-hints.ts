@@ -1,5 +1,5 @@
-import { hashText } from "../../json/hash-nodes.ts";
-import { type JsonNode, memberOf, parseMember, tryStringOf } from "../../json/scan.ts";
+import { hashText } from "../../../base/json/hash-nodes.ts";
+import { type JsonNode, memberOf, parseMember, tryStringOf } from "../../../base/json/scan.ts";
 import type { InferenceRequest } from "./inference-request.ts";
 import { readTags } from "./request-tags.ts";
 

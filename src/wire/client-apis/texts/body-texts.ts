@@ -1,8 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import { BOUNDS } from "../../../base/numbers/bounds.ts";
-import { unwrapReasoning } from "../../canonical/model/reasoning-envelope.ts";
-import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
-import { readForm } from "../../forwarded/form-body.ts";
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -17,9 +13,13 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
-} from "../../json/scan.ts";
-import { rejectInvalidJson } from "../../json/scan-body.ts";
-import { applySplices, type Splice } from "../../json/splice.ts";
+} from "../../../base/json/scan.ts";
+import { rejectInvalidJson } from "../../../base/json/scan-body.ts";
+import { applySplices, type Splice } from "../../../base/json/splice.ts";
+import { BOUNDS } from "../../../base/numbers/bounds.ts";
+import { unwrapReasoning } from "../../canonical/model/reasoning-envelope.ts";
+import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
+import { readForm } from "../../forwarded/form-body.ts";
 import type { ClientApi } from "../request/inference-request.ts";
 import { API_WORDS } from "./api-words.ts";
 import {

@@ -1,7 +1,7 @@
+import { tryParseFields } from "../../../base/json/fields.ts";
 import { collectAnswer } from "../../canonical/answer/collect-answer.ts";
 import { type AnswerFilter, filterEvents } from "../../canonical/answer/filter-answer.ts";
 import type { AnswerEvent } from "../../canonical/model/answer.ts";
-import { tryParseFields } from "../../json/fields.ts";
 import { type BodyTexts, readAnswerTexts } from "./body-texts.ts";
 
 /** A filter, and what is awaited between parts of a long text. */

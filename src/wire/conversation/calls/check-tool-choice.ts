@@ -1,6 +1,6 @@
 import { rejectField } from "../../../base/failures/errors.ts";
-import { asFields, asList, type Fields } from "../../json/fields.ts";
-import { isWord, type JsonNode, tryParseNode } from "../../json/scan.ts";
+import { asFields, asList, type Fields } from "../../../base/json/fields.ts";
+import { isWord, type JsonNode, tryParseNode } from "../../../base/json/scan.ts";
 
 /** What a `tool_choice` requires of the tools of its request. */
 export interface WantedTools {

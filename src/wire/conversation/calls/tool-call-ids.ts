@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ownText } from "../../json/own-text.ts";
+import { ownText } from "../../../base/json/own-text.ts";
 import type { ToolCallIdFormat } from "./outline.ts";
 
 /** The maximum length of tool-call ids in the Anthropic and OpenAI formats, in characters. */

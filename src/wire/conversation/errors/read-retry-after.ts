@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../../json/fields.ts";
+import { asFields, type Fields } from "../../../base/json/fields.ts";
 
 /** `34.4s`, as Google writes a duration. */
 const DURATION = /^(\d+(?:\.\d+)?)s$/;

@@ -1,4 +1,4 @@
-import { asFields, asList, type Fields } from "../../json/fields.ts";
+import { asFields, asList, type Fields } from "../../../base/json/fields.ts";
 
 /**
  * Statuses with which vendors reject a field. 422 is that of hosts that validate with pydantic, such as Mistral and vLLM

@@ -1,5 +1,5 @@
+import { asFields, type Fields } from "../../../base/json/fields.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
-import { asFields, type Fields } from "../../json/fields.ts";
 import { lacksFeature } from "./lacking-feature.ts";
 import { OUT_OF_CREDIT_WORDS } from "./money-words.ts";
 import { type Overflow, readOverflow } from "./read-overflow.ts";

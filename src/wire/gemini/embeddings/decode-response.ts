@@ -1,7 +1,7 @@
+import { asFields } from "../../../base/json/fields.ts";
 import type { VectorsReading } from "../../canonical/embeddings/embeddings.ts";
 import { listVectors } from "../../canonical/embeddings/read-vectors.ts";
 import { NO_TOKENS, readCount } from "../../conversation/usage.ts";
-import { asFields } from "../../json/fields.ts";
 
 const VECTORS = { path: ["embeddings"], member: "values" };
 

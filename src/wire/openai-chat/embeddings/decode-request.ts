@@ -1,15 +1,15 @@
 import { fail, rejectField } from "../../../base/failures/errors.ts";
+import { parseFields, readText, readWholeNumber, requireText } from "../../../base/json/check-fields.ts";
+import { type Fields, omit } from "../../../base/json/fields.ts";
+import { requireBodyBytes } from "../../../base/json/reject-excess.ts";
+import { allFields, type JsonNode, LEAF } from "../../../base/json/scan.ts";
+import { scanBody } from "../../../base/json/scan-body.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import type { EmbeddingInput, EmbeddingsParameters } from "../../canonical/embeddings/embeddings.ts";
 import { readInputs } from "../../canonical/embeddings/read-inputs.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import { type RoutingParameters, readRoutingParameters } from "../../conversation/preferences.ts";
 import { BYTES_PER_TOKEN } from "../../conversation/usage.ts";
-import { parseFields, readText, readWholeNumber, requireText } from "../../json/check-fields.ts";
-import { type Fields, omit } from "../../json/fields.ts";
-import { requireBodyBytes } from "../../json/reject-excess.ts";
-import { allFields, type JsonNode, LEAF } from "../../json/scan.ts";
-import { scanBody } from "../../json/scan-body.ts";
 
 /** The encoding of vectors: arrays of numbers, or base64 of 32-bit floats. */
 export type VectorEncoding = "float" | "base64";

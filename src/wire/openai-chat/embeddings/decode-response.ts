@@ -1,3 +1,4 @@
+import { asFields, omit } from "../../../base/json/fields.ts";
 import type { VectorsReading } from "../../canonical/embeddings/embeddings.ts";
 import { listVectors } from "../../canonical/embeddings/read-vectors.ts";
 import {
@@ -7,7 +8,6 @@ import {
   type TokenUsage,
   withPriceFacts,
 } from "../../conversation/usage.ts";
-import { asFields, omit } from "../../json/fields.ts";
 
 const VECTORS = { path: ["data"], member: "embedding" };
 

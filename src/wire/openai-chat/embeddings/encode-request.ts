@@ -1,6 +1,4 @@
-import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
-import { USER_FIELDS } from "../../conversation/user-fields.ts";
-import { type JsonNode, memberOf } from "../../json/scan.ts";
+import { type JsonNode, memberOf } from "../../../base/json/scan.ts";
 import {
   applySplices,
   changeTexts,
@@ -9,7 +7,9 @@ import {
   removeMembers,
   renameMember,
   type Splice,
-} from "../../json/splice.ts";
+} from "../../../base/json/splice.ts";
+import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
+import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import type { EmbeddingsRequest } from "./decode-request.ts";
 
 /** How a request has to be changed for the chosen provider. */

@@ -1,4 +1,4 @@
-import { isFilled, isPlainString, isSameText, type JsonNode } from "../../json/scan.ts";
+import { isFilled, isPlainString, isSameText, type JsonNode } from "../../../base/json/scan.ts";
 
 /**
  * Follows the tool calls of a conversation while its messages are read, and finds out whether the results of each message's calls

@@ -1,4 +1,18 @@
 import { rejectField } from "../../../base/failures/errors.ts";
+import { asFields, asText, type Fields } from "../../../base/json/fields.ts";
+import type { Tally } from "../../../base/json/reject-excess.ts";
+import {
+  isFilled,
+  isWord,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  type NodeIn,
+  numberOf,
+  stringOf,
+  tryParseNode,
+  wordTable,
+} from "../../../base/json/scan.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import {
   ALLOWED_TOOLS,
@@ -27,20 +41,6 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import { asFields, asText, type Fields } from "../../json/fields.ts";
-import type { Tally } from "../../json/reject-excess.ts";
-import {
-  isFilled,
-  isWord,
-  type JsonNode,
-  lookUp,
-  memberOf,
-  type NodeIn,
-  numberOf,
-  stringOf,
-  tryParseNode,
-  wordTable,
-} from "../../json/scan.ts";
 import { AnsweredCalls } from "./answered-calls.ts";
 import type { MessageFacts } from "./fit-scanned.ts";
 import type { ChatBody, ChatCall, ChatMessage, ChatPart, ChatTool } from "./request-shape.ts";

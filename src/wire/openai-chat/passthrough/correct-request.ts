@@ -1,7 +1,5 @@
-import { wrapArguments } from "../../canonical/model/object-arguments.ts";
-import { correctDataUrl } from "../../conversation/media-types.ts";
-import { tryParseFields } from "../../json/fields.ts";
-import { isObjectText } from "../../json/object-text.ts";
+import { tryParseFields } from "../../../base/json/fields.ts";
+import { isObjectText } from "../../../base/json/object-text.ts";
 import {
   type CountedScan,
   decodeUtf8,
@@ -9,8 +7,10 @@ import {
   type JsonNode,
   memberOf,
   type NodeIn,
-} from "../../json/scan.ts";
-import { appendMember, type Splice } from "../../json/splice.ts";
+} from "../../../base/json/scan.ts";
+import { appendMember, type Splice } from "../../../base/json/splice.ts";
+import { wrapArguments } from "../../canonical/model/object-arguments.ts";
+import { correctDataUrl } from "../../conversation/media-types.ts";
 import { MAX_NAME_CHARS } from "../traits.ts";
 import { type ChatBody, type ChatPart, type ChatTool, MARKS } from "./request-shape.ts";
 

@@ -1,5 +1,5 @@
+import { asFields, type Fields, isEmpty } from "../../../base/json/fields.ts";
 import { ChunkTemplate, PADDING_PLACEHOLDER, type TextField } from "../../fast/chunk-template.ts";
-import { asFields, type Fields, isEmpty } from "../../json/fields.ts";
 import type { Chunk, ChunkDelta } from "../read-chunk.ts";
 import { type ChunkEncoder, TEXT_PLACEHOLDER } from "../stream-events.ts";
 import type { ToolCallTracker } from "../tool-call-tracker.ts";

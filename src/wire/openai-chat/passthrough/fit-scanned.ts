@@ -1,6 +1,6 @@
+import { isWord, type JsonNode, memberOf } from "../../../base/json/scan.ts";
 import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
 import type { Warning } from "../../conversation/warning.ts";
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import { isOtherSpelling, nameLosses } from "../fit-messages.ts";
 import type { ChatMessage, ChatTool } from "./request-shape.ts";
 

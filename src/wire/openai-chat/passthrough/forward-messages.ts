@@ -1,8 +1,5 @@
-import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
-import type { KeptCall, Repair, RepairedMessage } from "../../conversation/calls/outline.ts";
-import { INTERRUPTED } from "../../conversation/calls/repair-tool-calls.ts";
-import { tryParseFields } from "../../json/fields.ts";
-import { decodeUtf8, type JsonNode, memberOf } from "../../json/scan.ts";
+import { tryParseFields } from "../../../base/json/fields.ts";
+import { decodeUtf8, type JsonNode, memberOf } from "../../../base/json/scan.ts";
 import {
   addAll,
   applySplices,
@@ -10,7 +7,10 @@ import {
   removeMembers,
   type Splice,
   setMember,
-} from "../../json/splice.ts";
+} from "../../../base/json/splice.ts";
+import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
+import type { KeptCall, Repair, RepairedMessage } from "../../conversation/calls/outline.ts";
+import { INTERRUPTED } from "../../conversation/calls/repair-tool-calls.ts";
 import { fitMessage } from "../fit-messages.ts";
 import { mayNeedFit, mustFit } from "./fit-scanned.ts";
 import { joinAssistants } from "./join-assistants.ts";

@@ -1,11 +1,5 @@
-import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
-import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
-import type { ModelTarget } from "../../canonical/model/format.ts";
-import type { Repair } from "../../conversation/calls/outline.ts";
-import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
-import { USER_FIELDS } from "../../conversation/user-fields.ts";
-import type { Fields } from "../../json/fields.ts";
-import { type FieldsNode, isWord, type JsonNode, memberOf, type Shape } from "../../json/scan.ts";
+import type { Fields } from "../../../base/json/fields.ts";
+import { type FieldsNode, isWord, type JsonNode, memberOf, type Shape } from "../../../base/json/scan.ts";
 import {
   addAll,
   appendMember,
@@ -17,7 +11,13 @@ import {
   type Splice,
   setMember,
   spliceBody,
-} from "../../json/splice.ts";
+} from "../../../base/json/splice.ts";
+import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
+import type { ChatTraits } from "../../canonical/model/chat-traits.ts";
+import type { ModelTarget } from "../../canonical/model/format.ts";
+import type { Repair } from "../../conversation/calls/outline.ts";
+import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
+import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import { fitMessages, forwardMessages, removeToolMarks } from "./forward-messages.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 

@@ -1,4 +1,4 @@
-import { asFields, createTable, type Fields, setField } from "../../json/fields.ts";
+import { asFields, createTable, type Fields, setField } from "../../../base/json/fields.ts";
 
 /** Separates the texts of joined messages. */
 const MESSAGE_BREAK = "\n\n";

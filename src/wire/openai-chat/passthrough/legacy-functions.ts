@@ -7,8 +7,8 @@ import {
   type JsonNode,
   memberOf,
   stringOf,
-} from "../../json/scan.ts";
-import { removeMembers, renameMember, type Splice } from "../../json/splice.ts";
+} from "../../../base/json/scan.ts";
+import { removeMembers, renameMember, type Splice } from "../../../base/json/splice.ts";
 import { type ChatBody, type ChatMessage, MARKS } from "./request-shape.ts";
 
 /**

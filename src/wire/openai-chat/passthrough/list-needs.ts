@@ -1,6 +1,6 @@
+import { isWord, type JsonNode, memberOf } from "../../../base/json/scan.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
 import type { RequestNeeds } from "../../conversation/needs.ts";
-import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
 /** Fields that are not model parameters, or that the gateway decides. */

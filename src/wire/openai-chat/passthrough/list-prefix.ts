@@ -1,5 +1,5 @@
-import { addPresent, addTexts } from "../../json/collect-nodes.ts";
-import type { JsonNode } from "../../json/scan.ts";
+import { addPresent, addTexts } from "../../../base/json/collect-nodes.ts";
+import type { JsonNode } from "../../../base/json/scan.ts";
 import { readRole } from "./role.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 

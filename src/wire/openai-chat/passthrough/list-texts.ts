@@ -1,4 +1,4 @@
-import { isWord, type JsonNode } from "../../json/scan.ts";
+import { isWord, type JsonNode } from "../../../base/json/scan.ts";
 import { readRole } from "./role.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 

@@ -1,5 +1,5 @@
-import type { Fields } from "../../json/fields.ts";
-import { isEmpty } from "../../json/fields.ts";
+import type { Fields } from "../../../base/json/fields.ts";
+import { isEmpty } from "../../../base/json/fields.ts";
 import type { ChunkDelta } from "../read-chunk.ts";
 import { type DeltaText, encodeReasoning, hasOtherContent } from "../reasoning.ts";
 import type { ToolCallTracker } from "../tool-call-tracker.ts";

@@ -1,9 +1,3 @@
-import type { RelayFinish, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
-import type { AnswerEnd } from "../../canonical/model/format.ts";
-import { correctOpenaiTier } from "../../canonical/model/service-tiers.ts";
-import { ANSWER_NOT_JSON, failedFinish, NO_CHOICES } from "../../conversation/errors/broken-answers.ts";
-import { findVendorError } from "../../conversation/errors/vendor-error.ts";
-import type { TokenUsage } from "../../conversation/usage.ts";
 import {
   asFields,
   asObjects,
@@ -11,7 +5,13 @@ import {
   dropField,
   type MutableFields,
   parseOwnFields,
-} from "../../json/fields.ts";
+} from "../../../base/json/fields.ts";
+import type { RelayFinish, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
+import type { AnswerEnd } from "../../canonical/model/format.ts";
+import { correctOpenaiTier } from "../../canonical/model/service-tiers.ts";
+import { ANSWER_NOT_JSON, failedFinish, NO_CHOICES } from "../../conversation/errors/broken-answers.ts";
+import { findVendorError } from "../../conversation/errors/vendor-error.ts";
+import type { TokenUsage } from "../../conversation/usage.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_MESSAGE_FIELDS } from "../own-fields.ts";
 import { type DeltaText, encodeReasoning, hasOtherContent, readDeltaText } from "../reasoning.ts";

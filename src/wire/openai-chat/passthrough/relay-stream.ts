@@ -1,4 +1,6 @@
+import { type Fields, isEmpty, omit, setField, tryParseLatin1 } from "../../../base/json/fields.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
+import type { SplitEvent } from "../../../base/sse/split-events.ts";
 import type { ByteOutput } from "../../../base/text/byte-output.ts";
 import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
@@ -8,8 +10,6 @@ import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversati
 import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import type { ServedModes, TokenUsage } from "../../conversation/usage.ts";
 import type { ChunkTemplate } from "../../fast/chunk-template.ts";
-import { type Fields, isEmpty, omit, setField, tryParseLatin1 } from "../../json/fields.ts";
-import type { SplitEvent } from "../../sse/split-events.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../own-fields.ts";
 import { type ChunkChoice, type ChunkDelta, readChunk } from "../read-chunk.ts";

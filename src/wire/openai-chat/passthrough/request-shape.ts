@@ -1,5 +1,5 @@
+import { allFields, fields, items, LEAF, marked, type NodeOf } from "../../../base/json/scan.ts";
 import { CHARGED_MEMBERS } from "../../conversation/charges.ts";
-import { allFields, fields, items, LEAF, marked, type NodeOf } from "../../json/scan.ts";
 
 /** Marks of what most requests do not have, and what then need not be looked for in them. */
 export const MARKS = {

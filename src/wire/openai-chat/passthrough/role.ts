@@ -1,4 +1,4 @@
-import { lookUp, wordTable } from "../../json/scan.ts";
+import { lookUp, wordTable } from "../../../base/json/scan.ts";
 import type { ChatMessage } from "./request-shape.ts";
 
 /** The roles of a conversation. `developer` is OpenAI's newer name for `system`. */

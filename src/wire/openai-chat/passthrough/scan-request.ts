@@ -1,8 +1,3 @@
-import { checkResultIds } from "../../conversation/calls/check-result-ids.ts";
-import type { OutlineAssistant, OutlineMessage, OutlineResult } from "../../conversation/calls/outline.ts";
-import { NO_ROUTING, readRoutingMembers } from "../../conversation/preferences.ts";
-import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
-import type { RequestOutline, ScannedRequest } from "../../conversation/scanned-request.ts";
 import {
   type CountedScan,
   isTrue,
@@ -11,9 +6,14 @@ import {
   sliceOf,
   stringOf,
   stringViewOf,
-} from "../../json/scan.ts";
-import { scanBody } from "../../json/scan-body.ts";
-import { applySplices } from "../../json/splice.ts";
+} from "../../../base/json/scan.ts";
+import { scanBody } from "../../../base/json/scan-body.ts";
+import { applySplices } from "../../../base/json/splice.ts";
+import { checkResultIds } from "../../conversation/calls/check-result-ids.ts";
+import type { OutlineAssistant, OutlineMessage, OutlineResult } from "../../conversation/calls/outline.ts";
+import { NO_ROUTING, readRoutingMembers } from "../../conversation/preferences.ts";
+import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
+import type { RequestOutline, ScannedRequest } from "../../conversation/scanned-request.ts";
 import { type ChatMedia, type ChatMessages, checkChatRequest } from "./check-request.ts";
 import { correctRequest } from "./correct-request.ts";
 import type { MessageFacts } from "./fit-scanned.ts";

@@ -1,10 +1,10 @@
+import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../../../base/json/scan.ts";
 import {
   ConversationReader,
   isPlainText,
   readSentCalls,
   type SentConversation,
 } from "../../conversation/sent-turns.ts";
-import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
 import type { ChatCall, ChatMessage } from "./request-shape.ts";
 import { readRole } from "./role.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";

@@ -1,4 +1,5 @@
 import { rejectField } from "../../../base/failures/errors.ts";
+import { type JsonNode, numberOf } from "../../../base/json/scan.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { checkFieldCount } from "../../conversation/check-amounts.ts";
 import {
@@ -9,7 +10,6 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import { type JsonNode, numberOf } from "../../json/scan.ts";
 import type { CompletionBody } from "./request-shape.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { memberOf } from "../../json/scan.ts";
+import { memberOf } from "../../../base/json/scan.ts";
 import {
   applySplices,
   changeTexts,
@@ -6,7 +6,7 @@ import {
   removeMembers,
   replaceName,
   type Splice,
-} from "../../json/splice.ts";
+} from "../../../base/json/splice.ts";
 import {
   type ChatProvider,
   type ChatTarget,

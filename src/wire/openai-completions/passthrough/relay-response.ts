@@ -1,7 +1,7 @@
+import { asObjects, asText, type Fields, omit, tryParseFields } from "../../../base/json/fields.ts";
 import type { RelayFinish, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
 import { ANSWER_NOT_JSON, failedFinish, NO_CHOICES } from "../../conversation/errors/broken-answers.ts";
 import { findVendorError } from "../../conversation/errors/vendor-error.ts";
-import { asObjects, asText, type Fields, omit, tryParseFields } from "../../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "../../openai-chat/finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../../openai-chat/own-fields.ts";
 import { encodeUsage, findUsage } from "../../openai-chat/usage.ts";

@@ -1,16 +1,23 @@
+import {
+  asObjects,
+  assignFields,
+  asText,
+  type Fields,
+  omit,
+  tryParseLatin1,
+} from "../../../base/json/fields.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
+import type { SplitEvent } from "../../../base/sse/split-events.ts";
 import { DONE_MARKER, ForwardedStream } from "../../canonical/answer/event-stream.ts";
 import type { AnswerRelay, RelayEnding, RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/model/format.ts";
 import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/errors/broken-answers.ts";
 import { findEventError } from "../../conversation/errors/vendor-error.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
-import { asObjects, assignFields, asText, type Fields, omit, tryParseLatin1 } from "../../json/fields.ts";
 import { isFailedFinish } from "../../openai-chat/finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../../openai-chat/own-fields.ts";
 import { encodeStreamError } from "../../openai-chat/stream-events.ts";
 import { findUsage } from "../../openai-chat/usage.ts";
-import type { SplitEvent } from "../../sse/split-events.ts";
 import { CompletionChunkEncoder } from "../encode-chunks.ts";
 import { encodeFinish, OWN_CHOICE_FIELDS, readFinish } from "./relay-response.ts";
 

@@ -1,4 +1,4 @@
-import { allFields, fields, items, LEAF, type NodeOf } from "../../json/scan.ts";
+import { allFields, fields, items, LEAF, type NodeOf } from "../../../base/json/scan.ts";
 
 /** The fields of a text completion request that the gateway reads; everything else is forwarded unchanged. */
 export const COMPLETION_SHAPE = allFields({

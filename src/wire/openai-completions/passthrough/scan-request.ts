@@ -1,10 +1,10 @@
 import { rejectField } from "../../../base/failures/errors.ts";
+import { isTrue, numberOf, parseMember, stringOf } from "../../../base/json/scan.ts";
+import { scanBody } from "../../../base/json/scan-body.ts";
 import { BOUNDS } from "../../../base/numbers/bounds.ts";
 import { readInputs, type TextInput } from "../../canonical/embeddings/read-inputs.ts";
 import { type RoutingParameters, readRoutingParameters } from "../../conversation/preferences.ts";
 import { BYTES_PER_TOKEN } from "../../conversation/usage.ts";
-import { isTrue, numberOf, parseMember, stringOf } from "../../json/scan.ts";
-import { scanBody } from "../../json/scan-body.ts";
 import { checkCompletionRequest } from "./check-request.ts";
 import { COMPLETION_SHAPE, type CompletionBody } from "./request-shape.ts";
 

@@ -1,9 +1,9 @@
 import { rejectField } from "../../../base/failures/errors.ts";
+import { asFields, asList, asText, type Fields, omit } from "../../../base/json/fields.ts";
 import { readInputs } from "../../canonical/embeddings/read-inputs.ts";
 import { createFormatExtras } from "../../canonical/model/format-extras.ts";
 import { type ConversationRequest, EMPTY_REQUEST } from "../../canonical/model/request.ts";
 import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
-import { asFields, asList, asText, type Fields, omit } from "../../json/fields.ts";
 
 const { keepExtras } = createFormatExtras("openai-completions");
 

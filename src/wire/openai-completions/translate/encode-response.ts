@@ -1,8 +1,8 @@
+import type { Fields } from "../../../base/json/fields.ts";
 import type { Answer, AnswerChoice, Finish } from "../../canonical/model/answer.ts";
 import { FINISH_WORDS } from "../../canonical/model/finish-words.ts";
 import type { AnswerFrame } from "../../canonical/model/format.ts";
 import type { Part } from "../../canonical/model/parts.ts";
-import type { Fields } from "../../json/fields.ts";
 import { encodeUsage } from "../../openai-chat/usage.ts";
 
 /** Encodes a whole answer (docs/api/completions.md). Of its parts, clients of this API get texts and reasoning. */

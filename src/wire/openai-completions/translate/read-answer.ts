@@ -1,5 +1,5 @@
+import { asObjects, asText, type Fields } from "../../../base/json/fields.ts";
 import type { AnswerReader, UpstreamCodec } from "../../canonical/model/format.ts";
-import { asObjects, asText, type Fields } from "../../json/fields.ts";
 import { decodeAnswer as decodeChatAnswer } from "../../openai-chat/translate/answer/decode-response.ts";
 import { createConvertingReader } from "../../openai-chat/translate/answer/read-stream.ts";
 

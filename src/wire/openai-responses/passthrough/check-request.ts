@@ -1,4 +1,17 @@
 import { rejectField } from "../../../base/failures/errors.ts";
+import { asFields, asList, asText, type Fields } from "../../../base/json/fields.ts";
+import {
+  isFilled,
+  isTrue,
+  isWord,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  type NodeIn,
+  stringOf,
+  tryParseNode,
+  wordTable,
+} from "../../../base/json/scan.ts";
 import {
   ALLOWED_TOOLS,
   type ChoiceSpelling,
@@ -25,19 +38,6 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import { asFields, asList, asText, type Fields } from "../../json/fields.ts";
-import {
-  isFilled,
-  isTrue,
-  isWord,
-  type JsonNode,
-  lookUp,
-  memberOf,
-  type NodeIn,
-  stringOf,
-  tryParseNode,
-  wordTable,
-} from "../../json/scan.ts";
 import { rejectState, STATE_FIELDS } from "../state-fields.ts";
 import type { ResponsesBody, ResponsesContent, ResponsesItem, ResponsesTool } from "./request-shape.ts";
 

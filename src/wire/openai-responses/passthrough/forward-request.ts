@@ -1,9 +1,5 @@
-import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
-import type { ModelTarget } from "../../canonical/model/format.ts";
-import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
-import { USER_FIELDS } from "../../conversation/user-fields.ts";
-import { asFields, asText } from "../../json/fields.ts";
-import { isWord, type JsonNode, tryParseNode } from "../../json/scan.ts";
+import { asFields, asText } from "../../../base/json/fields.ts";
+import { isWord, type JsonNode, tryParseNode } from "../../../base/json/scan.ts";
 import {
   appendMember,
   changeTexts,
@@ -14,7 +10,11 @@ import {
   type Splice,
   setMember,
   spliceBody,
-} from "../../json/splice.ts";
+} from "../../../base/json/splice.ts";
+import type { ComposedBytes } from "../../../base/text/composed-bytes.ts";
+import type { ModelTarget } from "../../canonical/model/format.ts";
+import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
+import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING, takesPlainReasoning } from "../encrypted-reasoning.ts";
 import { originOfModel } from "../reasoning-origin.ts";
 import { takesEffort } from "../translate/request/reasoning-parameters.ts";

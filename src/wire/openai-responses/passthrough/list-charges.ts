@@ -1,5 +1,5 @@
+import { isWord, lookUp } from "../../../base/json/scan.ts";
 import { addVendorTools, MediaTally, type RequestCharges } from "../../conversation/charges.ts";
-import { isWord, lookUp } from "../../json/scan.ts";
 import { MODALITIES } from "./list-needs.ts";
 import type { ResponsesContent } from "./request-shape.ts";
 import type { ScannedResponsesRequest } from "./scan-request.ts";

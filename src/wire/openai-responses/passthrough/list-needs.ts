@@ -1,5 +1,5 @@
+import { isWord, lookUp, wordTable } from "../../../base/json/scan.ts";
 import type { RequestNeeds } from "../../conversation/needs.ts";
-import { isWord, lookUp, wordTable } from "../../json/scan.ts";
 import type { ResponsesBody } from "./request-shape.ts";
 import type { ScannedResponsesRequest } from "./scan-request.ts";
 

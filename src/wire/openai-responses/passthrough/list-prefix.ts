@@ -1,5 +1,5 @@
-import { addPresent, addTexts } from "../../json/collect-nodes.ts";
-import { isWord, type JsonNode, lookUp, wordTable } from "../../json/scan.ts";
+import { addPresent, addTexts } from "../../../base/json/collect-nodes.ts";
+import { isWord, type JsonNode, lookUp, wordTable } from "../../../base/json/scan.ts";
 import type { ScannedResponsesRequest } from "./scan-request.ts";
 
 const INSTRUCTIONS = wordTable<true>({ system: true, developer: true });

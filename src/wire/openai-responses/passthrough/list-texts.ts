@@ -1,4 +1,4 @@
-import { isWord, type JsonNode } from "../../json/scan.ts";
+import { isWord, type JsonNode } from "../../../base/json/scan.ts";
 import type { ResponsesContent } from "./request-shape.ts";
 import { kindOf, type ScannedResponsesRequest } from "./scan-request.ts";
 

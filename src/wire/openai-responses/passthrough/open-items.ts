@@ -1,5 +1,5 @@
-import { asFields, createTable, type Fields, setField } from "../../json/fields.ts";
-import { decodeUtf8 } from "../../json/scan.ts";
+import { asFields, createTable, type Fields, setField } from "../../../base/json/fields.ts";
+import { decodeUtf8 } from "../../../base/json/scan.ts";
 import { outputIndexOf, partIndexOf, type ScannedEvent } from "./scanned-event.ts";
 
 /** A text, or the arguments of a call, while it arrives. */

@@ -1,7 +1,7 @@
+import { asFields, asObjects, assignFields, type Fields, parseOwnFields } from "../../../base/json/fields.ts";
 import type { RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
 import { correctOpenaiTier } from "../../canonical/model/service-tiers.ts";
 import { ANSWER_NOT_JSON } from "../../conversation/errors/broken-answers.ts";
-import { asFields, asObjects, assignFields, type Fields, parseOwnFields } from "../../json/fields.ts";
 import { findFailure } from "../find-failure.ts";
 import { listMissing } from "../required-fields.ts";
 import { encodeUsage, readUsage } from "../usage.ts";

@@ -1,8 +1,8 @@
+import { asFields, assignFields, asText, type Fields, NO_FIELDS } from "../../../base/json/fields.ts";
 import type { RelayFinish, RelayIdentity } from "../../canonical/answer/relay.ts";
 import { FINISH_WORDS } from "../../canonical/model/finish-words.ts";
 import type { AnswerEnd } from "../../canonical/model/format.ts";
 import { correctOpenaiTier } from "../../canonical/model/service-tiers.ts";
-import { asFields, assignFields, asText, type Fields, NO_FIELDS } from "../../json/fields.ts";
 import { decodeFinish } from "../finish-reason.ts";
 import { listMissing } from "../required-fields.ts";
 import { encodeUsage } from "../usage.ts";

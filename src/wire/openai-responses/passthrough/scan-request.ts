@@ -1,11 +1,4 @@
-import { ENVELOPE_START } from "../../canonical/model/reasoning-envelope.ts";
-import { checkResultIds } from "../../conversation/calls/check-result-ids.ts";
-import type { OutlineAssistant, OutlineMessage } from "../../conversation/calls/outline.ts";
-import { correctDataUrl } from "../../conversation/media-types.ts";
-import { readRoutingMembers } from "../../conversation/preferences.ts";
-import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
-import type { ScannedRequest } from "../../conversation/scanned-request.ts";
-import { addPresent } from "../../json/collect-nodes.ts";
+import { addPresent } from "../../../base/json/collect-nodes.ts";
 import {
   type CountedScan,
   isFilled,
@@ -18,9 +11,16 @@ import {
   stringOf,
   stringViewOf,
   wordTable,
-} from "../../json/scan.ts";
-import { scanBody } from "../../json/scan-body.ts";
-import { applySplices, type Splice } from "../../json/splice.ts";
+} from "../../../base/json/scan.ts";
+import { scanBody } from "../../../base/json/scan-body.ts";
+import { applySplices, type Splice } from "../../../base/json/splice.ts";
+import { ENVELOPE_START } from "../../canonical/model/reasoning-envelope.ts";
+import { checkResultIds } from "../../conversation/calls/check-result-ids.ts";
+import type { OutlineAssistant, OutlineMessage } from "../../conversation/calls/outline.ts";
+import { correctDataUrl } from "../../conversation/media-types.ts";
+import { readRoutingMembers } from "../../conversation/preferences.ts";
+import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
+import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import { isHostedCall } from "../hosted-calls.ts";
 import { OPENAI_START, originOfItem } from "../reasoning-origin.ts";
 import { checkResponsesRequest } from "./check-request.ts";

@@ -1,4 +1,12 @@
-import { fields, type JsonNode, LEAF, memberOf, numberOf, scanJson, stringOf } from "../../json/scan.ts";
+import {
+  fields,
+  type JsonNode,
+  LEAF,
+  memberOf,
+  numberOf,
+  scanJson,
+  stringOf,
+} from "../../../base/json/scan.ts";
 import type { EventFacts, EventPlace } from "../output-places.ts";
 
 /** An event of a Responses stream, with the positions of the fields that the gateway reads. */

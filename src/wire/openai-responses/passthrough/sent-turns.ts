@@ -1,10 +1,10 @@
+import { isWord, type JsonNode, lookUp, memberOf, stringViewOf, wordTable } from "../../../base/json/scan.ts";
 import {
   ConversationReader,
   isPlainText,
   readSentCalls,
   type SentConversation,
 } from "../../conversation/sent-turns.ts";
-import { isWord, type JsonNode, lookUp, memberOf, stringViewOf, wordTable } from "../../json/scan.ts";
 import type { ResponsesContent, ResponsesItem } from "./request-shape.ts";
 import { kindOf, type ScannedResponsesRequest } from "./scan-request.ts";
 

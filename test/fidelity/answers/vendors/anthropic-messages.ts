@@ -1,4 +1,4 @@
-import type { Fields } from "../../../../src/wire/json/fields.ts";
+import type { Fields } from "../../../../src/base/json/fields.ts";
 import { typedEvents, type Vendor, type VendorSayings } from "../vendor.ts";
 
 const PROOF = "TUFSS0VScHJvb2Y=";

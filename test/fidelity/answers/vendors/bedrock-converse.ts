@@ -1,4 +1,4 @@
-import type { Fields } from "../../../../src/wire/json/fields.ts";
+import type { Fields } from "../../../../src/base/json/fields.ts";
 import { encodeEvent, encodeException } from "../../../support/event-frames.ts";
 import type { Vendor, VendorSayings } from "../vendor.ts";
 

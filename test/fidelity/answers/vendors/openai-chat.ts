@@ -1,4 +1,4 @@
-import type { Fields } from "../../../../src/wire/json/fields.ts";
+import type { Fields } from "../../../../src/base/json/fields.ts";
 import { dataEvents, type Vendor, type VendorSayings } from "../vendor.ts";
 
 const USAGE = { prompt_tokens: 9_001, completion_tokens: 501, total_tokens: 9_502 };

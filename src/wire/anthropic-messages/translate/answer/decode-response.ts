@@ -1,7 +1,7 @@
+import { asFields, asText, type Fields, omit } from "../../../../base/json/fields.ts";
 import type { AnswerDecoding } from "../../../canonical/model/format.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
 import { brokenAnswer, findVendorError } from "../../../conversation/errors/vendor-error.ts";
-import { asFields, asText, type Fields, omit } from "../../../json/fields.ts";
 import { decodeFinish } from "../../finish-reason.ts";
 import { readUsage } from "../../usage.ts";
 import { decodePart, makeNative } from "../parts/decode-part.ts";

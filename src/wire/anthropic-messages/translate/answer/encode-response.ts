@@ -1,7 +1,7 @@
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { Answer } from "../../../canonical/model/answer.ts";
 import type { AnswerFrame } from "../../../canonical/model/format.ts";
 import { type Part, REASONING_ORIGINS, type Signature } from "../../../canonical/model/parts.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { encodeStopReason } from "../../finish-reason.ts";
 import { encodeUsage } from "../../usage.ts";
 import { encodeText, encodeToolUse } from "../parts/encode-part.ts";

@@ -1,3 +1,5 @@
+import { asFields, assignFields, asText, type Fields, omit, setField } from "../../../../base/json/fields.ts";
+import { parseInput } from "../../../../base/json/parse-json.ts";
 import { AnswerEmitter, PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
 import { type EventHandler, EventReader } from "../../../canonical/answer/event-reader.ts";
 import type { PartDelta } from "../../../canonical/model/answer.ts";
@@ -5,8 +7,6 @@ import type { AnswerReader } from "../../../canonical/model/format.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
 import { ANSWER_RESTARTED } from "../../../conversation/errors/broken-answers.ts";
 import { findEventError } from "../../../conversation/errors/vendor-error.ts";
-import { asFields, assignFields, asText, type Fields, omit, setField } from "../../../json/fields.ts";
-import { parseInput } from "../../../json/parse-json.ts";
 import { decodeFinish } from "../../finish-reason.ts";
 import { foldUsage, readUsage } from "../../usage.ts";
 import { decodeCitation } from "../parts/citations.ts";

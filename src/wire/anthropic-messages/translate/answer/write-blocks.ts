@@ -1,4 +1,4 @@
-import { asFields, type Fields } from "../../../json/fields.ts";
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import { encodeEvent } from "../../stream-events.ts";
 
 /** Encodes the events of content blocks and numbers the blocks. One block is open at a time. Each method returns what to send. */

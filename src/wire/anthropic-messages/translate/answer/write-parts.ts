@@ -1,3 +1,4 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import { growPart } from "../../../canonical/answer/collect-answer.ts";
 import type { PartDelta } from "../../../canonical/model/answer.ts";
 import type {
@@ -9,7 +10,6 @@ import type {
   ToolCallPart,
 } from "../../../canonical/model/parts.ts";
 import { wrapReasoning } from "../../../canonical/model/reasoning-envelope.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { encodeCitation } from "../parts/citations.ts";
 import { encodeText } from "../parts/encode-part.ts";
 import { isOwn, keptFields } from "../parts/extras.ts";

@@ -1,3 +1,4 @@
+import { asFields, assignFields, type Fields, omit } from "../../../../base/json/fields.ts";
 import type { AnswerEvent, Finish } from "../../../canonical/model/answer.ts";
 import type {
   AnswerEnd,
@@ -9,7 +10,6 @@ import type {
 import { correctAnthropicTier } from "../../../canonical/model/service-tiers.ts";
 import { NO_TOKENS, type TokenUsage } from "../../../conversation/usage.ts";
 import type { Warning } from "../../../conversation/warning.ts";
-import { asFields, assignFields, type Fields, omit } from "../../../json/fields.ts";
 import { encodeStopReason } from "../../finish-reason.ts";
 import { encodeEvent, encodeStreamError } from "../../stream-events.ts";
 import { encodeCounters, encodeUsage } from "../../usage.ts";

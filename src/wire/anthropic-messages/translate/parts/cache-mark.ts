@@ -1,5 +1,5 @@
+import { asFields, type Fields, NO_FIELDS } from "../../../../base/json/fields.ts";
 import type { CacheMark } from "../../../canonical/model/parts.ts";
-import { asFields, type Fields, NO_FIELDS } from "../../../json/fields.ts";
 import type { FieldTaker } from "./take-fields.ts";
 
 /**

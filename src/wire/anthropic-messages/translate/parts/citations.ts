@@ -1,5 +1,5 @@
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { Citation } from "../../../canonical/model/parts.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { isOwn, keptFields, makeExtras } from "./extras.ts";
 
 /** Decodes a citation of any kind. Its offsets refer to the document, not to the answer, so the result has none. */

@@ -1,3 +1,4 @@
+import { asFields, createTable, type Fields } from "../../../../base/json/fields.ts";
 import type {
   NativePart,
   Part,
@@ -5,7 +6,6 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../../../canonical/model/parts.ts";
-import { asFields, createTable, type Fields } from "../../../json/fields.ts";
 import { takeCache } from "./cache-mark.ts";
 import { decodeCitations } from "./citations.ts";
 import { FORMAT, makeExtras } from "./extras.ts";

@@ -1,3 +1,4 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type {
   NativePart,
@@ -6,7 +7,6 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../../../canonical/model/parts.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { encodeCitation, isVendors } from "./citations.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";

@@ -1,7 +1,7 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import { createFormatExtras } from "../../../canonical/model/format-extras.ts";
 import type { Extras } from "../../../canonical/model/parts.ts";
 import type { FormatName } from "../../../conversation/traits/format-name.ts";
-import type { Fields } from "../../../json/fields.ts";
 
 /** The name of this format. */
 export const FORMAT: FormatName = "anthropic-messages";

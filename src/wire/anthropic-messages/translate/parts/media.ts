@@ -1,6 +1,6 @@
 import { fail } from "../../../../base/failures/errors.ts";
+import { asFields, createTable, type Fields } from "../../../../base/json/fields.ts";
 import type { MediaPart, MediaSource } from "../../../canonical/model/parts.ts";
-import { asFields, createTable, type Fields } from "../../../json/fields.ts";
 import { encodeCache, takeCache } from "./cache-mark.ts";
 import { keptFields, makeExtras } from "./extras.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";

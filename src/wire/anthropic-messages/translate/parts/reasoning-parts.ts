@@ -1,10 +1,10 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import { REASONING_ORIGINS, type ReasoningPart } from "../../../canonical/model/parts.ts";
 import {
   type CarriedReasoning,
   unwrapReasoning,
   wrapReasoning,
 } from "../../../canonical/model/reasoning-envelope.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { isOwn, keptFields, makeExtras } from "./extras.ts";
 import type { FieldTaker } from "./take-fields.ts";
 

@@ -1,6 +1,6 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import type { Part, ReasoningPart, Signature } from "../../../canonical/model/parts.ts";
 import { wrapReasoning } from "../../../canonical/model/reasoning-envelope.ts";
-import type { Fields } from "../../../json/fields.ts";
 
 /**
  * Encodes the signature of a text, image or tool call, which has no field for it here, as a `redacted_thinking` block next to it.

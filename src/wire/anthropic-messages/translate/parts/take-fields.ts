@@ -5,7 +5,7 @@ import {
   type MutableFields,
   NO_FIELDS,
   setField,
-} from "../../../json/fields.ts";
+} from "../../../../base/json/fields.ts";
 
 /** Returns a taker of an object's fields. */
 export function takeFields(source: Fields): FieldTaker {

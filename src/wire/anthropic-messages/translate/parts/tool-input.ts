@@ -1,6 +1,6 @@
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
+import { parseArguments, parseInput } from "../../../../base/json/parse-json.ts";
 import type { ToolCallPart } from "../../../canonical/model/parts.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
-import { parseArguments, parseInput } from "../../../json/parse-json.ts";
 
 /**
  * Returns the arguments of a tool call as this API's `input`, which is always an object: `{}` for none. Arguments that are not a

@@ -1,7 +1,7 @@
 import { rejectField } from "../../../../base/failures/errors.ts";
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
 import type { Message } from "../../../canonical/model/request.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { decodeContent, decodePart } from "../parts/decode-part.ts";
 import { makeExtras } from "../parts/extras.ts";
 import { attachSignatures } from "../parts/signatures.ts";

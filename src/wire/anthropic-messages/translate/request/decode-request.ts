@@ -1,6 +1,6 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import { type ConversationRequest, EMPTY_REQUEST } from "../../../canonical/model/request.ts";
 import { GATEWAY_FIELDS } from "../../../conversation/gateway-fields.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { rejectThread } from "../../reject-thread.ts";
 import { splitUserId } from "../../split-user-id.ts";
 import { takeCache } from "../parts/cache-mark.ts";

@@ -1,6 +1,6 @@
 import { rejectField } from "../../../../base/failures/errors.ts";
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { Tool, ToolChoice } from "../../../canonical/model/request.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { takeCache } from "../parts/cache-mark.ts";
 import { FORMAT, makeExtras } from "../parts/extras.ts";
 import { type FieldTaker, takeFields } from "../parts/take-fields.ts";

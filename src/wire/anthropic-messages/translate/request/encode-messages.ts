@@ -1,7 +1,7 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
 import type { Message } from "../../../canonical/model/request.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { bareTextOf, encodeContent, encodePart, isBareText } from "../parts/encode-part.ts";
 import { isOwn, keptFields } from "../parts/extras.ts";
 

@@ -1,9 +1,4 @@
 import { fail } from "../../../../base/failures/errors.ts";
-import { listLostFields } from "../../../canonical/fit/list-lost-fields.ts";
-import { type Warn, warnInto } from "../../../canonical/fit/warn.ts";
-import type { EncodedRequest, ModelTarget } from "../../../canonical/model/format.ts";
-import type { ConversationRequest } from "../../../canonical/model/request.ts";
-import type { Warning } from "../../../conversation/warning.ts";
 import {
   asFields,
   assignFields,
@@ -11,7 +6,12 @@ import {
   type MutableFields,
   NO_FIELDS,
   setField,
-} from "../../../json/fields.ts";
+} from "../../../../base/json/fields.ts";
+import { listLostFields } from "../../../canonical/fit/list-lost-fields.ts";
+import { type Warn, warnInto } from "../../../canonical/fit/warn.ts";
+import type { EncodedRequest, ModelTarget } from "../../../canonical/model/format.ts";
+import type { ConversationRequest } from "../../../canonical/model/request.ts";
+import type { Warning } from "../../../conversation/warning.ts";
 import { TRAITS } from "../../traits.ts";
 import { encodeCache } from "../parts/cache-mark.ts";
 import { isOwn, keptFields } from "../parts/extras.ts";

@@ -1,3 +1,4 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type {
   ConversationRequest,
@@ -6,7 +7,6 @@ import type {
   Tool,
   ToolChoice,
 } from "../../../canonical/model/request.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { encodeCache } from "../parts/cache-mark.ts";
 import { FORMAT, isOwn, keptFields } from "../parts/extras.ts";
 

@@ -1,5 +1,5 @@
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import type { EncodedThinking } from "./reasoning-parameters.ts";
 
 /**

@@ -1,6 +1,6 @@
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type { OutputFormat } from "../../../canonical/model/request.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { lowerSchema } from "../../../json-schema/lower-schema.ts";
 import { FORMAT } from "../parts/extras.ts";
 import type { FieldTaker } from "../parts/take-fields.ts";

@@ -1,8 +1,8 @@
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import { effortOfBudget, nearestEffort, withoutNone } from "../../../canonical/model/efforts.ts";
 import type { ModelTarget } from "../../../canonical/model/format.ts";
 import type { ReasoningParameters } from "../../../canonical/model/request.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { isOwn, keptFields, makeExtras } from "../parts/extras.ts";
 import type { FieldTaker } from "../parts/take-fields.ts";
 

@@ -1,9 +1,9 @@
+import { asFields, asObjects, asText, createTable, type Fields, omit } from "../../../../base/json/fields.ts";
 import type { AnswerChoice, Finish, FinishReason } from "../../../canonical/model/answer.ts";
 import type { AnswerDecoding } from "../../../canonical/model/format.ts";
 import type { Citation, Part, Signature } from "../../../canonical/model/parts.ts";
 import { failedFinish, NO_CHOICES } from "../../../conversation/errors/broken-answers.ts";
 import { findVendorError } from "../../../conversation/errors/vendor-error.ts";
-import { asFields, asObjects, asText, createTable, type Fields, omit } from "../../../json/fields.ts";
 import {
   type ChatFinishReason,
   isFailedFinish,

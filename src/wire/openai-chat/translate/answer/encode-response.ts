@@ -1,3 +1,10 @@
+import {
+  asFields,
+  assignFields,
+  type Fields,
+  type MutableFields,
+  omit,
+} from "../../../../base/json/fields.ts";
 import type { Answer, AnswerChoice, Finish } from "../../../canonical/model/answer.ts";
 import { FINISH_WORDS } from "../../../canonical/model/finish-words.ts";
 import type { AnswerFrame, AskedFor } from "../../../canonical/model/format.ts";
@@ -9,7 +16,6 @@ import type {
   ToolCallPart,
 } from "../../../canonical/model/parts.ts";
 import { nameOpenaiTier } from "../../../canonical/model/service-tiers.ts";
-import { asFields, assignFields, type Fields, type MutableFields, omit } from "../../../json/fields.ts";
 import { encodeReasoning, joinReasoning } from "../../reasoning.ts";
 import { encodeUsage } from "../../usage.ts";
 import { encodeCitation } from "../parts/citations.ts";

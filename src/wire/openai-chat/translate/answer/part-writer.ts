@@ -1,5 +1,5 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import type { PartDelta } from "../../../canonical/model/answer.ts";
-import type { Fields } from "../../../json/fields.ts";
 
 /** Encodes a part of a streamed answer. Each method returns the delta to send, or null for none. */
 export interface ChatPartWriter {

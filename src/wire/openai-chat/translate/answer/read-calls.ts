@@ -1,6 +1,6 @@
+import { asObjects } from "../../../../base/json/fields.ts";
 import type { PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
 import { REASONING_ORIGINS, type ReasoningPart } from "../../../canonical/model/parts.ts";
-import { asObjects } from "../../../json/fields.ts";
 import { ToolCallTracker } from "../../tool-call-tracker.ts";
 import { isWholeObject, nameOf, type ToolCallOut, textOf } from "../../tool-calls.ts";
 import { readExtraContent } from "../parts/signatures.ts";

@@ -1,6 +1,6 @@
+import { asFields, asObjects, type Fields, omit, setField } from "../../../../base/json/fields.ts";
 import { type AnswerEmitter, PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
 import type { Citation, Part } from "../../../canonical/model/parts.ts";
-import { asFields, asObjects, type Fields, omit, setField } from "../../../json/fields.ts";
 import type { ChunkChoice, ChunkDelta } from "../../read-chunk.ts";
 import { decodeCitation } from "../parts/citations.ts";
 import { decodePart, keepNative } from "../parts/decode-part.ts";

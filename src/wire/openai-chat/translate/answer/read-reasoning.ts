@@ -1,6 +1,6 @@
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
 import { plainReasoning, REASONING_ORIGINS, type ReasoningPart } from "../../../canonical/model/parts.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import type { DeltaText } from "../../reasoning.ts";
 import { decodeDetail } from "../parts/reasoning-details.ts";
 import type { OpenText } from "./open-text.ts";

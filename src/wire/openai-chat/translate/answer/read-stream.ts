@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { assignFields, asText, type Fields, omit, setField } from "../../../../base/json/fields.ts";
 import { BOUNDS } from "../../../../base/numbers/bounds.ts";
 import { AnswerEmitter } from "../../../canonical/answer/answer-emitter.ts";
 import { type EventHandler, EventReader } from "../../../canonical/answer/event-reader.ts";
@@ -6,7 +7,6 @@ import type { AnswerReader } from "../../../canonical/model/format.ts";
 import { failedFinish, TOO_MANY_CHOICES } from "../../../conversation/errors/broken-answers.ts";
 import { findEventError } from "../../../conversation/errors/vendor-error.ts";
 import type { ServedModes } from "../../../conversation/usage.ts";
-import { assignFields, asText, type Fields, omit, setField } from "../../../json/fields.ts";
 import { isFailedFinish } from "../../finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "../../own-fields.ts";
 import { type ChunkChoice, readChunk } from "../../read-chunk.ts";

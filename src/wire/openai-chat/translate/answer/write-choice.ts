@@ -1,7 +1,7 @@
+import { asFields, type Fields, omit } from "../../../../base/json/fields.ts";
+import { encodeLatin1 } from "../../../../base/json/scan.ts";
 import type { AnswerEvent, Finish } from "../../../canonical/model/answer.ts";
 import type { Extras, Part } from "../../../canonical/model/parts.ts";
-import { asFields, type Fields, omit } from "../../../json/fields.ts";
-import { encodeLatin1 } from "../../../json/scan.ts";
 import { type ChunkEncoder, TEXT_PLACEHOLDER } from "../../stream-events.ts";
 import { keptFields } from "../parts/extras.ts";
 import { encodeMadeImage } from "../parts/made-images.ts";

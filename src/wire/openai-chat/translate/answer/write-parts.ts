@@ -1,6 +1,6 @@
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { PartDelta } from "../../../canonical/model/answer.ts";
 import type { RefusalPart, Signature, TextPart, ToolCallPart } from "../../../canonical/model/parts.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { encodeCitation } from "../parts/citations.ts";
 import { encodeExtraContent, spreadExtraContent } from "../parts/signatures.ts";
 import { encodeCall } from "../parts/tool-call-parts.ts";

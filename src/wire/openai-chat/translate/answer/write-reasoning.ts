@@ -1,6 +1,6 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import type { PartDelta } from "../../../canonical/model/answer.ts";
 import type { ReasoningPart } from "../../../canonical/model/parts.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { encodeReasoning, SUMMARY_BREAK } from "../../reasoning.ts";
 import { encodeDetails } from "../parts/reasoning-details.ts";
 import { encodeSignatureDetail, type SignedPart } from "../parts/signatures.ts";

@@ -1,3 +1,4 @@
+import { assignFields, type Fields, isEmpty } from "../../../../base/json/fields.ts";
 import type { AnswerEvent } from "../../../canonical/model/answer.ts";
 import type {
   AnswerEnd,
@@ -7,7 +8,6 @@ import type {
   StreamError,
 } from "../../../canonical/model/format.ts";
 import { nameOpenaiTier } from "../../../canonical/model/service-tiers.ts";
-import { assignFields, type Fields, isEmpty } from "../../../json/fields.ts";
 import { ChunkEncoder, encodeStreamError } from "../../stream-events.ts";
 import { encodeUsage } from "../../usage.ts";
 import { keptFields } from "../parts/extras.ts";

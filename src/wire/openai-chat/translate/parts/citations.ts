@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { asFields, asList, asText, type Fields } from "../../../../base/json/fields.ts";
 import type { Citation } from "../../../canonical/model/parts.ts";
-import { asFields, asList, asText, type Fields } from "../../../json/fields.ts";
 import { keepExtras, keptSpelling } from "./extras.ts";
 
 /** Decodes an annotation; null for kinds other than `url_citation`. */

@@ -1,3 +1,4 @@
+import { asFields, asText, createTable, type Fields, omit } from "../../../../base/json/fields.ts";
 import {
   type MediaPart,
   type NativePart,
@@ -5,7 +6,6 @@ import {
   readBreakpoint,
   readCacheMark,
 } from "../../../canonical/model/parts.ts";
-import { asFields, asText, createTable, type Fields, omit } from "../../../json/fields.ts";
 import { joinTexts } from "../../reasoning.ts";
 import { keepExtras } from "./extras.ts";
 import { readSource } from "./media-source.ts";

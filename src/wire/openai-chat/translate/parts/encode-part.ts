@@ -1,4 +1,5 @@
 import { fail } from "../../../../base/failures/errors.ts";
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import {
   type MediaPart,
@@ -7,7 +8,6 @@ import {
   readCacheMark,
   writeBreakpoint,
 } from "../../../canonical/model/parts.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
 import { writeSource } from "./media-source.ts";
 

@@ -1,4 +1,4 @@
-import { assignFields, asText, type Fields } from "../../../json/fields.ts";
+import { assignFields, asText, type Fields } from "../../../../base/json/fields.ts";
 
 /** A reasoning detail and the entries it was joined from. */
 interface JoinedDetail {

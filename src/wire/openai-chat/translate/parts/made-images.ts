@@ -1,6 +1,6 @@
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type { MediaPart, Part } from "../../../canonical/model/parts.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { decodePart } from "./decode-part.ts";
 import { encodePart } from "./encode-part.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";

@@ -1,5 +1,5 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import type { MediaSource } from "../../../canonical/model/parts.ts";
-import type { Fields } from "../../../json/fields.ts";
 
 /** The source of a media part, and its spelling where that is unusual. */
 interface ReadSource {

@@ -1,5 +1,5 @@
+import { asFields, asText, type Fields } from "../../../../base/json/fields.ts";
 import type { ReasoningPart } from "../../../canonical/model/parts.ts";
-import { asFields, asText, type Fields } from "../../../json/fields.ts";
 import { keepExtras, keptSpelling } from "./extras.ts";
 
 /** The `format` of reasoning whose origin is unknown. */

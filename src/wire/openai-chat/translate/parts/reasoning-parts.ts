@@ -1,6 +1,6 @@
+import { asFields, assignFields, asText, type Fields } from "../../../../base/json/fields.ts";
 import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../../../canonical/model/parts.ts";
 import { plainReasoning } from "../../../canonical/model/parts.ts";
-import { asFields, assignFields, asText, type Fields } from "../../../json/fields.ts";
 import { joinReasoning } from "../../reasoning.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
 import { joinDetails } from "./join-details.ts";

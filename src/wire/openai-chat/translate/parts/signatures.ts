@@ -1,10 +1,10 @@
+import { asFields, asText, type Fields } from "../../../../base/json/fields.ts";
 import {
   type Part,
   REASONING_ORIGINS,
   type ReasoningPart,
   type Signature,
 } from "../../../canonical/model/parts.ts";
-import { asFields, asText, type Fields } from "../../../json/fields.ts";
 
 /*
  * Gemini's thought signatures of calls, texts and images. Clients of this format know two spellings: an encrypted entry of

@@ -1,5 +1,5 @@
+import { asFields, asText, type Fields, NO_FIELDS, unknownFields } from "../../../../base/json/fields.ts";
 import { type NativePart, REASONING_ORIGINS, type ToolCallPart } from "../../../canonical/model/parts.ts";
-import { asFields, asText, type Fields, NO_FIELDS, unknownFields } from "../../../json/fields.ts";
 import { readCallKind } from "../../tool-calls.ts";
 import { keepNative } from "./decode-part.ts";
 import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";

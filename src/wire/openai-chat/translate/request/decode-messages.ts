@@ -1,6 +1,13 @@
+import {
+  asFields,
+  asObjects,
+  asText,
+  type Fields,
+  omit,
+  unknownFields,
+} from "../../../../base/json/fields.ts";
 import type { Part, ToolResultPart } from "../../../canonical/model/parts.ts";
 import type { Message } from "../../../canonical/model/request.ts";
-import { asFields, asObjects, asText, type Fields, omit, unknownFields } from "../../../json/fields.ts";
 import { decodePart, keepNative } from "../parts/decode-part.ts";
 import { keepExtras, keptFields, keptSpelling, withExtras } from "../parts/extras.ts";
 import { decodeSentImages } from "../parts/made-images.ts";

@@ -1,6 +1,6 @@
+import { asObjects, assignFields, type Fields, omit } from "../../../../base/json/fields.ts";
 import type { ConversationRequest } from "../../../canonical/model/request.ts";
 import { GATEWAY_FIELDS } from "../../../conversation/gateway-fields.ts";
-import { asObjects, assignFields, type Fields, omit } from "../../../json/fields.ts";
 import { keepExtras } from "../parts/extras.ts";
 import { decodeMessages } from "./decode-messages.ts";
 import { decodeTool } from "./decode-tools.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import { asFields, asText, type Fields, omit } from "../../../../base/json/fields.ts";
 import { readCacheMark } from "../../../canonical/model/parts.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../../canonical/model/request.ts";
-import { asFields, asText, type Fields, omit } from "../../../json/fields.ts";
 import { withExtras } from "../parts/extras.ts";
 import { printTool } from "./print-tool.ts";
 

@@ -1,3 +1,4 @@
+import { asFields, type Fields, setField } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import { objectArguments } from "../../../canonical/model/object-arguments.ts";
 import type {
@@ -8,7 +9,6 @@ import type {
   ToolResultPart,
 } from "../../../canonical/model/parts.ts";
 import type { Message } from "../../../canonical/model/request.ts";
-import { asFields, type Fields, setField } from "../../../json/fields.ts";
 import { encodeNative, encodePart } from "../parts/encode-part.ts";
 import { keptFields, keptSpelling } from "../parts/extras.ts";
 import { encodeMadeImage } from "../parts/made-images.ts";

@@ -1,9 +1,9 @@
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import { listLostFields } from "../../../canonical/fit/list-lost-fields.ts";
 import { warnInto } from "../../../canonical/fit/warn.ts";
 import type { EncodedRequest, ModelTarget } from "../../../canonical/model/format.ts";
 import type { ConversationRequest } from "../../../canonical/model/request.ts";
 import type { Warning } from "../../../conversation/warning.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { TRAITS } from "../../traits.ts";
 import { keptFields, keptSpelling } from "../parts/extras.ts";
 import { encodeMessages } from "./encode-messages.ts";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import { StrictToolFitter } from "../../../canonical/fit/fit-strict-tools.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../../canonical/model/request.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { keptSpelling } from "../parts/extras.ts";
 import { decodeTool } from "./decode-tools.ts";
 import { NO_PARAMETERS, printTool } from "./print-tool.ts";

@@ -1,7 +1,7 @@
+import { asFields, asText } from "../../../../base/json/fields.ts";
 import { fitStrictAnswer } from "../../../canonical/fit/fit-strict-tools.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type { OutputFormat } from "../../../canonical/model/request.ts";
-import { asFields, asText } from "../../../json/fields.ts";
 
 /** Decodes `response_format`; null where it is absent. */
 export function decodeOutputFormat(raw: unknown): OutputFormat | null {

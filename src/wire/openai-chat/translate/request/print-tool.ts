@@ -1,5 +1,5 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import type { CustomTool, FunctionTool } from "../../../canonical/model/request.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { keptFields } from "../parts/extras.ts";
 
 /** The parameters of a function without any; some vendors require the schema. */

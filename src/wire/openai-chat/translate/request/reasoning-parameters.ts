@@ -1,8 +1,8 @@
+import { asFields, asText, type Fields } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import { effortOfBudget, nearestEffort } from "../../../canonical/model/efforts.ts";
 import type { ModelTarget, ReasoningFields } from "../../../canonical/model/format.ts";
 import type { ConversationRequest, ReasoningParameters } from "../../../canonical/model/request.ts";
-import { asFields, asText, type Fields } from "../../../json/fields.ts";
 
 /** Decodes `reasoning` and `reasoning_effort`. If both name an effort, the object wins. */
 export function decodeReasoningParameters(raw: Fields): Pick<ConversationRequest, "reasoning"> {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { asFields, assignFields, asText, type Fields } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type { ModelTarget } from "../../../canonical/model/format.ts";
 import { readCacheMark } from "../../../canonical/model/parts.ts";
@@ -8,7 +9,6 @@ import {
   type ToolChoice,
 } from "../../../canonical/model/request.ts";
 import { OPENAI_SERVICE_TIERS } from "../../../canonical/model/service-tiers.ts";
-import { asFields, assignFields, asText, type Fields } from "../../../json/fields.ts";
 import { keptSpelling } from "../parts/extras.ts";
 import { decodeToolChoice } from "./decode-tools.ts";
 import { encodeToolChoice, hasTools } from "./encode-tools.ts";

@@ -1,4 +1,4 @@
-import { asFields, asList, type Fields } from "../../../json/fields.ts";
+import { asFields, asList, type Fields } from "../../../../base/json/fields.ts";
 
 /** The log probabilities of one text, and the number of characters of their tokens. */
 export interface TextLogprobs {

@@ -1,7 +1,7 @@
+import { asFields, type Fields, omit } from "../../../../base/json/fields.ts";
 import type { Answer } from "../../../canonical/model/answer.ts";
 import type { AnswerDecoding } from "../../../canonical/model/format.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
-import { asFields, type Fields, omit } from "../../../json/fields.ts";
 import { findFailure } from "../../find-failure.ts";
 import { decodeFinish, hasCalls } from "../../finish-reason.ts";
 import { readUsage } from "../../usage.ts";

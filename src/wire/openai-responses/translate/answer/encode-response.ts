@@ -1,7 +1,7 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import { replayAnswer } from "../../../canonical/answer/collect-answer.ts";
 import type { Answer } from "../../../canonical/model/answer.ts";
 import type { AnswerFrame } from "../../../canonical/model/format.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { keepForAnswer } from "./keep-for-answer.ts";
 import { encodeEcho, encodeResponse, encodeStart } from "./response-fields.ts";
 import { ItemWriter } from "./write-items.ts";

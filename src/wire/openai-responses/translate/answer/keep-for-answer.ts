@@ -1,5 +1,5 @@
+import { measureChars } from "../../../../base/json/measure-chars.ts";
 import { type ConversationRequest, EMPTY_REQUEST, type Tool } from "../../../canonical/model/request.ts";
-import { measureChars } from "../../../json/measure-chars.ts";
 import { readSpelling } from "../parts/extras.ts";
 
 /** The most characters of the request that an answer repeats, which it does several times. */

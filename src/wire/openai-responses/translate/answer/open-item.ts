@@ -1,5 +1,5 @@
+import { type Fields, omit } from "../../../../base/json/fields.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
-import { type Fields, omit } from "../../../json/fields.ts";
 import { encodeItem, type ItemGroup, idOf } from "../parts/encode-items.ts";
 import type { ToolHome } from "../parts/namespaces.ts";
 import { encodeForeignReasoning, isOwnReasoning } from "../parts/reasoning-parts.ts";

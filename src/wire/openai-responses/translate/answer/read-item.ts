@@ -1,7 +1,7 @@
+import { asFields, asList, asText, type Fields, omit } from "../../../../base/json/fields.ts";
 import type { AnswerEmitter, PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
 import type { PartDelta } from "../../../canonical/model/answer.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
-import { asFields, asList, asText, type Fields, omit } from "../../../json/fields.ts";
 import { decodeCitation } from "../parts/citations.ts";
 import { decodeOutputItem, restOfMessage } from "../parts/decode-items.ts";
 import { decodePart } from "../parts/decode-part.ts";

@@ -1,8 +1,8 @@
+import { asFields, asList, asText, createTable, type Fields } from "../../../../base/json/fields.ts";
 import { AnswerEmitter, PartEmitter } from "../../../canonical/answer/answer-emitter.ts";
 import { type EventHandler, EventReader } from "../../../canonical/answer/event-reader.ts";
 import type { AnswerReader } from "../../../canonical/model/format.ts";
 import { brokenAnswer, readVendorError } from "../../../conversation/errors/vendor-error.ts";
-import { asFields, asList, asText, createTable, type Fields } from "../../../json/fields.ts";
 import { decodeFinish } from "../../finish-reason.ts";
 import { OutputPlaces } from "../../output-places.ts";
 import { isSearch, readUsage } from "../../usage.ts";

@@ -1,10 +1,10 @@
+import { asFields, type Fields, omit } from "../../../../base/json/fields.ts";
 import { ignoreWarnings } from "../../../canonical/fit/warn.ts";
 import type { Finish } from "../../../canonical/model/answer.ts";
 import type { AnswerEnd, AnswerIdentity } from "../../../canonical/model/format.ts";
 import type { Extras } from "../../../canonical/model/parts.ts";
 import type { ConversationRequest } from "../../../canonical/model/request.ts";
 import { nameOpenaiTier } from "../../../canonical/model/service-tiers.ts";
-import { asFields, type Fields, omit } from "../../../json/fields.ts";
 import { encodeFinish } from "../../finish-reason.ts";
 import { completeTool } from "../../required-fields.ts";
 import { encodeUsage } from "../../usage.ts";

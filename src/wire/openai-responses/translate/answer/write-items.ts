@@ -1,8 +1,8 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import { growOwnPart, ownPart } from "../../../canonical/answer/collect-answer.ts";
 import type { AnswerEvent, FinishReason, PartDelta } from "../../../canonical/model/answer.ts";
 import type { Citation, Part, Signature } from "../../../canonical/model/parts.ts";
 import type { Tool } from "../../../canonical/model/request.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { encodeCitation } from "../parts/citations.ts";
 import { type ItemGroup, joinsGroup, openGroup } from "../parts/encode-items.ts";
 import { readSpelling } from "../parts/extras.ts";

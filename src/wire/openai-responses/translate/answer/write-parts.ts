@@ -1,5 +1,5 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { encodePart } from "../parts/encode-part.ts";
 import { readSpelling } from "../parts/extras.ts";
 

@@ -1,3 +1,4 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import { joinExtras } from "../../../canonical/answer/collect-answer.ts";
 import type { AnswerEvent, Finish } from "../../../canonical/model/answer.ts";
 import type {
@@ -8,7 +9,6 @@ import type {
   StreamError,
 } from "../../../canonical/model/format.ts";
 import type { Extras } from "../../../canonical/model/parts.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { encodeFailure } from "../../errors.ts";
 import { encodeEvent } from "../../stream-events.ts";
 import { keepForAnswer } from "./keep-for-answer.ts";

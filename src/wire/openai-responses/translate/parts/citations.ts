@@ -1,5 +1,5 @@
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import type { Citation } from "../../../canonical/model/parts.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { markExtras, readOwnFields } from "./extras.ts";
 
 /** Decodes an annotation of an `output_text`; the citation keeps all of it. */

@@ -1,5 +1,5 @@
+import { asFields, createTable, type Fields, omit } from "../../../../base/json/fields.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
-import { asFields, createTable, type Fields, omit } from "../../../json/fields.ts";
 import { isHostedCall, nameHostedCall } from "../../hosted-calls.ts";
 import { decodePart } from "./decode-part.ts";
 import { markSpelling } from "./extras.ts";

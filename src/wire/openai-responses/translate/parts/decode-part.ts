@@ -1,10 +1,10 @@
+import { asFields, createTable, type Fields, omit } from "../../../../base/json/fields.ts";
 import {
   type MediaSource,
   type Part,
   readBreakpoint,
   readCacheMark,
 } from "../../../canonical/model/parts.ts";
-import { asFields, createTable, type Fields, omit } from "../../../json/fields.ts";
 import { decodeCitation } from "./citations.ts";
 import { markSpelling } from "./extras.ts";
 

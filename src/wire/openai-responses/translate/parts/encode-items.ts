@@ -1,3 +1,4 @@
+import { asFields } from "../../../../base/json/fields.ts";
 import { noteLostContent } from "../../../canonical/fit/express-natives.ts";
 import type {
   Part,
@@ -6,7 +7,6 @@ import type {
   TextPart,
   ToolCallPart,
 } from "../../../canonical/model/parts.ts";
-import { asFields } from "../../../json/fields.ts";
 import { encodePart } from "./encode-part.ts";
 import { readSpelling } from "./extras.ts";
 import { ownNameOf } from "./namespaces.ts";

@@ -1,10 +1,10 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import {
   type MediaPart,
   type MediaSource,
   type Part,
   writeBreakpoint,
 } from "../../../canonical/model/parts.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { encodeCitation } from "./citations.ts";
 import { readSpelling } from "./extras.ts";
 

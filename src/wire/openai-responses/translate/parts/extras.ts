@@ -1,5 +1,5 @@
+import { type Fields, omit } from "../../../../base/json/fields.ts";
 import type { Extras } from "../../../canonical/model/parts.ts";
-import { type Fields, omit } from "../../../json/fields.ts";
 
 /**
  * How a message, part or tool was spelled in this format, and its unknown fields. Of a part, `item` are the other fields of its

@@ -1,6 +1,6 @@
+import { asFields, type Fields, omit } from "../../../../base/json/fields.ts";
 import type { Part, ReasoningPart } from "../../../canonical/model/parts.ts";
 import { unwrapReasoning, wrapReasoning } from "../../../canonical/model/reasoning-envelope.ts";
-import { asFields, type Fields, omit } from "../../../json/fields.ts";
 import { OPENAI_START, originOfItem } from "../../reasoning-origin.ts";
 import { markSpelling, readSpelling } from "./extras.ts";
 

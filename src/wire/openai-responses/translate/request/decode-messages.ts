@@ -1,7 +1,7 @@
 import { fail } from "../../../../base/failures/errors.ts";
+import { asFields, type Fields, omit } from "../../../../base/json/fields.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
 import type { Message } from "../../../canonical/model/request.ts";
-import { asFields, type Fields, omit } from "../../../json/fields.ts";
 import { decodeContent, decodeOutputItem, isMessage, restOfMessage } from "../parts/decode-items.ts";
 import { markSpelling } from "../parts/extras.ts";
 import { attachSignatures } from "../parts/signatures.ts";

@@ -1,4 +1,5 @@
 import { fail } from "../../../../base/failures/errors.ts";
+import { asFields, assignFields, type Fields, omit } from "../../../../base/json/fields.ts";
 import { readCacheMark } from "../../../canonical/model/parts.ts";
 import {
   type ConversationRequest,
@@ -7,7 +8,6 @@ import {
   type Tool,
 } from "../../../canonical/model/request.ts";
 import { GATEWAY_FIELDS } from "../../../conversation/gateway-fields.ts";
-import { asFields, assignFields, type Fields, omit } from "../../../json/fields.ts";
 import { rejectState, STATE_FIELDS } from "../../state-fields.ts";
 import { markExtras, markSpelling } from "../parts/extras.ts";
 import { separateCalls, separateTools } from "../parts/namespaces.ts";

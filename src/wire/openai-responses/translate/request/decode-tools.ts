@@ -1,5 +1,5 @@
+import { asFields, type Fields, omit } from "../../../../base/json/fields.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../../canonical/model/request.ts";
-import { asFields, type Fields, omit } from "../../../json/fields.ts";
 import { markSpelling, readSpelling } from "../parts/extras.ts";
 import { kindOfTool, listCustoms } from "./tool-kinds.ts";
 

@@ -1,9 +1,9 @@
 import { fail } from "../../../../base/failures/errors.ts";
+import { omit } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type { ModelTarget } from "../../../canonical/model/format.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
 import type { Message } from "../../../canonical/model/request.ts";
-import { omit } from "../../../json/fields.ts";
 import { takesPlainReasoning } from "../../encrypted-reasoning.ts";
 import { originOfModel } from "../../reasoning-origin.ts";
 import { encodeItem, encodeResult, groupParts, type ItemGroup } from "../parts/encode-items.ts";

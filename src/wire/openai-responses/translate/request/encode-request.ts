@@ -1,11 +1,11 @@
 import { fail } from "../../../../base/failures/errors.ts";
+import { asFields, type Fields } from "../../../../base/json/fields.ts";
 import { listLostFields } from "../../../canonical/fit/list-lost-fields.ts";
 import { type Warn, warnInto } from "../../../canonical/fit/warn.ts";
 import type { EncodedRequest, ModelTarget } from "../../../canonical/model/format.ts";
 import type { ConversationRequest } from "../../../canonical/model/request.ts";
 import { OPENAI_SERVICE_TIERS } from "../../../canonical/model/service-tiers.ts";
 import type { Warning } from "../../../conversation/warning.ts";
-import { asFields, type Fields } from "../../../json/fields.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING } from "../../encrypted-reasoning.ts";
 import { LOGPROBS, TRAITS } from "../../traits.ts";
 import { readOwnFields } from "../parts/extras.ts";

@@ -1,7 +1,7 @@
+import type { Fields } from "../../../../base/json/fields.ts";
 import { StrictToolFitter } from "../../../canonical/fit/fit-strict-tools.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../../canonical/model/request.ts";
-import type { Fields } from "../../../json/fields.ts";
 import { readSpelling } from "../parts/extras.ts";
 import { ownNameOf } from "../parts/namespaces.ts";
 import { kindOfTool, listCustoms } from "./tool-kinds.ts";

@@ -1,6 +1,6 @@
+import { asList } from "../../../../base/json/fields.ts";
 import type { Part } from "../../../canonical/model/parts.ts";
 import type { ConversationRequest, Message, Tool } from "../../../canonical/model/request.ts";
-import { asList } from "../../../json/fields.ts";
 import { separateCalls, separateTools } from "../parts/namespaces.ts";
 import { decodeTools } from "./decode-tools.ts";
 

@@ -1,7 +1,7 @@
+import { asFields, asText, type Fields, setField } from "../../../../base/json/fields.ts";
 import { fitStrictAnswer } from "../../../canonical/fit/fit-strict-tools.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import type { OutputFormat } from "../../../canonical/model/request.ts";
-import { asFields, asText, type Fields, setField } from "../../../json/fields.ts";
 
 /** Decodes `text.format`. */
 export function decodeOutputFormat(format: Fields): OutputFormat {

@@ -1,8 +1,8 @@
+import { asFields, asText, type Fields, omit } from "../../../../base/json/fields.ts";
 import type { Warn } from "../../../canonical/fit/warn.ts";
 import { effortOfBudget, nearestEffort } from "../../../canonical/model/efforts.ts";
 import type { ModelTarget } from "../../../canonical/model/format.ts";
 import type { ReasoningParameters } from "../../../canonical/model/request.ts";
-import { asFields, asText, type Fields, omit } from "../../../json/fields.ts";
 import { markExtras, readOwnFields } from "../parts/extras.ts";
 
 /** Decodes `reasoning`; null where it is absent. */

@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { BOUNDS } from "../numbers/bounds.ts";
 import { parseArgumentsExactly, parseWithCalls } from "./exact-numbers.ts";
 import { findSyntaxError } from "./find-syntax-error.ts";
 import { rejectExcess } from "./reject-excess.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isObjectText, parsesAsObject } from "../../../src/wire/json/object-text.ts";
-import { items, LEAF, scanJson } from "../../../src/wire/json/scan.ts";
+import { isObjectText, parsesAsObject } from "../../../src/base/json/object-text.ts";
+import { items, LEAF, scanJson } from "../../../src/base/json/scan.ts";
 import { shareOf } from "../../support/long-run.ts";
 
 /** Compares both ways for a JSON string, and returns what they say. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { fail } from "../../base/failures/errors.ts";
-import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { fail } from "../failures/errors.ts";
+import { BOUNDS } from "../numbers/bounds.ts";
 import { findBrokenUtf8 } from "./find-broken-utf8.ts";
 import { parseBodyText } from "./parse-json.ts";
 import { rejectExcess } from "./reject-excess.ts";

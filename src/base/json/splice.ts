@@ -1,7 +1,7 @@
-import { type ComposedBytes, type Splice, spliceBytes } from "../../base/text/composed-bytes.ts";
+import { type ComposedBytes, type Splice, spliceBytes } from "../text/composed-bytes.ts";
 import { endOfString, isSpace, type JsonNode, tryStringOf } from "./scan.ts";
 
-export type { Splice } from "../../base/text/composed-bytes.ts";
+export type { Splice } from "../text/composed-bytes.ts";
 
 /** What is left out of a body: whole members, and splices of other parts. */
 export interface LeftOut {

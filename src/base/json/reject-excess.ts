@@ -1,4 +1,4 @@
-import { type ErrorCode, fail } from "../../base/failures/errors.ts";
+import { type ErrorCode, fail } from "../failures/errors.ts";
 
 /*
  * Errors for requests that exceed a bound of the gateway. All have the same form: the field, what was found, the bound, the remedy.

@@ -1,6 +1,6 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
-import { fields, LEAF, memberOf, scanJson, stringOf } from "../../../src/wire/json/scan.ts";
+import { fields, LEAF, memberOf, scanJson, stringOf } from "../../../src/base/json/scan.ts";
 
 const BODIES = 500;
 const BODY_BYTES = 20_000;

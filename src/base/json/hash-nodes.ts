@@ -1,4 +1,4 @@
-import { wyhash } from "../../base/secrets/hash.ts";
+import { wyhash } from "../secrets/hash.ts";
 import type { JsonNode } from "./scan.ts";
 
 /** The number of bytes of each value that are hashed. */

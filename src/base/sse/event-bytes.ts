@@ -1,4 +1,4 @@
-import { readLatin1 } from "../../base/text/decode-bytes.ts";
+import { readLatin1 } from "../text/decode-bytes.ts";
 
 /** Reads single server-sent events from bytes, whose lines end with LF or CRLF. */
 

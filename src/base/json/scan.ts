@@ -1,4 +1,4 @@
-import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { BOUNDS } from "../numbers/bounds.ts";
 import { ownText } from "./own-text.ts";
 import { UniqueNames } from "./unique-names.ts";
 

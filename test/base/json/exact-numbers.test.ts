@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseArgumentsExactly, parseWithCalls } from "../../../src/wire/json/exact-numbers.ts";
+import { parseArgumentsExactly, parseWithCalls } from "../../../src/base/json/exact-numbers.ts";
 
 const LONG = "1234567890123456789";
 

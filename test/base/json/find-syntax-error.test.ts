@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { findBrokenUtf8 } from "../../../src/wire/json/find-broken-utf8.ts";
-import { findSyntaxError } from "../../../src/wire/json/find-syntax-error.ts";
+import { findBrokenUtf8 } from "../../../src/base/json/find-broken-utf8.ts";
+import { findSyntaxError } from "../../../src/base/json/find-syntax-error.ts";
 
 const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 

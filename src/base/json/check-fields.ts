@@ -1,5 +1,5 @@
-import { rejectField } from "../../base/failures/errors.ts";
-import { BOUNDS } from "../../base/numbers/bounds.ts";
+import { rejectField } from "../failures/errors.ts";
+import { BOUNDS } from "../numbers/bounds.ts";
 import { asFields, type Fields } from "./fields.ts";
 import { parseBodyText } from "./parse-json.ts";
 import { LEAF, scanCounting } from "./scan.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { BOUNDS } from "../../../src/base/numbers/bounds.ts";
 import {
   closingQuote,
   decodeUtf8,
@@ -17,8 +16,9 @@ import {
   scanCounting,
   scanJson,
   stringOf,
-} from "../../../src/wire/json/scan.ts";
-import { appendMember, applySplices, removeMembers } from "../../../src/wire/json/splice.ts";
+} from "../../../src/base/json/scan.ts";
+import { appendMember, applySplices, removeMembers } from "../../../src/base/json/splice.ts";
+import { BOUNDS } from "../../../src/base/numbers/bounds.ts";
 import { shareOf } from "../../support/long-run.ts";
 
 const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { allFields, fields, items, LEAF } from "../../../src/wire/json/scan.ts";
-import { scanBody } from "../../../src/wire/json/scan-body.ts";
+import { allFields, fields, items, LEAF } from "../../../src/base/json/scan.ts";
+import { scanBody } from "../../../src/base/json/scan-body.ts";
 
 const SHAPE = allFields({ a: fields({ b: LEAF }), list: items(fields({ b: LEAF })) });
 

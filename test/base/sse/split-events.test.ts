@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { EventSplitter } from "../../../src/wire/sse/split-events.ts";
+import { EventSplitter } from "../../../src/base/sse/split-events.ts";
 import { growsLinearly, LARGER } from "../../growth/measure-growth.ts";
 
 const TOO_LARGE: [string, string] = ["", "an event is too large"];
