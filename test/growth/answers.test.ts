@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { UpstreamAnswers } from "../../src/wire/client-apis/request/inference-request.ts";
+import type { TextAnswers } from "../../src/wire/client-apis/request/inference-request.ts";
 import type { FormatName } from "../../src/wire/conversation/traits/format-name.ts";
-import { makeIdentity } from "../fidelity/answers/run-answers.ts";
+import { makeIdentity, STREAM_HEAD } from "../fidelity/answers/run-answers.ts";
 import { CLIENTS, type Client } from "../fidelity/formats.ts";
 import { openRequest } from "../fidelity/open-request.ts";
 import { makeTarget } from "../fidelity/targets.ts";
@@ -19,7 +19,7 @@ const BODIES: Readonly<Record<Client, Readonly<Record<string, unknown>>>> = {
   responses: { model: "acme/model", input: "Hello!" },
 };
 
-function openFor(client: Client, format: FormatName): UpstreamAnswers {
+function openFor(client: Client, format: FormatName): TextAnswers {
   return openRequest(client, BODIES[client]).encode(makeTarget(format)).answers;
 }
 
@@ -33,7 +33,7 @@ function readWhole(client: Client, format: FormatName, body: unknown): Work {
 
 function readStream(client: Client, format: FormatName, pieces: readonly string[]): Work {
   return () => {
-    const relay = openFor(client, format).openRelay(makeIdentity());
+    const { relay } = openFor(client, format).openRelay(makeIdentity(), STREAM_HEAD);
     let sent = 0;
     for (const piece of pieces) {
       sent += relay.step(piece).length;

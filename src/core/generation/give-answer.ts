@@ -71,7 +71,8 @@ async function giveStream(
   begun: BegunStream,
 ): Promise<GenerationResult> {
   const { deps, call, lifetime, record, allowance, extensions } = generation;
-  releaseBody(call);
+  // A stream that has begun goes to no other candidate.
+  if (begun.releaseBody !== undefined) call.memory.release(begun.releaseBody());
   if (begun.isOver && lifetime.hasClientLeft()) {
     const { usage, producedBytes, searches } = begun.relay;
     return generation.leaveCharged(candidate, usage, { producedBytes, searches });
@@ -99,11 +100,6 @@ async function giveStream(
     mediaType === undefined ? { kind: "stream", stream } : { kind: "stream", stream, mediaType },
     candidate,
   );
-}
-
-/** Releases the body: a stream that has begun goes to no other candidate. */
-function releaseBody({ request, memory }: Generation["call"]): void {
-  if (request.releaseBody !== undefined) memory.release(request.releaseBody());
 }
 
 async function giveWhole(

@@ -29,7 +29,7 @@ import { HubRequest } from "./hub/hub-request.ts";
 import type {
   EncodedForUpstream,
   InferenceRequest,
-  UpstreamAnswers,
+  TextAnswers,
   UpstreamTarget,
 } from "./request/inference-request.ts";
 import { heldBytesOf } from "./request/request-size.ts";
@@ -102,12 +102,12 @@ function isOwn({ provider }: UpstreamTarget): boolean {
 }
 
 /** Returns how the answers of providers with the endpoint are read: as they are, or through a filter. */
-function createAnswers(scanned: ScannedCompletion): UpstreamAnswers {
+function createAnswers(scanned: ScannedCompletion): TextAnswers {
   return {
-    openRelay(identity, isDocument = false) {
-      if (identity.filter) return openFiltered(scanned, identity, isDocument);
+    openRelay(identity, { isDocument = false }) {
+      if (identity.filter) return { relay: openFiltered(scanned, identity, isDocument) };
       const Relay = isDocument ? CompletionDocumentRelay : CompletionRelay;
-      return new Relay(identity, scanned.wantsUsageChunk);
+      return { relay: new Relay(identity, scanned.wantsUsageChunk) };
     },
     readAnswer(body, identity) {
       const isTranslated = identity.filter || isEventStream(body);

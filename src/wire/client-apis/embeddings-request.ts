@@ -10,7 +10,7 @@ import { fitToProfile, reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
 import type {
   EncodedForUpstream,
   InferenceRequest,
-  UpstreamAnswers,
+  TextAnswers,
   UpstreamTarget,
 } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
@@ -75,7 +75,7 @@ function upstreamOf(format: ProviderFormat): EmbeddingsCodec {
   return upstream;
 }
 
-function answersOf(format: ProviderFormat, { encoding, parameters }: EmbeddingsRequest): UpstreamAnswers {
+function answersOf(format: ProviderFormat, { encoding, parameters }: EmbeddingsRequest): TextAnswers {
   return {
     openRelay() {
       throw new Error("embeddings are not streamed");

@@ -17,7 +17,7 @@ import { limitFields, renameFields, warnOfStoring } from "./fit/apply-provider.t
 import type {
   EncodedForUpstream,
   InferenceRequest,
-  UpstreamAnswers,
+  TextAnswers,
   UpstreamTarget,
 } from "./request/inference-request.ts";
 import { readTags } from "./request/request-tags.ts";
@@ -64,9 +64,11 @@ export function parseFimRequest(
   };
 }
 
-const ANSWERS: UpstreamAnswers = {
-  openRelay: (identity, isDocument = false) =>
-    isDocument || identity.filter ? openTranslation(identity, isDocument) : new ChatRelay(identity, false),
+const ANSWERS: TextAnswers = {
+  openRelay: (identity, { isDocument = false }) => ({
+    relay:
+      isDocument || identity.filter ? openTranslation(identity, isDocument) : new ChatRelay(identity, false),
+  }),
   readAnswer: (body, identity) =>
     identity.filter || isEventStream(body)
       ? translateAnswer(body, identity)

@@ -13,11 +13,11 @@ import { decodeTranscription } from "../forwarded/transcriptions.ts";
 import type { ClientApiDeclaration } from "./client-api.ts";
 import { reviewFields, reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
 import type {
+  ByteAnswers,
   EncodedForUpstream,
   ForwardedApi,
   InferenceRequest,
   ProviderTarget,
-  UpstreamAnswers,
   UpstreamTarget,
 } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./request/session-hints.ts";
@@ -83,14 +83,19 @@ function toInferenceRequest(
     countPromptChars: () => 0,
     listPromptText: () => [],
     listCharges: () => charges,
+    isText,
     encode: (target) => encodeFor(target, request),
-    forwarded: {
-      isText,
-      openRelay: (head, identity) => filterRelay(request.openRelay(head, identity), identity),
-      readAnswer(body, head, identity) {
-        const read = (bytes: Buffer) => request.readAnswer(bytes, head, identity);
-        return filterAnswer(body, read, identity);
-      },
+  };
+}
+
+/** Returns how answers are read: they are passed on as they are, or through a filter. */
+function createAnswers(request: ForwardedRequest): ByteAnswers {
+  return {
+    readsBytes: true,
+    openRelay: (identity, head) => ({ relay: filterRelay(request.openRelay(head, identity), identity) }),
+    readAnswer(body, identity, head) {
+      const read = (bytes: Buffer) => request.readAnswer(bytes, head, identity);
+      return filterAnswer(body, read, identity);
     },
   };
 }
@@ -155,7 +160,7 @@ function encodeFor(target: UpstreamTarget, request: ForwardedRequest): EncodedFo
     heldBytes: 0,
     repair: null,
     carriesReasoning: false,
-    answers: NO_CONVERSATION,
+    answers: createAnswers(request),
     warnings: [...warnOfDropped(leftOut), ...review.warnings],
   };
 }
@@ -168,9 +173,3 @@ function reviewForwarded(
   const target = { ...provider, refusedFields: NONE };
   return scanned === null ? reviewFields(formFields, target) : reviewScanned(scanned, target);
 }
-
-function rejectConversation(): never {
-  throw new Error("forwarded answers are read by `forwarded`");
-}
-
-const NO_CONVERSATION: UpstreamAnswers = { openRelay: rejectConversation, readAnswer: rejectConversation };

@@ -1,9 +1,9 @@
 import type { Fields } from "../../../src/base/json/fields.ts";
 import { collectAnswer } from "../../../src/wire/canonical/answer/collect-answer.ts";
-import type { RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
+import type { AnswerHead, RelayIdentity } from "../../../src/wire/canonical/answer/relay.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/model/answer.ts";
 import type { UpstreamCodec } from "../../../src/wire/canonical/model/format.ts";
-import type { UpstreamAnswers } from "../../../src/wire/client-apis/request/inference-request.ts";
+import type { TextAnswers } from "../../../src/wire/client-apis/request/inference-request.ts";
 import type { FormatName } from "../../../src/wire/conversation/traits/format-name.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/formats/codecs.ts";
 import { endWith } from "../../support/answer-end.ts";
@@ -55,21 +55,24 @@ export function runFeature(feature: AnswerFeature): AnswerRun[] {
   });
 }
 
+/** The head of an answer that is a stream. */
+export const STREAM_HEAD: AnswerHead = { contentType: "text/event-stream", isDocument: false };
+
 /** Encodes a request, and returns what reads its answer. */
-function open({ asks }: AnswerFeature, client: Client, format: FormatName): UpstreamAnswers {
+function open({ asks }: AnswerFeature, client: Client, format: FormatName): TextAnswers {
   return openRequest(client, makeBody(client, asks?.[client] ?? {})).encode(makeTarget(format)).answers;
 }
 
 /** Returns a vendor's whole answer as the client receives it. */
-export function readWhole(answers: UpstreamAnswers, body: Fields): Fields {
+export function readWhole(answers: TextAnswers, body: Fields): Fields {
   const answer = answers.readAnswer(JSON.stringify(body), makeIdentity());
   if (answer.kind === "error") throw new Error(answer.error.message);
   return JSON.parse(answer.encode(endWith(answer.usage)));
 }
 
 /** Returns a vendor's stream as the client receives it, including its last event. */
-export function readStream(answers: UpstreamAnswers, wire: string): string {
-  const relay = answers.openRelay(makeIdentity());
+export function readStream(answers: TextAnswers, wire: string): string {
+  const { relay } = answers.openRelay(makeIdentity(), STREAM_HEAD);
   const out = relay.step(wire) + relay.end();
   if (relay.classifyEnd() === "complete") return out + relay.encodeEnd(endWith(relay.usage));
   const message = relay.error?.message ?? "The upstream's answer broke off.";

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { applySplices, spliceBody } from "../../../src/base/json/splice.ts";
 import { ComposedBytes, copyBytes, joinIntoOne, piecesOf } from "../../../src/base/text/composed-bytes.ts";
 import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
+import { makeIdentity, STREAM_HEAD } from "../../fidelity/answers/run-answers.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
 
 const BODY = Buffer.from(
@@ -24,11 +25,11 @@ describe("a parsed request", () => {
     expect(request.listNeeds().parameters).toEqual(["seed"]);
   });
 
-  test("cannot be encoded any more once its body was released", () => {
+  test("cannot be encoded any more once the relay of its answer has released its body", () => {
     const target = makeTarget("openai-chat");
     const request = parseChatRequest(BODY, same);
-    request.encode(target);
-    expect(request.releaseBody?.()).toBe(0);
+    const { releaseBody } = request.encode(target).answers.openRelay(makeIdentity(), STREAM_HEAD);
+    expect(releaseBody?.()).toBe(0);
     expect(request.listCharges().search).toBeNull();
     expect(() => request.encode(target)).toThrow("released");
   });

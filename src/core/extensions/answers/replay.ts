@@ -6,8 +6,8 @@ import type { StoredAnswer } from "./answer-store.ts";
 const ORIGIN_HEADER = "x-gateway-replay-of";
 
 /** Whether request or answer is no text, so that the answer cannot be given again: audio, and forms with a file. */
-export function isBinary({ forwarded }: Pick<InferenceRequest, "forwarded">): boolean {
-  return forwarded !== undefined && !(forwarded.isText.body && forwarded.isText.answer);
+export function isBinary({ isText }: Pick<InferenceRequest, "isText">): boolean {
+  return !(isText.body && isText.answer);
 }
 
 /**

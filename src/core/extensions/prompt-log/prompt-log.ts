@@ -68,18 +68,18 @@ export class PromptLog implements Extension {
   ): ExtensionPoints {
     const request = new BoundedText(MAX_LOGGED_BYTES, call);
     const response = new BoundedText(MAX_LOGGED_BYTES, call);
-    const { forwarded } = call.request;
+    const { isText } = call.request;
     let wasAdmitted = false;
     return {
       async beforeRoute({ readBody }) {
         // Copied now: encoding for an upstream may overwrite the body.
         const body = readBody();
-        request.append(forwarded?.isText.body === false ? describeBytes(body) : body);
+        request.append(isText.body ? body : describeBytes(body));
         wasAdmitted = true;
         return { kind: "continue" };
       },
       onText: (delta) => {
-        if (forwarded?.isText.answer !== false) response.append(delta);
+        if (isText.answer) response.append(delta);
       },
       onSettled: ({ createdAt, status }) => {
         // A guardrail does not allow the request: its text is not stored.

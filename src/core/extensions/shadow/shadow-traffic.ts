@@ -47,7 +47,7 @@ export class ShadowTraffic implements Extension {
     const { shadow } = generation;
     if (shadow === null || this.isStopped || randomShare(this.deps.random) >= shadow.share) return null;
     // A form cannot be copied with another model.
-    if (generation.call.request.forwarded?.isText.body === false) return null;
+    if (!generation.call.request.isText.body) return null;
     if (this.running.size >= MAX_RUNNING) return this.drop();
     return this.copy(generation, shadow.model);
   }

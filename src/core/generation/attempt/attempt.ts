@@ -4,14 +4,9 @@ import { readLatin1, readUtf8 } from "../../../base/text/decode-bytes.ts";
 import type { Timer } from "../../../base/time/clock.ts";
 import { endOfTurn } from "../../../base/time/turn-end.ts";
 import { isDocumentStart } from "../../../wire/canonical/answer/read-document.ts";
-import type {
-  AnswerHead,
-  AnswerRelay,
-  RelayIdentity,
-  WholeAnswer,
-} from "../../../wire/canonical/answer/relay.ts";
+import type { AnswerHead, RelayIdentity, WholeAnswer } from "../../../wire/canonical/answer/relay.ts";
 import { RelayReader } from "../../../wire/canonical/answer/relay-reader.ts";
-import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
+import type { OpenedRelay, UpstreamAnswers } from "../../../wire/client-apis/request/inference-request.ts";
 import { lacksEndpoint } from "../../../wire/conversation/errors/missing-endpoint.ts";
 import { type Overflow, roomForAnswer } from "../../../wire/conversation/errors/read-overflow.ts";
 import { rejectsReasoning } from "../../../wire/conversation/errors/rejected-reasoning.ts";
@@ -70,10 +65,9 @@ export function isEmptyAnswer(outcome: AttemptOutcome): boolean {
 }
 
 /** A stream that has reached its first token, or its end without a failure. */
-export interface BegunStream {
+export interface BegunStream extends OpenedRelay {
   /** It has finished cleanly without content for a person or agent. */
   readonly isEmpty: boolean;
-  readonly relay: AnswerRelay;
   /** Reads the response for the relay. */
   readonly reader: RelayReader;
   readonly exchange: Exchange;
@@ -110,7 +104,7 @@ interface Reply {
 
 /** Sends a request to one candidate. Resolves at the first token of a stream, or with the whole answer otherwise. */
 export async function attempt(context: AttemptContext): Promise<AttemptOutcome> {
-  const { deps, call, cancellation } = context;
+  const { deps, call, encoded, cancellation } = context;
   const { stopwatch } = call;
   const { stream } = call.request;
   if (stream) cancellation.startPhase("first_token", deps.settings.timers.firstTokenMs);
@@ -139,7 +133,9 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
     hasBegun = isGood && !stream;
     if (hasBegun) cancellation.touch();
     // Head and body of an answer are one wait.
-    const body = hasBegun ? (takeText(call.request, response) ?? (await readRest(context, response))) : null;
+    const body = hasBegun
+      ? (takeText(encoded.answers, response) ?? (await readRest(context, response)))
+      : null;
     stopwatch.endWait(waitingFrom);
     waitingFrom = null;
     if (body !== null) {
@@ -244,8 +240,8 @@ async function readError(
 }
 
 /** Returns the body of an answer as text, if it is there already and needed as text; else null. */
-function takeText({ forwarded }: InferenceRequest, response: UpstreamResponse): string | null {
-  return forwarded === undefined ? (response.takeText?.(BOUNDS.answerBytes) ?? null) : null;
+function takeText({ readsBytes }: UpstreamAnswers, response: UpstreamResponse): string | null {
+  return readsBytes ? null : (response.takeText?.(BOUNDS.answerBytes) ?? null);
 }
 
 /** Reads the body of an answer that is not there yet. */
@@ -260,18 +256,19 @@ function readWhole(
   response: UpstreamResponse,
   body: string | Uint8Array,
 ): AttemptOutcome {
-  const { call, encoded, identity } = context;
-  const { forwarded } = call.request;
-  const answer =
-    forwarded === undefined
-      ? encoded.answers.readAnswer(typeof body === "string" ? body : readUtf8(body), identity)
-      : forwarded.readAnswer(Buffer.from(body), headOf(response), identity);
+  const {
+    encoded: { answers },
+    identity,
+  } = context;
+  const answer = answers.readsBytes
+    ? answers.readAnswer(Buffer.from(body), identity, headOf(response, false))
+    : answers.readAnswer(typeof body === "string" ? body : readUtf8(body), identity);
   if (answer.kind === "error") return failed(context, { exchange, response }, answer.error);
   return { kind: "answered", answer, status: response.status };
 }
 
-function headOf(response: UpstreamResponse): AnswerHead {
-  return { contentType: response.header("content-type") };
+function headOf(response: UpstreamResponse, isDocument: boolean): AnswerHead {
+  return { contentType: response.header("content-type"), isDocument };
 }
 
 async function readToFirstToken(context: AttemptContext, reply: Reply): Promise<AttemptOutcome> {
@@ -279,11 +276,8 @@ async function readToFirstToken(context: AttemptContext, reply: Reply): Promise<
   const { call, encoded, identity } = context;
   const { stopwatch } = call;
   const start = await stopwatch.wait(readStart(response));
-  const { forwarded } = call.request;
-  const relay =
-    forwarded === undefined
-      ? encoded.answers.openRelay(identity, start !== null && isDocument(start))
-      : forwarded.openRelay(headOf(response), identity);
+  const opened = encoded.answers.openRelay(identity, headOf(response, start !== null && isDocument(start)));
+  const { relay } = opened;
   const reader = new RelayReader(relay);
   let head: Buffer = NOTHING;
   for (let piece = start; ; piece = await stopwatch.wait(response.read())) {
@@ -291,7 +285,8 @@ async function readToFirstToken(context: AttemptContext, reply: Reply): Promise<
     head = head.length === 0 ? out : Buffer.concat([head, out]);
     if (relay.error !== null) return failed(context, reply, relay.error);
     const isOver = piece === null || relay.isDone;
-    if (isOver || relay.sawToken) return begin(context, { relay, reader, exchange, response, head, isOver });
+    if (isOver || relay.sawToken)
+      return begin(context, { ...opened, reader, exchange, response, head, isOver });
     if (head.length > BOUNDS.heldBytes) return failed(context, reply, NO_CONTENT);
   }
 }

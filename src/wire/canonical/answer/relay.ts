@@ -32,8 +32,10 @@ export interface RelayFinish {
   readonly native: string;
 }
 
-/** The head of an upstream's answer, as far as forwarding it needs. */
+/** What an upstream says of its answer before the answer is read. */
 export interface AnswerHead {
+  /** A stream was requested, and the upstream sent one JSON document instead. */
+  readonly isDocument: boolean;
   /** The `content-type`; null where the upstream sent none. */
   readonly contentType: string | null;
 }

@@ -12,7 +12,7 @@ import {
 } from "../../../base/json/scan.ts";
 import type { CalledTurn } from "../../canonical/answer/called-turn.ts";
 import { isEventStream } from "../../canonical/answer/read-document.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
+import type { AnswerHead, AnswerRelay, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
 import type { AskedFor, ClientCodec } from "../../canonical/model/format.ts";
 import { CACHE_CONTROL, type CacheableShape } from "../../conversation/cache-marking.ts";
 import type { RequestCharges } from "../../conversation/charges.ts";
@@ -34,9 +34,10 @@ import type {
   EncodeJob,
   InferenceRequest,
   OffloadedEncoding,
+  OpenedRelay,
   RequestRetention,
+  TextAnswers,
   TurnNames,
-  UpstreamAnswers,
   UpstreamTarget,
 } from "../request/inference-request.ts";
 import {
@@ -117,6 +118,8 @@ export function createClientRequest(
   return new ConversationInferenceRequest(source, read, rename);
 }
 
+const TEXT = { body: true, answer: true };
+
 class ConversationInferenceRequest implements ClientRequest, Decoding {
   readonly api: EncodeJob["api"];
   readonly format: ProviderFormat;
@@ -128,6 +131,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   readonly stream: boolean;
   readonly maxTokens: number | null;
   readonly answers: number;
+  readonly isText = TEXT;
   readonly notice = null;
   readonly promptTextBytes: number;
   readonly windowTextBytes: number;
@@ -217,7 +221,7 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
     this.releaseHeld();
   }
 
-  releaseBody(): number {
+  private releaseBody(): number {
     const keptBytes = this.releaseHeld();
     this.source = null;
     return keptBytes;
@@ -361,7 +365,12 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
   /** `hub`: null if the client's bytes were forwarded. */
   private answersFor(format: ProviderFormat, hub: HubAnswers | null): ConversationAnswers {
     const own = format === this.format && this.answering.readsThroughHub !== true ? this.answering : null;
-    return new ConversationAnswers(own, hub, () => new HubAnswers(this.hub, format));
+    return new ConversationAnswers(
+      own,
+      hub,
+      () => new HubAnswers(this.hub, format),
+      () => this.releaseBody(),
+    );
   }
 
   private complete(encoded: EncodedBody, answers: ConversationAnswers): EncodedConversation {
@@ -373,18 +382,20 @@ class ConversationInferenceRequest implements ClientRequest, Decoding {
 }
 
 /** Reads the answer of an encoded conversation: those in the client's own format are relayed where nothing has to be changed in them. */
-class ConversationAnswers implements UpstreamAnswers {
+class ConversationAnswers implements TextAnswers {
   constructor(
     /** Null if all answers are translated. */
     private readonly own: OwnAnswers | null,
     /** Null if the client's bytes were forwarded. */
     private readonly translated: HubAnswers | null,
     private readonly openHub: () => HubAnswers,
+    private readonly releaseBody: () => number,
   ) {}
 
-  openRelay(identity: RelayIdentity, isDocument = false): AnswerRelay {
-    const own = isDocument ? null : this.ownFor(identity);
-    return own?.openRelay(identity) ?? this.hub.openRelay(identity, isDocument);
+  openRelay(identity: RelayIdentity, head: AnswerHead): OpenedRelay {
+    const own = head.isDocument === true ? null : this.ownFor(identity);
+    const relay = own?.openRelay(identity) ?? this.hub.openRelay(identity, head).relay;
+    return { relay, releaseBody: this.releaseBody };
   }
 
   readAnswer(body: string, identity: RelayIdentity): WholeAnswer {

@@ -3,7 +3,7 @@ import { measureChars } from "../../../base/json/measure-chars.ts";
 import { type ComposedBytes, ownBytesOf } from "../../../base/text/composed-bytes.ts";
 import { collectAnswer, replayAnswer } from "../../canonical/answer/collect-answer.ts";
 import { createDocumentReader, decodeBody } from "../../canonical/answer/read-document.ts";
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
+import type { AnswerHead, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
 import { createPrefixRemover } from "../../canonical/answer/remove-prefix.ts";
 import { createWholeTranslation, TranslatedRelay } from "../../canonical/answer/translate-relay.ts";
 import { adoptHostedCalls } from "../../canonical/fit/adopt-calls.ts";
@@ -43,7 +43,8 @@ import { overrideParameters, warnOfOverrides } from "../fit/override-parameters.
 import type {
   AnswerContext,
   EncodedBody,
-  UpstreamAnswers,
+  OpenedRelay,
+  TextAnswers,
   UpstreamTarget,
 } from "../request/inference-request.ts";
 
@@ -167,7 +168,7 @@ type AnswerChanges = Pick<AnswerContext, "renamed" | "prefill">;
 const UNCHANGED: AnswerChanges = { renamed: new Map(), prefill: null };
 
 /** Translates the answer of the upstream that a request was encoded for. */
-export class HubAnswers implements UpstreamAnswers {
+export class HubAnswers implements TextAnswers {
   constructor(
     private readonly hub: HubRequest,
     private readonly format: ProviderFormat,
@@ -184,11 +185,11 @@ export class HubAnswers implements UpstreamAnswers {
     return { ...this.changes, request: this.hub.describeKept() };
   }
 
-  openRelay(identity: RelayIdentity, isDocument = false): AnswerRelay {
+  openRelay(identity: RelayIdentity, { isDocument = false }: AnswerHead): OpenedRelay {
     const { hub } = this;
     const reader = isDocument ? createDocumentReader(this.codec) : this.codec.createReader();
     const writer = hub.client.createWriter(identity, hub.asked());
-    return new TranslatedRelay(restoreStream(reader, this.restorers()), writer, identity);
+    return { relay: new TranslatedRelay(restoreStream(reader, this.restorers()), writer, identity) };
   }
 
   readAnswer(body: string, identity: RelayIdentity): WholeAnswer {

@@ -53,6 +53,8 @@ export interface InferenceRequest {
   readonly maxTokens: number | null;
   /** The number of answers. */
   readonly answers: number;
+  /** Whether body and answer are JSON or events in UTF-8. Others are neither logged nor given again. */
+  readonly isText: { readonly body: boolean; readonly answer: boolean };
   /** A notice for a response header about how the request was changed; null for none. */
   readonly notice: string | null;
   /** Approximate memory besides its body, in bytes: the text and the nodes. */
@@ -136,12 +138,6 @@ export interface InferenceRequest {
    * body when it is needed. Absent if a request cannot be read again.
    */
   releaseReading?(): void;
-  /**
-   * Releases the body too: from then on only the answer can be read, whose relay must be open. Returns the bytes that stay held.
-   */
-  releaseBody?(): number;
-  /** How answers are read that are forwarded unchanged; those of an encoded request are then not asked. Absent for conversations. */
-  readonly forwarded?: ForwardedAnswers;
 }
 
 /** What a request asks a vendor to store. */
@@ -161,21 +157,29 @@ export interface TurnNames {
 }
 
 /** Reads the answer of the upstream that a request was encoded for. */
-export interface UpstreamAnswers {
-  /** Returns a relay for a stream. `isDocument`: the upstream sent one JSON document instead of a stream. */
-  openRelay(identity: RelayIdentity, isDocument?: boolean): AnswerRelay;
-  /** Reads a whole answer. `body` is its text. */
+export type UpstreamAnswers = TextAnswers | ByteAnswers;
+
+/** Reads answers whose whole body is text. */
+export interface TextAnswers {
+  readonly readsBytes?: false;
+  /** Returns a relay for a stream. */
+  openRelay(identity: RelayIdentity, head: AnswerHead): OpenedRelay;
+  /** Reads a whole answer. */
   readAnswer(body: string, identity: RelayIdentity): WholeAnswer;
 }
 
-/** Reads answers that are forwarded unchanged, and may be audio or plain text. */
-interface ForwardedAnswers {
-  /** Whether body and answer are JSON or events in UTF-8. Others are neither logged nor given again. */
-  readonly isText: { readonly body: boolean; readonly answer: boolean };
-  /** Returns a relay for a streamed answer. */
-  openRelay(head: AnswerHead, identity: RelayIdentity): AnswerRelay;
-  /** Reads a whole answer. */
-  readAnswer(body: Buffer, head: AnswerHead, identity: RelayIdentity): WholeAnswer<Buffer>;
+/** Reads answers that are passed on as bytes, and may be audio. */
+export interface ByteAnswers {
+  readonly readsBytes: true;
+  openRelay(identity: RelayIdentity, head: AnswerHead): OpenedRelay;
+  readAnswer(body: Buffer, identity: RelayIdentity, head: AnswerHead): WholeAnswer<Buffer>;
+}
+
+/** A relay for a stream. While it is open, the request is encoded for no other upstream. */
+export interface OpenedRelay {
+  readonly relay: AnswerRelay;
+  /** Releases the request's body: from then on only the answer is read. Returns the bytes that stay held. Absent: nothing can be released. */
+  readonly releaseBody?: () => number;
 }
 
 /** The format of a provider and its deviations from that format. */

@@ -6,6 +6,7 @@ export const SINGLE_PROMPT: Pick<
   InferenceRequest,
   | "format"
   | "answers"
+  | "isText"
   | "mayHaveMedia"
   | "hasSchemas"
   | "formatOfTools"
@@ -16,6 +17,7 @@ export const SINGLE_PROMPT: Pick<
 > = {
   format: null,
   answers: 1,
+  isText: { body: true, answer: true },
   mayHaveMedia: false,
   hasSchemas: false,
   formatOfTools: () => null,
