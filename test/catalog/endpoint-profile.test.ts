@@ -35,7 +35,7 @@ function reaches(format: FormatName, fields: Readonly<Record<string, unknown>>):
   const messages = [{ role: "user", content: "Hello" }];
   const request = openRequest("chat", { model: "acme/model", max_tokens: 50, messages, ...fields });
   try {
-    return request.encode(makeTarget(format)).warnings.length === 0;
+    return request.encoding.encode(makeTarget(format)).warnings.length === 0;
   } catch (error) {
     if (error instanceof GatewayError) return false;
     throw error;

@@ -94,7 +94,7 @@ function outcomeOf(target: ProviderTarget, name: ReasoningName): Outcome {
 function encode(provider: ProviderTarget, sent: object) {
   const body = { model: "m", messages: MESSAGES, max_tokens: 10_000, ...sent };
   const request = parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
-  const encoded = request.encode({
+  const encoded = request.encoding.encode({
     provider,
     withReasoning: true,
     overrides: null,

@@ -78,7 +78,7 @@ function sentBodies(api: ClientApi, body: unknown, formats: readonly ProviderFor
   return formats.flatMap((format) => {
     try {
       const request = CLIENT_APIS[api].parse(masked, (id) => id);
-      const encoded = request.encode(targetOf(format));
+      const encoded = request.encoding.encode(targetOf(format));
       return [`${format} ${textOf(encoded.body)}`];
     } catch (error) {
       // A mask where an enumeration stands may be rejected: then nothing is sent.
@@ -156,6 +156,6 @@ test("the texts that are put into requests are found where nothing is checked", 
     Buffer.from(JSON.stringify(makeBody("chat", { stop: [HIDDEN] }))),
     (id) => id,
   );
-  const { body } = request.encode(makeTarget("anthropic-messages"));
+  const { body } = request.encoding.encode(makeTarget("anthropic-messages"));
   expect(hasHidden(textOf(body))).toBe(true);
 });

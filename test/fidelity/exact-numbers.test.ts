@@ -46,7 +46,7 @@ describe("numbers with more digits than a double has", () => {
       const list = client === "responses" ? "input" : "messages";
       const body = makeBody(client, { [list]: (fields[list] ?? []).toSpliced(2, 0, withResult[client]) });
       const request = openRequestText(client, withNumbers(JSON.stringify(body)));
-      const sent = request.encode(makeTarget(format)).body.toString();
+      const sent = request.encoding.encode(makeTarget(format)).body.toString();
       for (const number of EACH) expect(sent).toContain(number);
     },
   );
@@ -54,7 +54,7 @@ describe("numbers with more digits than a double has", () => {
   test.each(PAIRS)("keep their digits in a call that is answered whole to %s by %s", (client, format) => {
     const answer = withNumbers(JSON.stringify(VENDORS[format]["parallel tool calls"]?.whole));
     const request = openRequest(client, makeBody(client, {}));
-    const { answers } = request.encode(makeTarget(format));
+    const { answers } = request.encoding.encode(makeTarget(format));
     const whole = answers.readAnswer(answer, makeIdentity());
     if (whole.kind === "error") throw new Error(whole.error.message);
     const seen = whole.encode(endWith(whole.usage));
@@ -65,7 +65,7 @@ describe("numbers with more digits than a double has", () => {
   test.each(CLIENTS)("keep their digits in a call that Gemini streams to %s as an object", (client) => {
     const wire = withNumbers(VENDORS.gemini["parallel tool calls"]?.stream ?? "");
     const request = openRequest(client, makeBody(client, {}));
-    const seen = readStream(request.encode(makeTarget("gemini")).answers, wire);
+    const seen = readStream(request.encoding.encode(makeTarget("gemini")).answers, wire);
     for (const number of EACH) expect(seen).toContain(number);
   });
 });

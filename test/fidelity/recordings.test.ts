@@ -62,7 +62,7 @@ function isInexpressible({ format, name }: RecordedAnswer, client: Client): bool
 
 function readClient(client: Client, recorded: RecordedAnswer): Answer {
   const { format, whole, stream } = recorded;
-  const { answers } = openRequest(client, makeBody(client, {})).encode(makeTarget(format));
+  const { answers } = openRequest(client, makeBody(client, {})).encoding.encode(makeTarget(format));
   if (stream !== null) {
     const out = readStream(answers, stream);
     expect(countEnds(client, out)).toEqual({ ends: 1, isLast: true });

@@ -45,7 +45,7 @@ describe("a minimal request", () => {
   test.each(CLIENTS.flatMap((client) => FORMATS.map((format) => [client, format] as const)))(
     "is translated from %s to %s without a warning",
     (client, format) => {
-      const { warnings } = openRequest(client, makeBody(client, {})).encode(makeTarget(format));
+      const { warnings } = openRequest(client, makeBody(client, {})).encoding.encode(makeTarget(format));
       expect(warnings).toEqual([]);
     },
   );

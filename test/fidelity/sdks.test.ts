@@ -96,7 +96,7 @@ const RECORDED: readonly Streamed[] = RECORDINGS.flatMap(({ name, format, stream
 
 /** Returns a vendor's stream as the client receives it. */
 function streamFor(client: Client, format: FormatName, stream: string): string {
-  const { answers } = openRequest(client, makeBody(client, {})).encode(makeTarget(format));
+  const { answers } = openRequest(client, makeBody(client, {})).encoding.encode(makeTarget(format));
   return readStream(answers, stream);
 }
 

@@ -49,7 +49,7 @@ function encode(client: Client, body: Fields, format: FormatName, isWhole: boole
   const refusing = { ...target, provider: { ...provider, refusedFields: new Set(["prediction"]) } };
   try {
     const request = openRequest(client, { ...body, prediction: isWhole ? "\u0001" : "x" });
-    const { body: sent, warnings } = request.encode(refusing);
+    const { body: sent, warnings } = request.encoding.encode(refusing);
     return { sent: JSON.parse(sent.toString()), warnings, isComposed: sent instanceof ComposedBytes };
   } catch (error) {
     return { error: String(error) };
@@ -76,7 +76,7 @@ test("an answer repeats the long instructions of a Responses request that was tr
   const instructions = "Be brief. ".repeat(60);
   const input = [{ role: "user", content: "Why? ".repeat(100) }];
   const request = openRequest("responses", { model: "acme/model", instructions, input });
-  const { answers } = request.encode(makeTarget("openai-chat"));
+  const { answers } = request.encoding.encode(makeTarget("openai-chat"));
   const choices = [{ index: 0, message: { role: "assistant", content: "Because." }, finish_reason: "stop" }];
   expect(readWhole(answers, { choices })["instructions"]).toBe(instructions);
 });

@@ -11,6 +11,7 @@ import { Cancellation } from "../../src/core/generation/call/cancellation.ts";
 import type { Candidate } from "../../src/core/routing/plan/plan.ts";
 import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import { parseMessagesRequest } from "../../src/wire/client-apis/messages-request.ts";
+import { encodeHere } from "../../src/wire/client-apis/request/choose-target.ts";
 import type { InferenceRequest } from "../../src/wire/client-apis/request/inference-request.ts";
 import { parseResponsesRequest } from "../../src/wire/client-apis/responses-request.ts";
 import { createTestClock } from "../support/test-clock.ts";
@@ -164,7 +165,8 @@ describe("the encoding of a request for a candidate", () => {
           const read = () =>
             sent.parse(Buffer.from(JSON.stringify({ ...sent.body, stream: made.stream })), (id) => id);
           const request = read();
-          const asksAll: InferenceRequest = Object.create(read(), { isBestForwarded: { value: undefined } });
+          const { encoding } = read();
+          const asksAll: InferenceRequest = { ...request, encoding: encodeHere(encoding) };
           const found = await encode(request, made);
           expect(found).toEqual(await encode(asksAll, made));
           const isOwn = (found as { format?: string }).format === request.format;

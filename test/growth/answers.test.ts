@@ -20,7 +20,7 @@ const BODIES: Readonly<Record<Client, Readonly<Record<string, unknown>>>> = {
 };
 
 function openFor(client: Client, format: FormatName): TextAnswers {
-  return openRequest(client, BODIES[client]).encode(makeTarget(format)).answers;
+  return openRequest(client, BODIES[client]).encoding.encode(makeTarget(format)).answers;
 }
 
 function readWhole(client: Client, format: FormatName, body: unknown): Work {

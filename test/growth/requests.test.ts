@@ -79,7 +79,7 @@ function* listWorks({ open, formats }: Api, index: number): Generator<[string, (
     if (!isInRun(FORMATS.length, index, formatIndex)) continue;
     yield [
       `encoded for ${format}`,
-      (bytes) => () => attempt(() => openCopy(bytes).encode(makeTarget(format))),
+      (bytes) => () => attempt(() => openCopy(bytes).encoding.encode(makeTarget(format))),
     ];
   }
 }

@@ -8,7 +8,6 @@ import { actionOf } from "../../src/core/catalog/records/action-of.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records/records.ts";
 import { ServedDeployment } from "../../src/core/deployments/served-deployment.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
-import { chooseTarget } from "../../src/wire/client-apis/request/choose-target.ts";
 import type { UpstreamTarget } from "../../src/wire/client-apis/request/inference-request.ts";
 import { openRequest } from "../fidelity/open-request.ts";
 import type { Fields } from "./profile-site.ts";
@@ -71,7 +70,7 @@ function reaches(targets: readonly UpstreamTarget[], name: string): boolean {
     const messages = [{ role: "user", content: "Hello" }];
     const request = openRequest("chat", { model: "acme/model", max_tokens: 50, messages, ...one });
     try {
-      const { warnings } = request.encode(chooseTarget(request, targets));
+      const { warnings } = request.encoding.plan(targets).encode();
       return !warnings.some(({ field }) => field === (FIELDS[name] ?? name));
     } catch (error) {
       if (error instanceof GatewayError) return false;

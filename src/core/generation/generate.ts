@@ -89,7 +89,7 @@ function replaceBody(generation: Generation, body: Buffer): GenerationResult | n
   try {
     const changed = call.withBody(body);
     // The client's body and what was read from it are held until the end as well.
-    if (!call.memory.take(body.length + changed.request.heldBytes)) return generation.fail(NO_MEMORY);
+    if (!call.memory.take(body.length + changed.request.memory.heldBytes)) return generation.fail(NO_MEMORY);
     generation.continueWith(changed);
     return null;
   } catch (error) {

@@ -441,10 +441,11 @@ export class CandidateLoop {
    */
   private releaseReading(): void {
     const { request, memory } = this.generation.call;
-    if (this.isReadingReleased || request.heldBytes < LARGE_READING_BYTES) return;
-    if (request.releaseReading === undefined) return;
-    request.releaseReading();
-    memory.giveBack(request.heldBytes);
+    const { heldBytes } = request.memory;
+    if (this.isReadingReleased || heldBytes < LARGE_READING_BYTES) return;
+    if (request.memory.releaseReading === undefined) return;
+    request.memory.releaseReading();
+    memory.giveBack(heldBytes);
     this.isReadingReleased = true;
   }
 
@@ -452,7 +453,7 @@ export class CandidateLoop {
   private readAgain(): void {
     if (!this.isReadingReleased) return;
     const { request, memory } = this.generation.call;
-    if (!memory.take(request.heldBytes)) throw new GatewayError(NO_MEMORY);
+    if (!memory.take(request.memory.heldBytes)) throw new GatewayError(NO_MEMORY);
     this.isReadingReleased = false;
   }
 

@@ -163,7 +163,7 @@ function encode(request: InferenceRequest, candidate: Candidate): EncodedForCand
     // The request names no user.
     hashUser: unchanged,
   };
-  return request.encode(target);
+  return request.encoding.encode(target);
 }
 
 /** The identity of an answer that is dropped. */

@@ -41,9 +41,9 @@ export function inferenceHandler(api: ClientApiDeclaration, { readBody }: ApiOpe
       const parsed = await parseWithPreset(context.deps.generation, parser, { body, principal });
       if (large) await context.deps.bodies.ownTurn();
       model = parsed.request.model;
-      reserveExtraMemory(context, principal, parsed.request.heldBytes + parsed.bodyBytes);
+      reserveExtraMemory(context, principal, parsed.request.memory.heldBytes + parsed.bodyBytes);
       const isRepeatable = request.headers.has(IDEMPOTENCY_HEADER) && principal.kind !== "anonymous";
-      const memory = new BodyMemory(body, parsed.request.heldBytes, context.bodyShare);
+      const memory = new BodyMemory(body, parsed.request.memory.heldBytes, context.bodyShare);
       const call = new InferenceCall(request, context, memory, parsed, { principal, parser, isRepeatable });
       const result = await generate(context.deps.generation, call);
       const given = isRepeatable ? outlive(result) : result;

@@ -21,13 +21,8 @@ import { toChatBody } from "./chat-from-responses.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import { writeAsMessages } from "./fast/chat-as-messages.ts";
 import { decodeShortened } from "./fast/decode-shortened.ts";
-import {
-  type ClientRequest,
-  type ClientRequestParts,
-  createClientRequest,
-  type OwnAnswers,
-  type RequestSource,
-} from "./hub/client-request.ts";
+import { type ClientRequest, createClientRequest } from "./hub/client-request.ts";
+import type { ClientRequestParts, OwnAnswers, RequestSource } from "./hub/conversation-reading.ts";
 import type { Decoded } from "./hub/hub-request.ts";
 import type { UpstreamTarget } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./request/session-hints.ts";

@@ -26,6 +26,7 @@ import { reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
 import { listRejectedFields } from "./fit/apply-provider.ts";
 import { viewParameters } from "./fit/fit-parameters.ts";
 import { HubRequest } from "./hub/hub-request.ts";
+import { encodeHere } from "./request/choose-target.ts";
 import type {
   EncodedForUpstream,
   InferenceRequest,
@@ -65,8 +66,6 @@ export function parseCompletionsRequest(
     answers: scanned.answers,
     notice: null,
     promptTextBytes: scanned.promptTextBytes,
-    // The parsed prompts besides the scanned request.
-    heldBytes: heldBytesOf(scanned) + scanned.promptTextBytes,
     windowTextBytes: scanned.longestBytes,
     hashPrefix: () => hashNodes(scanned.bytes, [scanned.root.fields.prompt ?? scanned.root]),
     listNeeds: () => listNeeds(scanned),
@@ -76,8 +75,13 @@ export function parseCompletionsRequest(
     // Providers with the endpoint come first: they continue the prompt instead of answering it.
     formatOfTools: () => FORMAT,
     listCharges: () => NO_CHARGES,
-    listLosses: (target) => (isOwn(target) ? listWarnings(scanned, target) : hub.listLosses(target)),
-    encode: (target) => (isOwn(target) ? forward(scanned, target) : translate(hub, target)),
+    encoding: encodeHere({
+      format: FORMAT,
+      listLosses: (target) => (isOwn(target) ? listWarnings(scanned, target) : hub.listLosses(target)),
+      encode: (target) => (isOwn(target) ? forward(scanned, target) : translate(hub, target)),
+    }),
+    // The parsed prompts besides the scanned request.
+    memory: { heldBytes: heldBytesOf(scanned) + scanned.promptTextBytes },
   };
 }
 

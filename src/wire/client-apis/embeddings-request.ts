@@ -7,6 +7,7 @@ import { encodeEmbeddingsRequest, listLeftOut } from "../openai-chat/embeddings/
 import { encodeEmbeddingsAnswer } from "../openai-chat/embeddings/encode-response.ts";
 import type { ClientApiDeclaration } from "./client-api.ts";
 import { fitToProfile, reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
+import { encodeHere, SAME_EVERYWHERE } from "./request/choose-target.ts";
 import type {
   EncodedForUpstream,
   InferenceRequest,
@@ -39,8 +40,6 @@ export function parseEmbeddingsRequest(
     maxTokens: 0,
     notice: null,
     promptTextBytes: request.promptTextBytes,
-    // The Latin-1 text, the inputs, and the encoded body.
-    heldBytes: 3 * bytes.length,
     ...readHints(request.text, request.root, headers),
     // No prompt is cached.
     hashPrefix: () => "embeddings",
@@ -48,7 +47,9 @@ export function parseEmbeddingsRequest(
     listNeeds: () => NO_NEEDS,
     countPromptChars: () => request.longestChars,
     listPromptText: () => listLongest(parameters),
-    encode: (target) => encodeFor(target, request),
+    encoding: encodeHere({ ...SAME_EVERYWHERE, encode: (target) => encodeFor(target, request) }),
+    // The Latin-1 text, the inputs, and the encoded body.
+    memory: { heldBytes: 3 * bytes.length },
   };
 }
 

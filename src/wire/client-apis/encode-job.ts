@@ -1,7 +1,6 @@
 import { parseChatRequest } from "./chat-request.ts";
 import type { ClientRequest } from "./hub/client-request.ts";
 import { parseMessagesRequest } from "./messages-request.ts";
-import { chooseTarget } from "./request/choose-target.ts";
 import type { EncodedJob, EncodeJob } from "./request/inference-request.ts";
 import { parseResponsesRequest } from "./responses-request.ts";
 
@@ -14,9 +13,9 @@ const PARSERS: Readonly<
 };
 
 /**
- * Chooses the format and encodes a request from plain data, as `chooseTarget` and `InferenceRequest.encode` do in the main thread.
+ * Chooses the format and encodes a request from plain data, as `RequestEncoding.plan` does in the main thread.
  * `hashUser` returns the hash that the vendor gets in place of the client's user.
- * @throws GatewayError as `InferenceRequest.encode`.
+ * @throws GatewayError as `RequestEncoding.encode`.
  */
 export function encodeJob(job: EncodeJob, hashUser: (user: string) => string): EncodedJob {
   const { body, turns } = job;
@@ -25,7 +24,6 @@ export function encodeJob(job: EncodeJob, hashUser: (user: string) => string): E
   const recallTurn = (name: string) => turns.get(name) ?? null;
   const hasTurns = turns.size > 0;
   const targets = job.targets.map((target) => ({ ...target, recallTurn, hasTurns, hashUser }));
-  const target = chooseTarget(request, targets);
-  const { answers, ...encoded } = request.encode(target);
+  const { answers, ...encoded } = request.encoding.plan(targets).encode();
   return { encoded, answering: answers.describe(job.readsThroughHub) };
 }

@@ -14,6 +14,7 @@ import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import { fitToProfile } from "./fit/apply-profile.ts";
 import { limitFields, renameFields, warnOfStoring } from "./fit/apply-provider.ts";
+import { encodeHere, SAME_EVERYWHERE } from "./request/choose-target.ts";
 import type {
   EncodedForUpstream,
   InferenceRequest,
@@ -47,8 +48,6 @@ export function parseFimRequest(
     maxTokens: fim.maxTokens,
     notice: fim.notice,
     promptTextBytes: fim.promptTextBytes,
-    // The parsed values and the encoded body.
-    heldBytes: 2 * bytes.length,
     session: findSession(
       { sessionId: fim.sessionId, promptCacheKey: fim.fields["prompt_cache_key"] },
       headers,
@@ -60,7 +59,9 @@ export function parseFimRequest(
     listNeeds: () => ({ features: [], parameters: fim.parameters, contentField: "prompt" }),
     countPromptChars: () => fim.promptChars,
     listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
-    encode: (target) => encodeFim(fim, target),
+    encoding: encodeHere({ ...SAME_EVERYWHERE, encode: (target) => encodeFim(fim, target) }),
+    // The parsed values and the encoded body.
+    memory: { heldBytes: 2 * bytes.length },
   };
 }
 

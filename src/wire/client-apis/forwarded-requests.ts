@@ -12,6 +12,7 @@ import { decodeSpeech } from "../forwarded/speech.ts";
 import { decodeTranscription } from "../forwarded/transcriptions.ts";
 import type { ClientApiDeclaration } from "./client-api.ts";
 import { reviewFields, reviewScanned, toLeftOut } from "./fit/apply-profile.ts";
+import { encodeHere, SAME_EVERYWHERE } from "./request/choose-target.ts";
 import type {
   ByteAnswers,
   EncodedForUpstream,
@@ -72,7 +73,7 @@ function toInferenceRequest(
     action: api,
     model: rename(request.model),
     fallbackModels: request.fallbackModels.map(rename),
-    ...{ preferences, preset, stream, answers, maxTokens, promptTextBytes, heldBytes },
+    ...{ preferences, preset, stream, answers, maxTokens, promptTextBytes },
     notice: null,
     ...(scanned === null ? readHeaderHints(headers) : readHints(scanned.text, scanned.root, headers)),
     // No prompt is cached.
@@ -84,7 +85,8 @@ function toInferenceRequest(
     listPromptText: () => [],
     listCharges: () => charges,
     isText,
-    encode: (target) => encodeFor(target, request),
+    encoding: encodeHere({ ...SAME_EVERYWHERE, encode: (target) => encodeFor(target, request) }),
+    memory: { heldBytes },
   };
 }
 

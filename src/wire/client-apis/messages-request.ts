@@ -33,13 +33,8 @@ import { estimateTokens } from "../conversation/usage.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import { parseCountRequest } from "./count-request.ts";
 import { decodeShortened } from "./fast/decode-shortened.ts";
-import {
-  type ClientRequest,
-  type ClientRequestParts,
-  createClientRequest,
-  type OwnAnswers,
-  type RequestSource,
-} from "./hub/client-request.ts";
+import { type ClientRequest, createClientRequest } from "./hub/client-request.ts";
+import type { ClientRequestParts, OwnAnswers, RequestSource } from "./hub/conversation-reading.ts";
 import type { OwnFit } from "./hub/forward-fit.ts";
 import type { Decoded } from "./hub/hub-request.ts";
 import type { UpstreamTarget } from "./request/inference-request.ts";

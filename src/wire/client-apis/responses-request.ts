@@ -28,13 +28,8 @@ import { TRAITS } from "../openai-responses/traits.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
 import { type ClientApiDeclaration, SAMPLING } from "./client-api.ts";
 import { decodeShortened } from "./fast/decode-shortened.ts";
-import {
-  type ClientRequest,
-  type ClientRequestParts,
-  createClientRequest,
-  type OwnAnswers,
-  type RequestSource,
-} from "./hub/client-request.ts";
+import { type ClientRequest, createClientRequest } from "./hub/client-request.ts";
+import type { ClientRequestParts, OwnAnswers, RequestSource } from "./hub/conversation-reading.ts";
 import type { OwnFit } from "./hub/forward-fit.ts";
 import type { Decoded } from "./hub/hub-request.ts";
 import type { UpstreamTarget } from "./request/inference-request.ts";

@@ -60,7 +60,8 @@ export const STREAM_HEAD: AnswerHead = { contentType: "text/event-stream", isDoc
 
 /** Encodes a request, and returns what reads its answer. */
 function open({ asks }: AnswerFeature, client: Client, format: FormatName): TextAnswers {
-  return openRequest(client, makeBody(client, asks?.[client] ?? {})).encode(makeTarget(format)).answers;
+  return openRequest(client, makeBody(client, asks?.[client] ?? {})).encoding.encode(makeTarget(format))
+    .answers;
 }
 
 /** Returns a vendor's whole answer as the client receives it. */

@@ -47,7 +47,7 @@ export function runRequest(one: RequestCase): RequestRun[] {
 
 function send(client: Client, body: Fields, format: FormatName): Sent {
   try {
-    const encoded = openRequest(client, body).encode(makeTarget(format));
+    const encoded = openRequest(client, body).encoding.encode(makeTarget(format));
     return { body: JSON.parse(encoded.body.toString("utf8")), warnings: encoded.warnings };
   } catch (error) {
     if (error instanceof GatewayError) return { refusal: error.message };

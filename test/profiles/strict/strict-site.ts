@@ -1,7 +1,6 @@
 import { loadShippedCatalog } from "../../../src/app/catalog/load-catalog.ts";
 import { GatewayError } from "../../../src/base/failures/errors.ts";
 import type { CatalogWithFamilies } from "../../../src/core/catalog/records/records.ts";
-import { chooseTarget } from "../../../src/wire/client-apis/request/choose-target.ts";
 import type { UpstreamTarget } from "../../../src/wire/client-apis/request/inference-request.ts";
 import type { ProviderFormat } from "../../../src/wire/conversation/traits/format-name.ts";
 import type { Client } from "../../fidelity/formats.ts";
@@ -123,7 +122,7 @@ export function encodeWith(catalog: CatalogWithFamilies = loadShippedCatalog()):
     known.set(profile, targets);
     try {
       const request = openRequest(client, { ...body, model: profile.model.id });
-      const { format, body: bytes, warnings } = request.encode(chooseTarget(request, targets));
+      const { format, body: bytes, warnings } = request.encoding.plan(targets).encode();
       const sent = JSON.parse(bytes.toString("utf8")) as Fields;
       const refusal = findRefusal(sent, { host: profile.host, format, model: profile.model.id });
       const status = refusal === null ? 200 : 400;

@@ -22,7 +22,7 @@ function toBedrock(name: string, messages: readonly unknown[]) {
   const target = makeTarget("bedrock-converse");
   const provider = { ...target.provider, model: { ...target.provider.model, name } };
   const request = openRequest("chat", { model: "acme/model", messages, tools: TOOLS });
-  return JSON.parse(request.encode({ ...target, provider, cacheMarking: BOTH }).body.toString());
+  return JSON.parse(request.encoding.encode({ ...target, provider, cacheMarking: BOTH }).body.toString());
 }
 
 const POINT = { cachePoint: { type: "default" } };

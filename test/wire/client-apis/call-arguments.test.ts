@@ -21,7 +21,7 @@ function ask(list: readonly string[], text: string) {
 
 function translate(body: object, format: FormatName): string {
   return openRequest("chat", body as never)
-    .encode(makeTarget(format))
+    .encoding.encode(makeTarget(format))
     .body.toString();
 }
 
@@ -57,6 +57,6 @@ describe("the arguments of calls in a conversation with long texts", () => {
   test("are rejected if they are nested too deep", () => {
     const deep = `{"a":${"[".repeat(300)}${"]".repeat(300)}}`;
     const request = openRequestText("chat", JSON.stringify(ask([deep], "x")));
-    expect(() => request.encode(makeTarget("anthropic-messages"))).toThrow("levels of nesting");
+    expect(() => request.encoding.encode(makeTarget("anthropic-messages"))).toThrow("levels of nesting");
   });
 });

@@ -265,9 +265,9 @@ describe("a chat request whose messages are written for Anthropic's API without 
       { ...plainReasoning("Hm."), signature: "signed", origin: REASONING_ORIGINS.anthropic },
     ];
     const turn = { keys: ["a"], reasoning, signatures: {} };
-    const [name] = openRequest("chat", CALLED).listTurnNames([TARGET])?.list() ?? [];
+    const [name] = openRequest("chat", CALLED).encoding.plan([TARGET]).nameTurns()?.list() ?? [];
     const recallTurn = (asked: string) => (asked === name ? turn : null);
-    const { body } = openRequest("chat", CALLED).encode({ ...TARGET, recallTurn });
+    const { body } = openRequest("chat", CALLED).encoding.encode({ ...TARGET, recallTurn });
     expect(JSON.parse(body.toString()).messages[1].content[0]).toMatchObject({
       type: "thinking",
       signature: "signed",
@@ -279,7 +279,7 @@ describe("a chat request whose messages are written for Anthropic's API without 
     ["takes only certain fields", { knownFields: new Set(["model", "messages", "max_tokens"]) }],
   ])("is decoded for a provider that %s, which gets none", (_what, deviation) => {
     const provider = { ...TARGET.provider, ...deviation };
-    const { body } = openRequest("chat", CALLED).encode({ ...TARGET, provider });
+    const { body } = openRequest("chat", CALLED).encoding.encode({ ...TARGET, provider });
     const sent = JSON.parse(body.toString());
     expect(sent.messages).toHaveLength(3);
     expect("tools" in sent).toBe(false);

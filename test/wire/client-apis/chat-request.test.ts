@@ -46,7 +46,7 @@ function encode(json: string, format: FormatName) {
     hashUser: (user) => `hashed(${user})`,
   };
   const request = parseChatRequest(Buffer.from(json), (id) => id);
-  const text = request.encode(target).body.toString();
+  const text = request.encoding.encode(target).body.toString();
   return { text, body: JSON.parse(text) };
 }
 
@@ -74,7 +74,7 @@ test("a vendor that rejects unknown fields gets only known ones, and a warning n
   const request = parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
   const knownFields = new Set(["model", "messages", "prompt_cache_key"]);
   const chat = makeTarget("openai-chat");
-  const encoded = request.encode({ ...chat, provider: { ...chat.provider, knownFields } });
+  const encoded = request.encoding.encode({ ...chat, provider: { ...chat.provider, knownFields } });
   const { model, messages, prompt_cache_key } = { ...body, model: "gpt-target" };
   expect(JSON.parse(encoded.body.toString())).toEqual({ model, messages, prompt_cache_key });
   const fields = encoded.warnings.map(({ field }) => field).sort();

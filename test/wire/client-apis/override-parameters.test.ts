@@ -53,7 +53,7 @@ const CLIENT_PARAMETERS = {
 
 function encode(target: UpstreamTarget, more: Record<string, unknown> = {}) {
   const request = parseChatRequest(Buffer.from(JSON.stringify({ ...ASKED, ...more })), (id) => id);
-  const { body, warnings } = request.encode(target);
+  const { body, warnings } = request.encoding.encode(target);
   return { body: JSON.parse(body.toString("utf8")) as Record<string, unknown>, warnings };
 }
 

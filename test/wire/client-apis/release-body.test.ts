@@ -19,29 +19,31 @@ describe("a parsed request", () => {
   test("whose reading was released is encoded as before, because it is read again", () => {
     const target = makeTarget("openai-chat");
     const request = parseChatRequest(BODY, same);
-    const first = request.encode(target).body.toString();
-    request.releaseReading?.();
-    expect(request.encode(target).body.toString()).toBe(first);
+    const first = request.encoding.encode(target).body.toString();
+    request.memory.releaseReading?.();
+    expect(request.encoding.encode(target).body.toString()).toBe(first);
     expect(request.listNeeds().parameters).toEqual(["seed"]);
   });
 
   test("cannot be encoded any more once the relay of its answer has released its body", () => {
     const target = makeTarget("openai-chat");
     const request = parseChatRequest(BODY, same);
-    const { releaseBody } = request.encode(target).answers.openRelay(makeIdentity(), STREAM_HEAD);
+    const { releaseBody } = request.encoding.encode(target).answers.openRelay(makeIdentity(), STREAM_HEAD);
     expect(releaseBody?.()).toBe(0);
     expect(request.listCharges().search).toBeNull();
-    expect(() => request.encode(target)).toThrow("released");
+    expect(() => request.encoding.encode(target)).toThrow("released");
   });
 
   test("shares the memory of a large body with what is sent", () => {
-    const { body, heldBytes } = parseChatRequest(BODY, same).encode(makeTarget("openai-chat"));
+    const { body, heldBytes } = parseChatRequest(BODY, same).encoding.encode(makeTarget("openai-chat"));
     expect(body).toBeInstanceOf(ComposedBytes);
     expect(heldBytes).toBeLessThan(1_000);
   });
 
   test("shares the memory of long texts with what is sent in another format", () => {
-    const { body, heldBytes } = parseChatRequest(BODY, same).encode(makeTarget("anthropic-messages"));
+    const { body, heldBytes } = parseChatRequest(BODY, same).encoding.encode(
+      makeTarget("anthropic-messages"),
+    );
     expect(body).toBeInstanceOf(ComposedBytes);
     expect(body.length).toBeGreaterThan(100_000);
     // The text that the request was read from is counted; what is sent is not a second copy.

@@ -189,7 +189,7 @@ const TARGETS: readonly (readonly [string, UpstreamTarget])[] = [
 /** Sends a history to a target; returns the body and the history that the vendor receives. */
 function send(client: Client, steps: readonly Step[], target: UpstreamTarget) {
   const body = { model: "acme/m", ...WRITERS[client](steps) };
-  const encoded = openRequest(client, body).encode(target);
+  const encoded = openRequest(client, body).encoding.encode(target);
   const sent = JSON.parse(encoded.body.toString());
   return {
     body,
@@ -295,7 +295,7 @@ describe.each(CLIENTS)("any history of tool calls from the API %s", (client) => 
         const first = send(client, steps, target);
         // A repaired history is valid.
         const again = openRequest(client, { ...first.sent, store: undefined, model: "acme/m" });
-        const second = again.encode(target);
+        const second = again.encoding.encode(target);
         expect(second.repair).toBeNull();
         expect(JSON.parse(second.body.toString())).toEqual(first.sent);
       }),
@@ -376,7 +376,9 @@ test.each([
       { ...message("c1"), content },
       { role: "user", content: "Go on." },
     ];
-    const sent = JSON.parse(openRequest("chat", { model: "acme/m", messages }).encode(CHAT).body.toString());
+    const sent = JSON.parse(
+      openRequest("chat", { model: "acme/m", messages }).encoding.encode(CHAT).body.toString(),
+    );
     expect(sent.messages).toEqual([
       ...messages.slice(0, 3),
       ...(isKept ? [{ role: "assistant", content }] : []),

@@ -1,7 +1,6 @@
 import { type Failure, GatewayError } from "../../../base/failures/errors.ts";
 import type { CalledTurn } from "../../../wire/canonical/answer/called-turn.ts";
 import { withoutParameters } from "../../../wire/client-apis/fit/learnable-parameters.ts";
-import { chooseTarget } from "../../../wire/client-apis/request/choose-target.ts";
 import type {
   EncodedBody,
   EncodedForUpstream,
@@ -64,47 +63,19 @@ export interface EncodeContext extends CandidateEncoding {
 /**
  * Encodes a request for a candidate, in the best of its formats. The vendor sees its user and session only as keyed hashes.
  * Resolves to null if the generation is cancelled while earlier turns are loaded, or while a large request is encoded in another thread.
- * @throws GatewayError as `InferenceRequest.encode`; rejects as that and as `RequestEncoder.encode`.
+ * @throws GatewayError as `RequestEncoding.encode`; rejects as that and as `RequestEncoder.encode`.
  */
-export function encodeForCandidate(context: EncodeContext): Promise<EncodedForCandidate | null> {
-  const providers = listTargets(context);
-  const forwarded = encodeForwarded(context, providers);
-  return forwarded === null ? encodeBest(context, providers) : Promise.resolve(forwarded);
-}
-
-/** Encodes a request in the format that loses least, with the turns that it lacks. */
-async function encodeBest(
-  context: EncodeContext,
-  providers: readonly ProviderTarget[],
-): Promise<EncodedForCandidate | null> {
+export async function encodeForCandidate(context: EncodeContext): Promise<EncodedForCandidate | null> {
   const { call, turns, cancellation } = context;
-  const { request } = call;
-  const targets = providers.map((provider) => new CandidateTarget(provider, context));
-  const names = turns === NO_TURNS ? null : request.listTurnNames(targets);
+  const plan = call.request.encoding.plan(listTargets(context));
+  const names = turns === NO_TURNS ? null : plan.nameTurns();
   const loading = names === null ? null : turns.load(names);
   if (loading !== null) {
     await cancellation.until(loading);
     if (cancellation.isCancelled()) return null;
   }
-  const apart = request.offload(targets);
-  if (apart !== null) return encodeApart(context, apart);
-  return complete(context, request.encode(chooseTarget(request, targets)));
-}
-
-/** Encodes a request whose bytes are forwarded, which needs no other target; null for one that may be translated. */
-function encodeForwarded(
-  context: EncodeContext,
-  providers: readonly ProviderTarget[],
-): EncodedForCandidate | null {
-  const { request } = context.call;
-  if (request.isBestForwarded === undefined) return null;
-  for (const provider of providers) {
-    if (provider.format !== request.format) continue;
-    const target = new CandidateTarget(provider, context);
-    if (request.isBestForwarded(target, providers.length === 1))
-      return complete(context, request.encode(target));
-  }
-  return null;
+  if (plan.offloaded !== null) return encodeApart(context, plan.offloaded);
+  return complete(context, plan.encode());
 }
 
 /** Encodes a large request in another thread. */
@@ -158,13 +129,13 @@ export async function previewEncoding(
   candidate: Candidate,
 ): Promise<EncodingPreview> {
   const context = { deps, call, candidate, ...ANY_ATTEMPT, zeroRetention };
-  const targets = listTargets(context).map((provider) => new CandidateTarget(provider, context));
+  const targets = listTargets(context);
   try {
     const { format, warnings } = await encodeAnywhere(context, targets);
     return { format, warnings, rejection: null };
   } catch (error) {
     if (!(error instanceof GatewayError) || error.failure.code !== "invalid_request") throw error;
-    const { format } = (targets[0] as CandidateTarget).provider;
+    const { format } = (targets[0] as UpstreamTarget).provider;
     return { format, warnings: [], rejection: error.failure };
   }
 }
@@ -173,10 +144,10 @@ async function encodeAnywhere(
   { deps, call }: Pick<EncodeContext, "deps" | "call">,
   targets: readonly UpstreamTarget[],
 ): Promise<EncodedBody> {
-  const { request } = call;
-  const apart = request.offload(targets);
-  if (apart === null) return request.encode(chooseTarget(request, targets));
-  const order = { scope: scopeOf(call.principal), isWanted: () => true, describe: apart.describe };
+  const plan = call.request.encoding.plan(targets);
+  if (plan.offloaded === null) return plan.encode();
+  const { describe } = plan.offloaded;
+  const order = { scope: scopeOf(call.principal), isWanted: () => true, describe };
   return (await deps.requestEncoder.encode(order)).encoded;
 }
 
@@ -188,7 +159,11 @@ const ANY_ATTEMPT: Omit<CandidateEncoding, "zeroRetention"> = {
   refused: null,
 };
 
-function listTargets({
+function listTargets(context: Omit<EncodeContext, "cancellation">): readonly UpstreamTarget[] {
+  return listProviders(context).map((provider) => new CandidateTarget(provider, context));
+}
+
+function listProviders({
   call: { request },
   candidate,
   formats,

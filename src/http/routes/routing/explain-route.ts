@@ -32,7 +32,7 @@ export const postExplainRoute: Handler = async (request, context) => {
     { api, parse: (bytes) => CLIENT_APIS[api].parse(bytes, deps.clients.renameModel, request.headers) },
     { body, principal },
   );
-  reserveExtraMemory(context, principal, parsed.heldBytes + bodyBytes);
+  reserveExtraMemory(context, principal, parsed.memory.heldBytes + bodyBytes);
   const call = { principal, request: parsed, preset, headers: request.headers };
   return Response.json({ data: await explainRoute(deps.generation, call) });
 };

@@ -109,7 +109,7 @@ export class HubRequest {
     return [...listLostReasoning(decoded.request, target), ...composed.warnings];
   }
 
-  /** @throws GatewayError as `InferenceRequest.encode`. */
+  /** @throws GatewayError as `RequestEncoding.encode`. */
   encode(target: UpstreamTarget): EncodedBody & { readonly answers: HubAnswers } {
     const { decoded, composed } = this.compose(target);
     const body = decoded.print(composed.body) ?? this.printWhole(target);

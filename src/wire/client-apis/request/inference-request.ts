@@ -57,8 +57,6 @@ export interface InferenceRequest {
   readonly isText: { readonly body: boolean; readonly answer: boolean };
   /** A notice for a response header about how the request was changed; null for none. */
   readonly notice: string | null;
-  /** Approximate memory besides its body, in bytes: the text and the nodes. */
-  readonly heldBytes: number;
   /** Bytes of text in the conversation without media, from which the prompt's tokens are estimated and bounded. */
   readonly promptTextBytes: number;
   /**
@@ -107,35 +105,41 @@ export interface InferenceRequest {
   bindsReasoning?(): boolean;
   /** Returns what may be charged for the request besides its tokens. Computed on demand. */
   listCharges(): RequestCharges;
+  readonly encoding: RequestEncoding;
+  readonly memory: RequestMemory;
+}
+
+/** How a request is encoded for upstreams. The client's bytes are not changed. */
+export interface RequestEncoding {
+  /** Chooses how the request is sent to an endpoint, which is described by one target for each of its formats. Encodes nothing. */
+  plan(targets: readonly UpstreamTarget[]): EncodingPlan;
   /**
-   * Returns what `encode` would leave out for a target; has no effect. Only used for endpoints with several formats.
-   * @throws GatewayError as `encode`.
-   */
-  listLosses(target: UpstreamTarget): readonly Warning[];
-  /**
-   * Returns whether the client's bytes are forwarded to a target, which is quick and loses nothing that another format of its endpoint might
-   * keep (`isOnly`: there is none), so that it is the one to choose. Then neither `listTurnNames` nor `offload` need be asked. Absent: that
-   * is not known.
-   */
-  isBestForwarded?(target: UpstreamTarget, isOnly: boolean): boolean;
-  /**
-   * Returns the names of stored turns that `encode` may recall for one of these targets (`UpstreamTarget.recallTurn`). Null where its
-   * bytes are forwarded, or where it is no conversation.
-   */
-  listTurnNames(targets: readonly UpstreamTarget[]): TurnNames | null;
-  /**
-   * Encodes the request for an upstream. The client's bytes are not changed.
+   * Encodes the request for a target.
    * @throws GatewayError `invalid_request` for what the target's format cannot express and must not leave out.
    */
   encode(target: UpstreamTarget): EncodedForUpstream;
+}
+
+/** How a request is encoded for the target that it loses least at (`chooseTarget`). */
+export interface EncodingPlan<Encoded extends EncodedForUpstream = EncodedForUpstream> {
   /**
-   * Returns a job that chooses one of these targets and encodes for it in another thread; null if both are quick. The result is
-   * given to `adopt` instead of calling `encode`.
+   * Returns the names of stored turns that encoding may recall (`UpstreamTarget.recallTurn`), which should be loaded before. Null where it
+   * recalls none.
    */
-  offload(targets: readonly UpstreamTarget[]): OffloadedEncoding | null;
+  nameTurns(): TurnNames | null;
+  /** Encodes in another thread what would take long here; null if `encode` is quick. */
+  readonly offloaded: OffloadedEncoding | null;
+  /** @throws GatewayError as `RequestEncoding.encode`. */
+  encode(): Encoded;
+}
+
+/** The memory that a request takes besides its body. */
+export interface RequestMemory {
+  /** Approximate memory of what was read from the body, in bytes: the text and the nodes. */
+  readonly heldBytes: number;
   /**
-   * Releases what was read from the body, which are `heldBytes`, except what reading an answer needs. It is read again from the
-   * body when it is needed. Absent if a request cannot be read again.
+   * Releases what was read from the body, except what reading an answer needs. It is read again from the body when it is needed. Absent if
+   * a request cannot be read again.
    */
   releaseReading?(): void;
 }
@@ -285,7 +289,7 @@ export interface AnswerContext {
 
 /** An encoding for another thread. Its functions may be called unbound. */
 export interface OffloadedEncoding {
-  /** Makes the job. Called when the job starts, because it copies the body. */
+  /** Makes the job, which chooses the target and encodes for it. Called when the job starts, because it copies the body. */
   readonly describe: () => EncodeJob;
   /** Takes over what the answer's translation needs from the job's result, and returns the encoded request. */
   readonly adopt: (made: EncodedJob) => EncodedForUpstream;

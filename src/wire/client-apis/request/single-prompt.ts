@@ -4,16 +4,7 @@ import type { InferenceRequest } from "./inference-request.ts";
 /** The properties that requests with one prompt instead of a conversation share: no tools, no media, no translation. */
 export const SINGLE_PROMPT: Pick<
   InferenceRequest,
-  | "format"
-  | "answers"
-  | "isText"
-  | "mayHaveMedia"
-  | "hasSchemas"
-  | "formatOfTools"
-  | "listCharges"
-  | "listLosses"
-  | "listTurnNames"
-  | "offload"
+  "format" | "answers" | "isText" | "mayHaveMedia" | "hasSchemas" | "formatOfTools" | "listCharges"
 > = {
   format: null,
   answers: 1,
@@ -22,7 +13,4 @@ export const SINGLE_PROMPT: Pick<
   hasSchemas: false,
   formatOfTools: () => null,
   listCharges: () => NO_CHARGES,
-  listLosses: () => [],
-  listTurnNames: () => null,
-  offload: () => null,
 };
