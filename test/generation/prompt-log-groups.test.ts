@@ -34,7 +34,7 @@ function createLog() {
 /** Runs a generation of a key with a prompt log, from its gate to its end. */
 async function generate(log: PromptLog, id: string, body = "{}"): Promise<void> {
   const principal = { kind: "key", account: { id: "acc" }, key: { id: "key", promptLog: 60 } };
-  const call = { principal, takeMemory: () => true, request: {} };
+  const call = { principal, takeMemory: () => true, request: { isText: { body: true, answer: true } } };
   const points = log.attach({ id, call, zeroRetention: false } as unknown as AdmittedGeneration);
   await points?.beforeRoute?.({
     readBody: () => Buffer.from(body),

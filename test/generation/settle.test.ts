@@ -57,7 +57,7 @@ const FAILED: Ending = {
 };
 
 function openOne(): OpenRecord {
-  const request = { tags: [], api: "chat", stream: false, promptTextBytes: 40, session: null };
+  const request = { tags: [], api: "chat", stream: false, prompt: { textBytes: 40 }, session: null };
   const call = { requestId: "req_1", request, principal: { kind: "anonymous", addressHash: "hash" } };
   const deps = { gatewayId: "gw_1", accounts: {}, settings: { timers: { totalMs: 9_000 } } };
   const admitted = {

@@ -64,11 +64,11 @@ function attempt(work: Work): void {
 
 /** Reads everything of a request that is read before it is encoded. */
 function askFacts(request: InferenceRequest): void {
-  request.listNeeds();
-  request.listCharges();
-  request.hashPrefix();
-  request.countPromptChars();
-  request.listPromptText();
+  request.demands.listNeeds();
+  request.demands.listCharges();
+  request.prompt.hashPrefix();
+  request.prompt.countChars();
+  request.prompt.listTexts();
 }
 
 /** Returns the work for a request: reading it, and those of its encodings that this run selects for the dimension. */

@@ -23,10 +23,10 @@ const IMPOSSIBLE: TokenUsage = {
 /** The largest body of the default configuration, all text, with the most answers and tools of the vendor. */
 const REQUEST = {
   action: "chat",
-  promptTextBytes: 33_554_432,
+  prompt: { textBytes: 33_554_432 },
   maxTokens: null,
   answers: 128,
-  listCharges: () => ({ ...NO_CHARGES, runsTools: true }),
+  demands: { listCharges: () => ({ ...NO_CHARGES, runsTools: true }) },
 } as const;
 const SEEN = { producedBytes: 64 * 1024 * 1024, searches: 0 };
 

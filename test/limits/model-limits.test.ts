@@ -159,7 +159,7 @@ test.each(["at once", "later"] as const)(
         ],
       },
     } as unknown as GenerationDeps;
-    const request = { action: "embeddings", maxTokens: null, promptTextBytes: 10, answers: 1 };
+    const request = { action: "embeddings", maxTokens: null, prompt: { textBytes: 10 }, answers: 1 };
     const call = { principal: { kind: "key" }, request } as unknown as GenerationCall;
     const deployments = ["acme/first", "acme/second"].map((id) => [makeDeployment(id, "vendor")]);
     let generations = 0;

@@ -69,7 +69,7 @@ export const EXPLAINED: readonly Explained[] = [
   {
     file: "src/core/generation/prepare/measure-prompt.ts",
     kind: "shifted bound",
-    line: "request.countPromptChars() >= (1 - PLAIN_SHARE) * request.windowTextBytes",
+    line: "prompt.countChars() >= (1 - PLAIN_SHARE) * prompt.windowBytes",
     why: "The share is an estimate of what plain text is: a text that has exactly it may be taken for either.",
   },
   {

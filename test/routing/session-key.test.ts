@@ -47,7 +47,7 @@ const ANONYMOUS: InferencePrincipal = { kind: "anonymous", addressHash: "0a" };
 const OTHER_ANONYMOUS: InferencePrincipal = { kind: "anonymous", addressHash: "0b" };
 
 function asked(session: string | null, user: string | null = null, prefix = "prefix") {
-  return { action: "chat", session, user, hashPrefix: () => prefix } as const;
+  return { action: "chat", session, user, prompt: { hashPrefix: () => prefix } } as const;
 }
 
 describe("the session key of cache affinity", () => {

@@ -101,11 +101,11 @@ export class ServedDeployment {
   /** Returns targets of this deployment that are not asked to store anything of a request. */
   withoutStorage(
     targets: readonly ProviderTarget[],
-    request: Pick<InferenceRequest, "action" | "readRetention">,
+    request: Pick<InferenceRequest, "action" | "prompt">,
   ): readonly ProviderTarget[] {
     const facts = {
       isImages: request.action === "images",
-      cachesInMemory: request.readRetention?.().cachesInMemory ?? false,
+      cachesInMemory: request.prompt.readRetention?.().cachesInMemory ?? false,
     };
     return targets.map((target) => this.withoutStorageOf(target, facts));
   }

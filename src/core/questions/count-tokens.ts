@@ -76,7 +76,7 @@ async function estimate(
   request: CountRequest,
   model: Deployment["model"],
 ): Promise<number> {
-  const counted = await estimateTexts(tokenCounter, request.listPromptText(), WHOLE_BYTES);
+  const counted = await estimateTexts(tokenCounter, request.listTexts(), WHOLE_BYTES);
   if (counted === null) return request.estimatedTokens;
   return Math.ceil(counted * findFamily(model).usual) + estimateTokens(request.otherBytes);
 }
@@ -87,7 +87,8 @@ const COUNTED = {
   fallbackModels: [],
   session: null,
   user: null,
-  hashPrefix: () => "",
+  prompt: { hashPrefix: () => "" },
+  demands: {},
 } as const;
 
 /** Returns null if the vendor does not count tokens, or failed to. */

@@ -31,7 +31,7 @@ export async function explainRoute(deps: GenerationDeps, call: RoutableCall): Pr
   const { deployments } = considered;
   const freeLimit = namesFreeModel(deployments) ? await peekFreeLimit(deps, principal) : null;
   const route = routeRequest(deps, call, { deployments, freeLimit });
-  const promptTokens = estimateTokens(request.promptTextBytes);
+  const promptTokens = estimateTokens(request.prompt.textBytes);
   const rejection =
     considered.rejection ??
     (route.candidates.length === 0 ? classifyNoCandidates(route, considered.requestedId) : null);
@@ -67,7 +67,7 @@ type PlannedRoute = Pick<Route, "candidates" | "warm"> & { readonly promptTokens
 
 async function describeAll(explained: ExplainedCall, route: PlannedRoute): Promise<readonly Fields[]> {
   const { deps, call } = explained;
-  const isShort = call.request.promptTextBytes <= SHORT_BYTES;
+  const isShort = call.request.prompt.textBytes <= SHORT_BYTES;
   const previewed = isShort ? Math.max(deps.settings.maxAttempts, MAX_PREVIEWS) : deps.settings.maxAttempts;
   const all: Fields[] = [];
   // One after another, so that other requests are served in between.

@@ -5,7 +5,6 @@ import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/answe
 import { createWholeTranslation, TranslatedRelay } from "../canonical/answer/translate-relay.ts";
 import type { AskedFor } from "../canonical/model/format.ts";
 import { EMPTY_REQUEST } from "../canonical/model/request.ts";
-import { NO_CHARGES } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import type { Warning } from "../conversation/warning.ts";
@@ -35,7 +34,7 @@ import type {
 } from "./request/inference-request.ts";
 import { heldBytesOf } from "./request/request-size.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
-import { SINGLE_PROMPT } from "./request/single-prompt.ts";
+import { PLAIN_DEMANDS, PLAIN_PROMPT, SINGLE_PROMPT } from "./request/single-prompt.ts";
 
 const FORMAT = TRAITS.name;
 
@@ -65,16 +64,21 @@ export function parseCompletionsRequest(
     maxTokens: scanned.maxTokens,
     answers: scanned.answers,
     notice: null,
-    promptTextBytes: scanned.promptTextBytes,
-    windowTextBytes: scanned.longestBytes,
-    hashPrefix: () => hashNodes(scanned.bytes, [scanned.root.fields.prompt ?? scanned.root]),
-    listNeeds: () => listNeeds(scanned),
-    viewParameters: () => viewParameters(FORMAT, scanned),
-    countPromptChars: () => countLongest(scanned),
-    listPromptText: () => listLongest(scanned),
-    // Providers with the endpoint come first: they continue the prompt instead of answering it.
-    formatOfTools: () => FORMAT,
-    listCharges: () => NO_CHARGES,
+    prompt: {
+      ...PLAIN_PROMPT,
+      textBytes: scanned.promptTextBytes,
+      windowBytes: scanned.longestBytes,
+      countChars: () => countLongest(scanned),
+      listTexts: () => listLongest(scanned),
+      hashPrefix: () => hashNodes(scanned.bytes, [scanned.root.fields.prompt ?? scanned.root]),
+    },
+    demands: {
+      ...PLAIN_DEMANDS,
+      listNeeds: () => listNeeds(scanned),
+      viewParameters: () => viewParameters(FORMAT, scanned),
+      // Providers with the endpoint come first: they continue the prompt instead of answering it.
+      formatOfTools: () => FORMAT,
+    },
     encoding: encodeHere({
       format: FORMAT,
       listLosses: (target) => (isOwn(target) ? listWarnings(scanned, target) : hub.listLosses(target)),

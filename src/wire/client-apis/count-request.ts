@@ -20,14 +20,14 @@ export interface CountRequest {
   readonly model: string;
   readonly preferences: ProviderPreferences;
   readonly preset: string | null;
-  /** See `InferenceRequest.heldBytes`. */
+  /** See `RequestMemory.heldBytes`. */
   readonly heldBytes: number;
   /** Bytes of its text, for models whose vendor does not count tokens. */
   readonly estimatedTokens: number;
   /** Bytes of tools and reasoning, which are not part of the texts. */
   readonly otherBytes: number;
-  /** Its texts, as `InferenceRequest.listPromptText`. */
-  listPromptText(): readonly Uint8Array[];
+  /** Its texts, as `RequestPrompt.listTexts`. */
+  listTexts(): readonly Uint8Array[];
   /** Returns the body for an upstream that counts tokens; `model` is the model's name there. */
   encode(model: string): Buffer;
 }
@@ -64,7 +64,7 @@ export function parseCountRequest(bytes: Buffer, rename: (id: string) => string)
     heldBytes: heldBytesOf(scanned),
     estimatedTokens: estimateTokens(scanned.promptTextBytes),
     otherBytes: scanned.prompt.otherBytes,
-    listPromptText: () => sliceTexts(scanned.bytes, scanned.prompt),
+    listTexts: () => sliceTexts(scanned.bytes, scanned.prompt),
     encode: (model) => encodeCounted(scanned, model),
   };
 }

@@ -15,7 +15,7 @@ import type {
   UpstreamTarget,
 } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./request/session-hints.ts";
-import { SINGLE_PROMPT } from "./request/single-prompt.ts";
+import { PLAIN_DEMANDS, PLAIN_PROMPT, SINGLE_PROMPT } from "./request/single-prompt.ts";
 
 /**
  * Parses an embeddings request. `rename` resolves the operator's aliases of model ids.
@@ -39,14 +39,17 @@ export function parseEmbeddingsRequest(
     stream: false,
     maxTokens: 0,
     notice: null,
-    promptTextBytes: request.promptTextBytes,
     ...readHints(request.text, request.root, headers),
-    // No prompt is cached.
-    hashPrefix: () => "embeddings",
-    windowTextBytes: request.longestBytes,
-    listNeeds: () => NO_NEEDS,
-    countPromptChars: () => request.longestChars,
-    listPromptText: () => listLongest(parameters),
+    prompt: {
+      ...PLAIN_PROMPT,
+      textBytes: request.promptTextBytes,
+      windowBytes: request.longestBytes,
+      countChars: () => request.longestChars,
+      listTexts: () => listLongest(parameters),
+      // No prompt is cached.
+      hashPrefix: () => "embeddings",
+    },
+    demands: { ...PLAIN_DEMANDS, listNeeds: () => NO_NEEDS },
     encoding: encodeHere({ ...SAME_EVERYWHERE, encode: (target) => encodeFor(target, request) }),
     // The Latin-1 text, the inputs, and the encoded body.
     memory: { heldBytes: 3 * bytes.length },

@@ -23,7 +23,7 @@ import type {
 } from "./request/inference-request.ts";
 import { readTags } from "./request/request-tags.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./request/session-hints.ts";
-import { SINGLE_PROMPT } from "./request/single-prompt.ts";
+import { PLAIN_DEMANDS, PLAIN_PROMPT, SINGLE_PROMPT } from "./request/single-prompt.ts";
 
 /**
  * Parses a fill-in-the-middle request. Its answers are in the chat format, from the vendor and to the client (docs/api/fim.md).
@@ -40,25 +40,31 @@ export function parseFimRequest(
     api: "fim",
     action: "fim",
     model: fim.model,
-    requireModel: requireCodeModel,
     fallbackModels: fim.fallbackModels,
     preferences: fim.preferences,
     preset: fim.preset,
     stream: fim.stream,
     maxTokens: fim.maxTokens,
     notice: fim.notice,
-    promptTextBytes: fim.promptTextBytes,
     session: findSession(
       { sessionId: fim.sessionId, promptCacheKey: fim.fields["prompt_cache_key"] },
       headers,
     ),
     user: findUser(fim.fields["user"], fim.fields["safety_identifier"]),
     tags: readTags(fim.tags, headers),
-    hashPrefix: () => hashText(fim.promptStart),
-    windowTextBytes: fim.promptTextBytes,
-    listNeeds: () => ({ features: [], parameters: fim.parameters, contentField: "prompt" }),
-    countPromptChars: () => fim.promptChars,
-    listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
+    prompt: {
+      ...PLAIN_PROMPT,
+      textBytes: fim.promptTextBytes,
+      windowBytes: fim.promptTextBytes,
+      countChars: () => fim.promptChars,
+      listTexts: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
+      hashPrefix: () => hashText(fim.promptStart),
+    },
+    demands: {
+      ...PLAIN_DEMANDS,
+      requireModel: requireCodeModel,
+      listNeeds: () => ({ features: [], parameters: fim.parameters, contentField: "prompt" }),
+    },
     encoding: encodeHere({ ...SAME_EVERYWHERE, encode: (target) => encodeFim(fim, target) }),
     // The parsed values and the encoded body.
     memory: { heldBytes: 2 * bytes.length },

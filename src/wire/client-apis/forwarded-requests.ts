@@ -22,7 +22,7 @@ import type {
   UpstreamTarget,
 } from "./request/inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHeaderHints, readHints } from "./request/session-hints.ts";
-import { SINGLE_PROMPT } from "./request/single-prompt.ts";
+import { PLAIN_DEMANDS, PLAIN_PROMPT, SINGLE_PROMPT } from "./request/single-prompt.ts";
 import { type Filtering, filterDocuments, filterPlainText } from "./texts/filter-documents.ts";
 
 /** OpenAI's moderations. */
@@ -73,17 +73,20 @@ function toInferenceRequest(
     action: api,
     model: rename(request.model),
     fallbackModels: request.fallbackModels.map(rename),
-    ...{ preferences, preset, stream, answers, maxTokens, promptTextBytes },
+    ...{ preferences, preset, stream, answers, maxTokens },
     notice: null,
     ...(scanned === null ? readHeaderHints(headers) : readHints(scanned.text, scanned.root, headers)),
-    // No prompt is cached.
-    hashPrefix: () => api,
-    // The vendor rejects or shortens what is too long: its limits are in other units than tokens.
-    windowTextBytes: 0,
-    listNeeds: () => NO_NEEDS,
-    countPromptChars: () => 0,
-    listPromptText: () => [],
-    listCharges: () => charges,
+    prompt: {
+      ...PLAIN_PROMPT,
+      textBytes: promptTextBytes,
+      // The vendor rejects or shortens what is too long: its limits are in other units than tokens.
+      windowBytes: 0,
+      countChars: () => 0,
+      listTexts: () => [],
+      // No prompt is cached.
+      hashPrefix: () => api,
+    },
+    demands: { ...PLAIN_DEMANDS, listNeeds: () => NO_NEEDS, listCharges: () => charges },
     isText,
     encoding: encodeHere({ ...SAME_EVERYWHERE, encode: (target) => encodeFor(target, request) }),
     memory: { heldBytes },

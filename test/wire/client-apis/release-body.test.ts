@@ -22,7 +22,7 @@ describe("a parsed request", () => {
     const first = request.encoding.encode(target).body.toString();
     request.memory.releaseReading?.();
     expect(request.encoding.encode(target).body.toString()).toBe(first);
-    expect(request.listNeeds().parameters).toEqual(["seed"]);
+    expect(request.demands.listNeeds().parameters).toEqual(["seed"]);
   });
 
   test("cannot be encoded any more once the relay of its answer has released its body", () => {
@@ -30,7 +30,7 @@ describe("a parsed request", () => {
     const request = parseChatRequest(BODY, same);
     const { releaseBody } = request.encoding.encode(target).answers.openRelay(makeIdentity(), STREAM_HEAD);
     expect(releaseBody?.()).toBe(0);
-    expect(request.listCharges().search).toBeNull();
+    expect(request.demands.listCharges().search).toBeNull();
     expect(() => request.encoding.encode(target)).toThrow("released");
   });
 

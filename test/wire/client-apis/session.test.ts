@@ -152,7 +152,7 @@ describe.each(Object.keys(WRITERS) as (keyof typeof WRITERS)[])(
   "the prefix hash of a request of the API %s",
   (api) => {
     const hash = (system: string, turns: readonly Turn[]) =>
-      open(api, WRITERS[api](system, turns)).hashPrefix();
+      open(api, WRITERS[api](system, turns)).prompt.hashPrefix();
 
     test("does not change when turns are added", () => {
       const holds = fc.property(conversation, ({ system, first, more }) => {
@@ -170,7 +170,9 @@ describe.each(Object.keys(WRITERS) as (keyof typeof WRITERS)[])(
       });
       fc.assert(holds);
       const body = WRITERS[api]("s", [{ role: "user", text: "u" }]);
-      expect(open(api, { ...body, tools: [] }).hashPrefix()).not.toBe(open(api, body).hashPrefix());
+      expect(open(api, { ...body, tools: [] }).prompt.hashPrefix()).not.toBe(
+        open(api, body).prompt.hashPrefix(),
+      );
     });
 
     test("depends on the start of a long text only, and still on what follows the text", () => {
@@ -183,10 +185,10 @@ describe.each(Object.keys(WRITERS) as (keyof typeof WRITERS)[])(
 
 test("the prefix hash depends on the start of a fill-in-the-middle prompt, and is constant for embeddings", () => {
   const start = "x".repeat(1_024);
-  const fim = (prompt: string) => open("fim", { prompt }).hashPrefix();
+  const fim = (prompt: string) => open("fim", { prompt }).prompt.hashPrefix();
   expect(fim(`${start}a`)).toBe(fim(`${start}bc`));
   expect(fim("a")).not.toBe(fim("b"));
-  expect(open("embeddings", { input: "a" }).hashPrefix()).toBe(
-    open("embeddings", { input: "b" }).hashPrefix(),
+  expect(open("embeddings", { input: "a" }).prompt.hashPrefix()).toBe(
+    open("embeddings", { input: "b" }).prompt.hashPrefix(),
   );
 });

@@ -14,7 +14,7 @@ const PIXEL = "data:image/png;base64,aGVsbG8=";
 function needsOf(api: keyof typeof PARSERS, fields: Record<string, unknown>): string {
   const said = api === "responses" ? { input: "x" } : { messages: [{ role: "user", content: "x" }] };
   const body = Buffer.from(JSON.stringify({ model: "a/m", ...said, ...fields }));
-  const { features, parameters } = PARSERS[api](body, (id) => id).listNeeds();
+  const { features, parameters } = PARSERS[api](body, (id) => id).demands.listNeeds();
   return `${features.join(" ")}|${parameters.join(" ")}`;
 }
 

@@ -36,7 +36,7 @@ export function admit(
 
 /** @throws GatewayError if a request under zero data retention needs data that a vendor stores. */
 function rejectStored({ request }: RoutableCall): void {
-  const reference = request.readRetention?.().reference ?? null;
+  const reference = request.prompt.readRetention?.().reference ?? null;
   if (reference === null) return;
   const { field, message } = reference;
   throw new GatewayError({ code: "invalid_request", message, metadata: { field } });
@@ -48,9 +48,10 @@ export function consider(
   { serving, requested: named, policy, listNeeds, usual, reserve, promptTokens }: PreparedRequest,
 ): Consideration {
   const { names, name } = named;
-  const { preferences, mayHaveMedia } = request;
+  const { preferences, prompt } = request;
   const choiceId = name ?? names[0]?.tier?.id ?? null;
-  const maxPromptTokens = boundPrompt(request);
+  const maxPromptTokens = boundPrompt(prompt);
+  const { mayHaveMedia } = prompt;
   const rules = { policy, choiceId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens };
   const { deployments, filteredOut, rejection } = filterDeployments(usual, rules);
   const [requested] = usual[0] as readonly [Deployment];

@@ -119,7 +119,7 @@ function countGeneration(
       most = Math.max(most, answers.most);
     }
   const completionTokens = isBounded ? most : expectedTokens;
-  const promptTokens = estimateTokens(request.promptTextBytes);
+  const promptTokens = estimateTokens(request.prompt.textBytes);
   return rateLimiter.admit(
     { id, scopes, promptTokens, completionTokens, expectedTokens, isBounded },
     clock.now(),

@@ -344,8 +344,8 @@ function failed(context: AttemptContext, { exchange, response }: Reply, error: V
 }
 
 function findRoom({ call, encoded }: AttemptContext, overflow: Overflow): number | null {
-  const { maxTokens, promptTextBytes } = call.request;
-  return roomForAnswer(overflow, encoded.maxTokens ?? maxTokens, estimateTokens(promptTextBytes));
+  const { maxTokens, prompt } = call.request;
+  return roomForAnswer(overflow, encoded.maxTokens ?? maxTokens, estimateTokens(prompt.textBytes));
 }
 
 /** Parses `Retry-After`, a number of seconds or a date. Returns seconds; null if it is neither. */

@@ -41,10 +41,10 @@ export function planMarking(
   if (!marksCaches) return null;
   const { request } = call;
   const cache = findCache(candidate, request);
-  if (cache === null || request.readCacheableShape === undefined) return null;
+  if (cache === null || request.prompt.readCacheableShape === undefined) return null;
   if (zeroRetention && !cache.keepsZeroRetention) return null;
-  if (estimateTokens(request.promptTextBytes) < cache.minTokens) return null;
-  const shape = request.readCacheableShape();
+  if (estimateTokens(request.prompt.textBytes) < cache.minTokens) return null;
+  const shape = request.prompt.readCacheableShape();
   return shape.hasMarks ? null : decide(deps, call, { candidate, cache, ...shape });
 }
 
@@ -73,11 +73,11 @@ function decide(
   const place = [scopeOf(principal), candidate.provider.record.slug, candidate.key.label, candidate.model.id];
   const keyOf = (hash: string) => sha256([...place, hash].join("\0"), "base64url");
   const isCached = estimateTokens(sharedBytes) >= cache.minTokens;
-  const sharedKey = isCached ? keyOf(request.hashShared?.() ?? "") : null;
+  const sharedKey = isCached ? keyOf(request.prompt.hashShared?.() ?? "") : null;
   const sessionKey = keyOf(sessionKeyOf(request, principal) ?? "");
   const callerKeys = { shared: keyOf("shared"), turns: keyOf("turns") };
   // Earlier requests show that their part is sent again; of a larger part behind the last answer nothing shows that yet.
-  const isMostlyNew = 2 * newBytes > request.promptTextBytes;
+  const isMostlyNew = 2 * newBytes > request.prompt.textBytes;
   const mayGoOn = answers > 0 && !isMostlyNew && cacheMemory.pays(callerKeys.turns);
   const goesOn = answers >= LONG_ANSWERS || mayGoOn;
   const turns = goesOn && !cacheMemory.isUnread(sessionKey, now);

@@ -45,7 +45,7 @@ export const NO_HOLD: Allowance = {
 /** The request that a hold is for. */
 interface HeldRequest {
   readonly id: string;
-  readonly request: Pick<InferenceRequest, "maxTokens" | "answers" | "stream" | "promptTextBytes">;
+  readonly request: Pick<InferenceRequest, "maxTokens" | "answers" | "stream" | "prompt">;
   readonly candidates: readonly Candidate[];
   /** The costs of the candidates, in their order; null for those that cost nothing, as do others. */
   readonly costs: readonly (DeploymentCost | null)[];
@@ -138,12 +138,12 @@ export class HeldAllowance implements Allowance {
     const amount = canGrow ? Math.max(this.amount, this.hold.available) : this.amount;
     const tokens = cost.cost.tokensWithin(amount, most);
     if (tokens >= most) return null;
-    const { answers, promptTextBytes } = request;
+    const { answers, prompt } = request;
     // Many hosts reject a bound that does not fit into the context window together with the prompt.
     const room =
       candidate.endpoint.contextLength -
-      boundByBytes(promptTextBytes) -
-      boundPrompt({ promptTextBytes: 0, hasSchemas: true });
+      boundByBytes(prompt.textBytes) -
+      boundPrompt({ textBytes: 0, hasSchemas: true });
     const fitting = Math.min(tokens / answers, Math.max(room, expected / answers));
     return Math.max(1, Math.floor(fitting));
   }

@@ -1,6 +1,9 @@
 import { type Failure, fail, GatewayError } from "../../../base/failures/errors.ts";
 import { pathOf } from "../../../wire/client-apis/client-apis.ts";
-import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
+import type {
+  InferenceRequest,
+  RequestDemands,
+} from "../../../wire/client-apis/request/inference-request.ts";
 import type { ProviderSort } from "../../../wire/conversation/preferences.ts";
 import { allowsChoice, type EffectivePolicy } from "../../accounts/records/merge-policies.ts";
 import { actionOf, type ModelAction } from "../../catalog/records/action-of.ts";
@@ -35,7 +38,9 @@ interface ResolvedCall extends TierCall {
 }
 
 /** The part of a request that decides its deployments, once names are resolved. */
-export type NamingRequest = TierCall["request"] & Pick<InferenceRequest, "preferences" | "requireModel">;
+export type NamingRequest = TierCall["request"] &
+  Pick<InferenceRequest, "preferences"> &
+  Pick<AskingRequest, "demands">;
 
 /** What the deployments of a request depend on beside the request. */
 interface DeploymentRules extends Pick<TierContext, "serving" | "policy" | "listNeeds"> {
@@ -150,7 +155,9 @@ function requireFree(ids: readonly string[]): void {
   );
 }
 
-type AskingRequest = Pick<InferenceRequest, "action" | "requireModel">;
+interface AskingRequest extends Pick<InferenceRequest, "action"> {
+  readonly demands: Pick<RequestDemands, "requireModel">;
+}
 
 /** A model, and the request that it is for. */
 interface ModelUse {
@@ -172,7 +179,7 @@ function findDeployments(
   { id, request, field }: ModelUse,
 ): readonly Deployment[] {
   const { action } = request;
-  request.requireModel?.(id, field);
+  request.demands.requireModel?.(id, field);
   const model = serving.catalog.find(id);
   if (model === undefined)
     return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });

@@ -7,7 +7,7 @@ import { isFreeId } from "../../catalog/records/is-free-id.ts";
 import type { TierRecord } from "../../catalog/tiers/tier-records.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
 import type { Ledger } from "../../ledger/credits/ledger.ts";
-import { freeSessionKeyOf } from "../../routing/affinity/session-key.ts";
+import { freeSessionKeyOf, type SessionRequest } from "../../routing/affinity/session-key.ts";
 import { chooseDeployments, type KeyChoice } from "../../routing/plan/choose-deployments.ts";
 import { type ResolvedTier, resolveTier, type TierFacts } from "../../routing/plan/resolve-tier.ts";
 import { takesInput } from "../../routing/plan/select-deployments.ts";
@@ -17,7 +17,7 @@ import { missingByokKey } from "./missing-byok-key.ts";
 /** The part of a call on which the resolution of a tier depends. */
 export interface TierCall {
   readonly principal: InferencePrincipal;
-  readonly request: Pick<InferenceRequest, "api" | "action" | "session" | "user" | "hashPrefix">;
+  readonly request: SessionRequest & Pick<InferenceRequest, "api">;
   readonly headers: GenerationCall["headers"];
 }
 

@@ -1,4 +1,4 @@
-import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
+import type { RequestPrompt } from "../../../wire/client-apis/request/inference-request.ts";
 import { estimateTokens } from "../../../wire/conversation/usage.ts";
 import { windowOf } from "../../catalog/records/endpoint-limits.ts";
 import type { Deployment } from "../../deployments/served-models.ts";
@@ -14,18 +14,15 @@ import {
 import { isNearEdge, mayHold } from "../../routing/plan/window.ts";
 import type { TokenCounter } from "../memory/token-counter.ts";
 
-/** The part of a request that measuring reads. */
-type MeasuredRequest = Pick<
-  InferenceRequest,
-  "windowTextBytes" | "countPromptChars" | "listPromptText" | "mayHaveMedia"
->;
+/** The part of a prompt that measuring reads. */
+type MeasuredPrompt = Pick<RequestPrompt, "windowBytes" | "countChars" | "listTexts" | "mayHaveMedia">;
 
 /** Whether a prompt fits the context windows of all deployments, whatever its bytes are counted as. */
 export function fitsEverywhere(
-  { windowTextBytes }: Pick<MeasuredRequest, "windowTextBytes">,
+  { windowBytes }: Pick<MeasuredPrompt, "windowBytes">,
   deployments: readonly (readonly Deployment[])[],
 ): boolean {
-  const most = boundByBytes(windowTextBytes);
+  const most = boundByBytes(windowBytes);
   for (const ofModel of deployments)
     for (const { endpoint } of ofModel) if (most > windowOf(endpoint)) return false;
   return true;
@@ -39,13 +36,13 @@ export function fitsEverywhere(
  */
 export async function measurePrompt(
   counter: TokenCounter,
-  request: MeasuredRequest,
+  prompt: MeasuredPrompt,
   deployments: readonly Deployment[],
 ): Promise<PromptTokens> {
-  const bytes = request.windowTextBytes;
+  const bytes = prompt.windowBytes;
   const most = boundByBytes(bytes);
   const bounds: PromptTokens = {
-    certain: countCertain(request, deployments),
+    certain: countCertain(prompt, deployments),
     atLeast: 0,
     atMost: most,
     about: estimateTokens(bytes),
@@ -53,17 +50,17 @@ export async function measurePrompt(
     isExact: false,
     isPlain: false,
   };
-  const isOpen = (prompt: PromptTokens) => deployments.some((deployment) => isNearEdge(deployment, prompt));
-  if (isOpen(bounds)) return countCloser(counter, request, { bounds, isOpen });
+  const isOpen = (tokens: PromptTokens) => deployments.some((deployment) => isNearEdge(deployment, tokens));
+  if (isOpen(bounds)) return countCloser(counter, prompt, { bounds, isOpen });
   const fitsNowhere = !deployments.some((deployment) => mayHold(deployment, bounds));
-  return fitsNowhere ? countCloser(counter, request, { bounds, isOpen: () => false }) : bounds;
+  return fitsNowhere ? countCloser(counter, prompt, { bounds, isOpen: () => false }) : bounds;
 }
 
 /** Returns the tokens that the prompt has at least. Most prompts need no count of characters: a text has no more characters than bytes. */
-function countCertain(request: MeasuredRequest, deployments: readonly Deployment[]): number {
-  const least = request.windowTextBytes / CERTAIN_CHARS_PER_TOKEN;
+function countCertain(prompt: MeasuredPrompt, deployments: readonly Deployment[]): number {
+  const least = prompt.windowBytes / CERTAIN_CHARS_PER_TOKEN;
   const mayBeOver = deployments.some(({ endpoint }) => least > windowOf(endpoint));
-  return mayBeOver ? request.countPromptChars() / CERTAIN_CHARS_PER_TOKEN : 0;
+  return mayBeOver ? prompt.countChars() / CERTAIN_CHARS_PER_TOKEN : 0;
 }
 
 /** Share of multi-byte characters beyond which a text is not plain. */
@@ -73,19 +70,19 @@ const PLAIN_SHARE = 0.01;
 interface KnownBounds {
   readonly bounds: PromptTokens;
   /** Returns whether it is still open if the prompt fits all windows. */
-  readonly isOpen: (prompt: PromptTokens) => boolean;
+  readonly isOpen: (tokens: PromptTokens) => boolean;
 }
 
 /** Counts the tokens of a sample and, if that leaves it open whether the prompt fits, of the whole. */
 async function countCloser(
   counter: TokenCounter,
-  request: MeasuredRequest,
+  prompt: MeasuredPrompt,
   { bounds, isOpen }: KnownBounds,
 ): Promise<PromptTokens> {
-  const texts = request.listPromptText();
+  const texts = prompt.listTexts();
   const bytes = countBytes(texts);
   if (bytes === 0) return bounds;
-  const isPlain = request.countPromptChars() >= (1 - PLAIN_SHARE) * request.windowTextBytes;
+  const isPlain = prompt.countChars() >= (1 - PLAIN_SHARE) * prompt.windowBytes;
   let known: PromptTokens = { ...bounds, isPlain };
   if (bytes > SMALL_BYTES) {
     const samples = sampleTexts(texts);
@@ -97,7 +94,7 @@ async function countCloser(
   const counts = await counter.count(texts);
   if (counts === null) return known;
   const tokens = counts.reduce((sum, count) => sum + count, 0);
-  const isExact = isPlain && isAllOf(request, texts, tokens);
+  const isExact = isPlain && isAllOf(prompt, texts, tokens);
   return { ...known, atLeast: tokens, atMost: tokens, about: tokens, error: 0, isExact };
 }
 
@@ -107,10 +104,10 @@ const TOKENS_AROUND = 4;
 const UNCOUNTED_SHARE = 0.04;
 
 /** Returns whether the uncounted part of a prompt (tools, overhead of many short texts) is negligible. */
-function isAllOf(request: MeasuredRequest, texts: readonly Uint8Array[], tokens: number): boolean {
-  const otherBytes = request.windowTextBytes - countBytes(texts);
+function isAllOf(prompt: MeasuredPrompt, texts: readonly Uint8Array[], tokens: number): boolean {
+  const otherBytes = prompt.windowBytes - countBytes(texts);
   const uncounted = boundByBytes(otherBytes) + texts.length * TOKENS_AROUND;
-  return !request.mayHaveMedia && uncounted <= UNCOUNTED_SHARE * tokens;
+  return !prompt.mayHaveMedia && uncounted <= UNCOUNTED_SHARE * tokens;
 }
 
 /** Estimates the tokens of texts, from a sample if they have more than `wholeBytes`; null if they could not be counted. */

@@ -26,12 +26,12 @@ type DeploymentsByModel = readonly (readonly Deployment[])[];
  */
 export async function prepare(deps: GenerationDeps, call: RoutableCall): Promise<PreparedRequest> {
   const { principal, request } = call;
-  const listNeeds = once(() => request.listNeeds());
+  const listNeeds = once(() => request.demands.listNeeds());
   const { serving, requested, policy, deployments } = await nameDeployments(deps, call, listNeeds);
   const [usual, reserve] = splitReserve(applyTariffs(deployments, tariffsOf(principal, deps)));
-  const promptTokens = fitsEverywhere(request, usual)
+  const promptTokens = fitsEverywhere(request.prompt, usual)
     ? null
-    : await measurePrompt(deps.tokenCounter, request, usual.flat());
+    : await measurePrompt(deps.tokenCounter, request.prompt, usual.flat());
   return { serving, requested, policy, listNeeds, usual, reserve, promptTokens };
 }
 

@@ -9,7 +9,7 @@ import {
   type ResolvedName,
   resolveName,
 } from "../../named-routes/resolve-names.ts";
-import { freeSessionKeyOf, sessionKeyOf } from "../../routing/affinity/session-key.ts";
+import { freeSessionKeyOf, type SessionRequest, sessionKeyOf } from "../../routing/affinity/session-key.ts";
 import type { RouteStep } from "../../usage/records/route-step.ts";
 import type { AppliedPreset, Serving } from "../call/call.ts";
 
@@ -32,10 +32,7 @@ export interface RequestedName extends ResolvedName {
 export interface NamingCall {
   readonly principal: InferencePrincipal;
   readonly preset?: AppliedPreset | null;
-  readonly request: Pick<
-    InferenceRequest,
-    "action" | "model" | "fallbackModels" | "session" | "user" | "hashPrefix"
-  >;
+  readonly request: SessionRequest & Pick<InferenceRequest, "model" | "fallbackModels">;
 }
 
 /** The length of a random key of a draw. */

@@ -58,7 +58,7 @@ export function openRecord(
     status: null,
     finishReason: null,
     nativeFinishReason: null,
-    promptTokens: estimateTokens(request.promptTextBytes),
+    promptTokens: estimateTokens(request.prompt.textBytes),
     completionTokens: 0,
     cachedTokens: 0,
     cacheWriteTokens: 0,
@@ -115,7 +115,7 @@ function findEndUser(
 export function setCandidate(
   record: OpenRecord,
   candidate: Candidate,
-  request: Pick<InferenceRequest, "listCharges">,
+  request: Pick<InferenceRequest, "demands">,
 ): void {
   const { endpoint, tariff, served } = candidate;
   const { promptTokens, createdAt } = record;
@@ -124,7 +124,7 @@ export function setCandidate(
   const mayCostMore = provider.factors !== undefined || provider.reportsCost === true;
   const chargesMore = tariff === undefined ? served.chargesBesideTokens : chargesBesideTokens(charged);
   const isExamined = mayCostMore || chargesMore;
-  const { images, search, modes } = isExamined ? request.listCharges() : NO_CHARGES;
+  const { images, search, modes } = isExamined ? request.demands.listCharges() : NO_CHARGES;
   record.images = images;
   record.searchContext = search?.context ?? null;
   record.model = candidate.model.id;

@@ -11,7 +11,7 @@ import type { Deployment } from "../../deployments/served-models.ts";
 import type { RouteQuestion } from "../../routing/plan/plan.ts";
 
 type Losses = Pick<RouteQuestion, "isLossy">;
-type AskedRequest = Pick<InferenceRequest, "action" | "format" | "listNeeds" | "viewParameters">;
+type AskedRequest = Pick<InferenceRequest, "action" | "format" | "demands">;
 
 /** Nothing is lost at any deployment. */
 export const NO_LOSSES: Losses = {};
@@ -21,7 +21,7 @@ export const NO_LOSSES: Losses = {};
  * the members of the body only, and at nothing of the deployments if none of these parameters is set.
  */
 export function describeLosses(request: AskedRequest): Losses {
-  const view = request.viewParameters?.();
+  const view = request.demands.viewParameters?.();
   if (view === undefined) return NO_LOSSES;
   const asked = listAsked(view);
   if (asked.length === 0) return NO_LOSSES;
@@ -104,7 +104,7 @@ class LossTest {
   }
 
   private needs(name: string): boolean {
-    this.needed ??= this.request.listNeeds().parameters;
+    this.needed ??= this.request.demands.listNeeds().parameters;
     return this.needed.includes(name);
   }
 }

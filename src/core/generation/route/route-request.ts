@@ -51,14 +51,14 @@ export function routeRequest(
   const plan = planRoute({
     deployments,
     preferences: request.preferences,
-    promptTokens: estimateTokens(request.promptTextBytes),
+    promptTokens: estimateTokens(request.prompt.textBytes),
     isFim: request.action === "fim",
-    formatOfTools: isChoice ? request.formatOfTools() : null,
+    formatOfTools: isChoice ? request.demands.formatOfTools() : null,
     ...(deployments.some((ofModel) => ofModel.length > 1) ? describeLosses(request) : NO_LOSSES),
     health,
     drains,
     warm,
-    isBound: warm !== null && request.bindsReasoning?.() === true,
+    isBound: warm !== null && request.prompt.bindsReasoning?.() === true,
     session,
     now,
   });

@@ -56,7 +56,7 @@ function checkCost(
   const own = reportedCost === undefined ? usage : withoutCost(usage);
   // At most providers nothing but counts decides the price, and requests need not be examined.
   if (record.factors === undefined && !record.reportsCost) return { usage: own, rejected };
-  const { modes, services } = call.request.listCharges();
+  const { modes, services } = call.request.demands.listCharges();
   const surcharge = record.reportsCost ? printServiceBound(record, services) : undefined;
   const assumed = isEstimate ? modes : undefined;
   if (surcharge === undefined && assumed === undefined) return { usage: own, rejected };
@@ -82,7 +82,7 @@ const LEAST_BOUND = 1_000_000_000_000_000_000n;
 /** Returns the most that a provider can have charged for a request. Attodollars. */
 function boundReported(answering: Answering, usage: TokenUsage): bigint {
   const { candidate, call } = answering;
-  const { services } = call.request.listCharges();
+  const { services } = call.request.demands.listCharges();
   const counted = PRICE_ALLOWANCE * toAttodollars(priceCounts(answering, usage));
   const tokens = counted > LEAST_BOUND ? counted : LEAST_BOUND;
   return tokens + boundServices(candidate.provider.record, services);

@@ -1,4 +1,8 @@
-import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
+import type {
+  InferenceRequest,
+  RequestDemands,
+  RequestPrompt,
+} from "../../../wire/client-apis/request/inference-request.ts";
 import {
   type AdvisorUsage,
   estimateTokens,
@@ -32,10 +36,10 @@ export interface SeenAnswer {
 
 /** What bounds the token usage of an answer. */
 interface UsageBounds {
-  readonly request: Pick<
-    InferenceRequest,
-    "action" | "promptTextBytes" | "maxTokens" | "answers" | "listCharges"
-  >;
+  readonly request: Pick<InferenceRequest, "action" | "maxTokens" | "answers"> & {
+    readonly prompt: Pick<RequestPrompt, "textBytes">;
+    readonly demands: Pick<RequestDemands, "listCharges">;
+  };
   /** The deployment that answers. */
   readonly deployment: Deployment;
   /** The limit on the tokens of one answer that was sent to it; null for none. */
@@ -81,7 +85,7 @@ export function estimateSeen(bounds: UsageBounds, { producedBytes, searches }: S
   const longest = Math.max(longestAnswer(deployment.endpoint), producedBytes);
   return {
     ...NO_TOKENS,
-    promptTokens: estimateTokens(request.promptTextBytes),
+    promptTokens: estimateTokens(request.prompt.textBytes),
     completionTokens: Math.min(estimateTokens(producedBytes), boundAnswers(bounds, longest)),
     searches,
     estimated: true,
@@ -104,7 +108,7 @@ function listRejected(counts: TokenUsage, bounds: UsageBounds, seen: SeenAnswer)
   const { request, deployment } = bounds;
   const { model, endpoint } = deployment;
   // The catalog may state too small a window, or too short an answer, but no token is shorter than a byte.
-  const window = Math.max(windowOf(endpoint), request.promptTextBytes) * WINDOW_ALLOWANCE;
+  const window = Math.max(windowOf(endpoint), request.prompt.textBytes) * WINDOW_ALLOWANCE;
   const longest = Math.max(longestAnswer(endpoint), seen.producedBytes);
   // Some vendors do not count reasoning towards the limit of a request.
   const reasoning = mayReason(model) ? Math.min(counts.reasoningTokens, longest) : 0;
@@ -117,7 +121,7 @@ function listRejected(counts: TokenUsage, bounds: UsageBounds, seen: SeenAnswer)
     return compare(counts, {
       prompt_tokens: window,
       completion_tokens: answers,
-      searches: Math.max(SEARCHES, request.listCharges().units?.searches ?? 0),
+      searches: Math.max(SEARCHES, request.demands.listCharges().units?.searches ?? 0),
     });
   return compare(counts, {
     prompt_tokens: window * ROUNDS,
@@ -160,6 +164,6 @@ function compare(counts: TokenUsage, max: MaxCounts): readonly RejectedCount[] {
 }
 
 function runsTools(request: UsageBounds["request"]): boolean {
-  const { search, runsTools } = request.listCharges();
+  const { search, runsTools } = request.demands.listCharges();
   return runsTools || search !== null;
 }

@@ -1,5 +1,9 @@
 import { scaleAmount } from "../../../base/numbers/money.ts";
-import type { InferenceRequest } from "../../../wire/client-apis/request/inference-request.ts";
+import type {
+  InferenceRequest,
+  RequestDemands,
+  RequestPrompt,
+} from "../../../wire/client-apis/request/inference-request.ts";
 import type { RequestCharges } from "../../../wire/conversation/charges.ts";
 import { endpointForModes } from "../../catalog/prices/factors.ts";
 import { ExactCost, type MaxCost } from "../../catalog/prices/max-cost.ts";
@@ -44,10 +48,14 @@ export interface Range {
   readonly most: number;
 }
 
-type Bounded = SizedPrompt & Pick<InferenceRequest, "action" | "maxTokens" | "answers">;
+type Bounded = Pick<InferenceRequest, "action" | "maxTokens" | "answers">;
 /** The facts that bound the tokens of a prompt's text. */
-type SizedPrompt = Pick<InferenceRequest, "promptTextBytes" | "hasSchemas">;
-type Charged = Bounded & Pick<InferenceRequest, "listCharges">;
+type SizedPrompt = Pick<RequestPrompt, "textBytes" | "hasSchemas">;
+
+interface Charged extends Bounded {
+  readonly prompt: SizedPrompt;
+  readonly demands: Pick<RequestDemands, "listCharges">;
+}
 
 /** The cost of a request at one deployment, and the tokens of all its answers together. */
 export interface DeploymentCost {
@@ -63,9 +71,9 @@ export function boundCost(
 ): DeploymentCost | null {
   const { served, provider, tariff } = deployment;
   if (served.isFree) return null;
-  const charges = request.listCharges();
+  const charges = request.demands.listCharges();
   const endpoint = endpointForModes(tariff?.charged ?? deployment.endpoint, charges.modes, provider.record);
-  const prompt = boundChargedPrompt(request, charges, endpoint, bounds.searches);
+  const prompt = boundChargedPrompt(request.prompt, charges, endpoint, bounds.searches);
   const tokens = boundAnswers(request, endpoint, bounds.tokens);
   const cost = priceAtMost(endpoint, prompt, now, served.rates);
   const services = boundServices(provider.record, charges.services);
@@ -127,13 +135,13 @@ function rangeOf({ cost, tokens }: DeploymentCost): Range {
 }
 
 /** Returns the maximum number of tokens of a prompt's text. */
-export function boundPrompt({ promptTextBytes, hasSchemas }: SizedPrompt): number {
-  return Math.ceil(promptTextBytes / BYTES_PER_TOKEN) + TEMPLATE_TOKENS + (hasSchemas ? SCHEMA_TOKENS : 0);
+export function boundPrompt({ textBytes, hasSchemas }: SizedPrompt): number {
+  return Math.ceil(textBytes / BYTES_PER_TOKEN) + TEMPLATE_TOKENS + (hasSchemas ? SCHEMA_TOKENS : 0);
 }
 
 /** Returns the tokens that the answers to a request may have together; `expected` is for one answer to a request without a limit. */
 export function boundAnswers(
-  { action, maxTokens, answers }: Pick<Bounded, "action" | "maxTokens" | "answers">,
+  { action, maxTokens, answers }: Bounded,
   endpoint: ModelEndpoint,
   expected: number,
 ): Range {
@@ -158,14 +166,14 @@ const NO_ANSWER: Range = { least: 0, expected: 0, most: 0 };
  * window.
  */
 function boundChargedPrompt(
-  request: SizedPrompt,
+  sized: SizedPrompt,
   { images, fileBytes, hasReferences, search, runsTools, units }: RequestCharges,
   { contextLength }: ModelEndpoint,
   usualSearches: number,
 ): BoundedPrompt {
   const searches = search === null ? 0 : Math.min(search.most ?? usualSearches, MAX_SEARCHES);
   const runs = searches + (runsTools && search === null ? usualSearches : 0);
-  const text = boundPrompt(request);
+  const text = boundPrompt(sized);
   const all = text + images * TOKENS_PER_IMAGE + runs * TOKENS_PER_SEARCH;
   const promptTokens = Math.min(all, Math.max(contextLength, text));
   const room = Math.max(0, contextLength - promptTokens);

@@ -30,7 +30,7 @@ export interface ClientRequestParts extends Omit<Decoding, "parseWhole" | "forma
   readonly upstreamHeaders: Readonly<Record<string, string>> | null;
   /** Reads what tells the conversation from others, and where its turns are. */
   readConversation(): SentConversation;
-  /** Lists the prefix that identifies a conversation, see `InferenceRequest.hashPrefix`. */
+  /** Lists the prefix that identifies a conversation, see `RequestPrompt.hashPrefix`. */
   listPrefix(): readonly JsonNode[];
   listCharges(): RequestCharges;
   /** Returns what requests of one kind share: the tools and the instructions before the turns. */

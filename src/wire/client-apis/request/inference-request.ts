@@ -32,8 +32,8 @@ export type ForwardedApi = "moderations" | "rerank" | "images" | "speech" | "tra
 export type InferenceAction = "chat" | "completions" | "fim" | "embeddings" | ForwardedApi;
 
 /**
- * A request to a model from any client API: what routing and metering need to know of it, how it is encoded for an upstream, and
- * how the upstream's answer is read for the client.
+ * A request to a model from any client API: what the client has stated, and by concern what routing and metering need to know of it, how it
+ * is encoded for an upstream, and what memory it takes.
  */
 export interface InferenceRequest {
   readonly api: ClientApi;
@@ -41,8 +41,6 @@ export interface InferenceRequest {
   readonly format: ProviderFormat | null;
   readonly action: InferenceAction;
   readonly model: string;
-  /** Rejects a model that the API is not for, named in `field`. Absent: it takes every model. @throws GatewayError `invalid_model`. */
-  readonly requireModel?: (id: string, field: string) => void;
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
@@ -57,56 +55,65 @@ export interface InferenceRequest {
   readonly isText: { readonly body: boolean; readonly answer: boolean };
   /** A notice for a response header about how the request was changed; null for none. */
   readonly notice: string | null;
-  /** Bytes of text in the conversation without media, from which the prompt's tokens are estimated and bounded. */
-  readonly promptTextBytes: number;
-  /**
-   * Bytes of text that must fit the model's context window: the same for conversations, the longest input for embeddings, 0 where
-   * the vendor may shorten the prompt.
-   */
-  readonly windowTextBytes: number;
-  /** Returns the number of characters of the text that must fit the window. Computed on demand. */
-  countPromptChars(): number;
   /** The client's id of the conversation, at most 256 characters; null where it sends none. Never logged. */
   readonly session: string | null;
   /** The client's id of the end user; null where it sends none. Never logged. */
   readonly user: string | null;
   /** What the client marks the request with, for usage reports: valid, without duplicates, in its order. Empty for none. */
   readonly tags: readonly string[];
+  readonly prompt: RequestPrompt;
+  readonly demands: RequestDemands;
+  readonly encoding: RequestEncoding;
+  readonly memory: RequestMemory;
+}
+
+/** What the model gets to read. Functions read the request's body; hashes are computed on the first call. */
+export interface RequestPrompt {
+  /** Bytes of text in the conversation without media, from which the prompt's tokens are estimated and bounded. */
+  readonly textBytes: number;
   /**
-   * Returns a hash of the part of a conversation that stays the same from turn to turn: tools, instructions and the first user
-   * message. Computed on the first call.
+   * Bytes of text that must fit the model's context window: the same for conversations, the longest input for embeddings, 0 where
+   * the vendor may shorten the prompt.
    */
-  hashPrefix(): string;
+  readonly windowBytes: number;
+  /** Whether it may hold images, files, audio or video. */
+  readonly mayHaveMedia: boolean;
+  /** Whether it has tools or a schema of the answer, to which vendors add instructions of their own. */
+  readonly hasSchemas: boolean;
+  /** Returns the number of characters of the text that must fit the window. */
+  countChars(): number;
   /**
    * Returns the texts that the model certainly gets, as JSON strings, which are views of the body where possible. Empty where they
    * are unknown.
    */
-  listPromptText(): readonly Uint8Array[];
-  /** Returns what decides whether the request can be sent under zero data retention. Computed on demand. Absent: nothing of it is in the way. */
-  readRetention?(): RequestRetention;
-  /** Returns what decides whether marks for a vendor's prompt cache pay. Computed on demand. Absent: the request has no place for marks. */
-  readCacheableShape?(): CacheableShape;
-  /** Returns a hash of what requests of one kind share: instructions and tools. Computed on the first call. Absent like the shape. */
+  listTexts(): readonly Uint8Array[];
+  /** Returns a hash of the part of a conversation that stays the same from turn to turn: tools, instructions and the first user message. */
+  hashPrefix(): string;
+  /** Returns a hash of what requests of one kind share: instructions and tools. Absent like the shape. */
   hashShared?(): string;
-  /** Returns the features and parameters that not every deployment of the model supports. Computed on demand. */
+  /** Returns what decides whether marks for a vendor's prompt cache pay. Absent: the request has no place for marks. */
+  readCacheableShape?(): CacheableShape;
+  /** Returns what decides whether the request can be sent under zero data retention. Absent: nothing of it is in the way. */
+  readRetention?(): RequestRetention;
+  /** Whether it may hold reasoning that a vendor signed or encrypted, which only that vendor's account can read. Absent: it holds none. */
+  bindsReasoning?(): boolean;
+}
+
+/** What a request demands of a model and its endpoint. Functions read the request's body. */
+export interface RequestDemands {
+  /** Rejects a model that the API is not for, named in `field`. Absent: it takes every model. @throws GatewayError `invalid_model`. */
+  readonly requireModel?: (id: string, field: string) => void;
+  /** Returns the features and parameters that not every deployment of the model supports. */
   listNeeds(): RequestNeeds;
   /** Returns a view of the parameters that it sets, which are read when they are asked for. Absent: it is no conversation. */
   viewParameters?(): ParameterView;
-  /** Whether the prompt may hold images, files, audio or video. */
-  readonly mayHaveMedia: boolean;
-  /** Whether the prompt has tools or a schema of the answer, to which vendors add instructions of their own. */
-  readonly hasSchemas: boolean;
+  /** Returns what may be charged for the request besides its tokens. */
+  listCharges(): RequestCharges;
   /**
    * Returns the format that has what others lack, which is preferred: the only one with some of its tools, such as those that the
-   * vendor runs, or that of text completions. Null if every format will do. Computed on demand.
+   * vendor runs, or that of text completions. Null if every format will do.
    */
   formatOfTools(): ProviderFormat | null;
-  /** Whether it may hold reasoning that a vendor signed or encrypted, which only that vendor's account can read. Absent: it holds none. */
-  bindsReasoning?(): boolean;
-  /** Returns what may be charged for the request besides its tokens. Computed on demand. */
-  listCharges(): RequestCharges;
-  readonly encoding: RequestEncoding;
-  readonly memory: RequestMemory;
 }
 
 /** How a request is encoded for upstreams. The client's bytes are not changed. */
