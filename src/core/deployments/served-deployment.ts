@@ -1,3 +1,5 @@
+import { WeakPairs } from "../../base/collections/weak-pairs.ts";
+import { withoutParameters } from "../../wire/client-apis/fit/learnable-parameters.ts";
 import type {
   InferenceAction,
   InferenceRequest,
@@ -46,6 +48,7 @@ export class ServedDeployment {
   private byok: TargetLists | null = null;
   private readonly byKey = new WeakMap<ProviderKey, KeyedCalls>();
   private readonly storeless = new Map<ProviderTarget, Map<string, ProviderTarget>>();
+  private readonly lacking = new WeakPairs<ProviderTarget, ReadonlySet<string>, ProviderTarget>();
   private readonly repriced = new WeakMap<ModelEndpoint, ServedDeployment>();
 
   constructor(
@@ -108,6 +111,16 @@ export class ServedDeployment {
       cachesInMemory: request.prompt.readRetention?.().cachesInMemory ?? false,
     };
     return targets.map((target) => this.withoutStorageOf(target, facts));
+  }
+
+  /** Returns a target of this deployment that is sent requests without parameters; each is created once. */
+  withoutParameters(target: ProviderTarget, names: ReadonlySet<string>): ProviderTarget {
+    let without = this.lacking.get(target, names);
+    if (without === undefined) {
+      without = withoutParameters(target, names);
+      this.lacking.set(target, names, without);
+    }
+    return without;
   }
 
   /** Returns the line of requests with a key in a format; each is created once. */

@@ -1,6 +1,5 @@
 import { type Failure, GatewayError } from "../../../base/failures/errors.ts";
 import type { CalledTurn } from "../../../wire/canonical/answer/called-turn.ts";
-import { withoutParameters } from "../../../wire/client-apis/fit/learnable-parameters.ts";
 import type {
   EncodedBody,
   EncodedForUpstream,
@@ -176,11 +175,11 @@ function listProviders({
   const usable = candidate.served.usableTargets(candidate.key, request);
   const storing = zeroRetention ? candidate.served.withoutStorage(usable, request) : usable;
   const targets = formats === null ? storing : selectFormats(storing, formats);
-  return refused === null ? targets : targets.map((target) => leaveOut(target, refused(target.format)));
-}
-
-function leaveOut(target: ProviderTarget, refused: ReadonlySet<string> | null): ProviderTarget {
-  return refused === null ? target : withoutParameters(target, refused);
+  if (refused === null) return targets;
+  return targets.map((target) => {
+    const names = refused(target.format);
+    return names === null ? target : candidate.served.withoutParameters(target, names);
+  });
 }
 
 function selectFormats(

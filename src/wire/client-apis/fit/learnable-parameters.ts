@@ -1,4 +1,3 @@
-import { WeakPairs } from "../../../base/collections/weak-pairs.ts";
 import type { ParameterRule } from "../../conversation/parameter-rules.ts";
 import type { ProviderTarget } from "../request/inference-request.ts";
 import { chatNameOf } from "./fit-parameters.ts";
@@ -69,19 +68,8 @@ function nameOf(field: string, { format, renames }: NamingTarget): string {
   return renamed ?? chatNameOf(format, own) ?? own.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-const known = new WeakPairs<ProviderTarget, ReadonlySet<string>, ProviderTarget>();
-
-/** Returns a target that is sent requests without parameters, which are those of `listLearnable`. The same one for the same arguments. */
+/** Returns a target that is sent requests without parameters, which are those of `listLearnable`. */
 export function withoutParameters(target: ProviderTarget, names: ReadonlySet<string>): ProviderTarget {
-  let without = known.get(target, names);
-  if (without === undefined) {
-    without = forbidParameters(target, names);
-    known.set(target, names, without);
-  }
-  return without;
-}
-
-function forbidParameters(target: ProviderTarget, names: ReadonlySet<string>): ProviderTarget {
   const { takes = null, renames } = target;
   const rules = new Map(takes?.rules);
   for (const name of names) {

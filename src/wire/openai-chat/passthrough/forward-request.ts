@@ -66,20 +66,13 @@ export function forwardChatRequest(
 ): Buffer | ComposedBytes {
   const { text, root } = request;
   const { provider } = target;
-  const edits = editsFor(provider);
-  const splices: Splice[] = [replaceModel(root, edits)];
+  const splices: Splice[] = [replaceModel(root, provider)];
   const keepsOptions = request.stream && !provider.noStreamOptions;
-  let removed = keepsOptions ? edits.removed : edits.removedWithOptions;
-  if (leftOut.removed.size > 0) removed = removed.union(leftOut.removed);
+  const refused = listRemoved(provider, keepsOptions);
+  let removed = leftOut.removed.size === 0 ? refused : refused.union(leftOut.removed);
   addAll(splices, leftOut.splices);
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
-  for (const { from, to, json } of edits.renames) {
-    const member = memberOf(root, from);
-    if (member === undefined || removed.has(from)) continue;
-    // If the client sent both names, the provider's own is kept.
-    if (memberOf(root, to) !== undefined) removed = new Set(removed).add(from);
-    else splices.push(replaceName(text, member, json));
-  }
+  removed = renameMembers(request, provider, { removed, splices });
   if (typeof target.maxTokens === "number") limitAnswer(root, target, { removed, splices });
   if (provider.sendsStoreFalse === true) splices.push(setMember(root, "store", "false"));
   addToolParameters(request, splices);
@@ -91,7 +84,7 @@ export function forwardChatRequest(
   if (repair !== null) splices.push(forwardMessages(request, repair, provider.traits));
   else addAll(splices, fitMessages(request, provider.traits));
   if (provider.traits.refusesCacheMarks) addAll(splices, removeToolMarks(request));
-  if (request.hasHints) hideUsers(request, target, edits.users, splices);
+  if (request.hasHints) hideUsers(request, target, USER_FIELDS.difference(refused), splices);
   addAll(splices, removeMembers(text, root, removed));
   return spliceBody(request.bytes, splices);
 }
@@ -121,56 +114,41 @@ type OpenaiBody = FieldsNode<{
   readonly stream_options: Shape<FieldsNode<{ readonly include_usage: Shape }>>;
 }>;
 
-/** What is edited in the requests to one provider. */
-interface ProviderEdits {
-  /** The provider's name of the model, as JSON. */
-  readonly model: string;
-  /** Fields that the provider does not get. */
-  readonly removed: ReadonlySet<string>;
-  /** The same, including `stream_options`. */
-  readonly removedWithOptions: ReadonlySet<string>;
-  /** Fields that name the client's user. */
-  readonly users: ReadonlySet<string>;
-  readonly renames: readonly FieldRename[];
-}
+/** The fields that no provider gets, with `stream_options`. */
+const GATEWAY_AND_OPTIONS: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, "stream_options"]);
 
-interface FieldRename {
-  readonly from: string;
-  readonly to: string;
-  /** `to` as JSON. */
-  readonly json: string;
-}
-
-type EditedProvider = Pick<ChatProvider, "model" | "renames" | "refusedFields">;
-
-/** By provider, which is created once per deployment. */
-const knownEdits = new WeakMap<EditedProvider, ProviderEdits>();
-
-/** Returns what is edited in the requests to a provider. */
-export function editsFor(provider: EditedProvider): ProviderEdits {
-  let edits = knownEdits.get(provider);
-  if (edits === undefined) {
-    edits = listEdits(provider);
-    knownEdits.set(provider, edits);
-  }
-  return edits;
-}
-
-function listEdits({ model, renames, refusedFields }: EditedProvider): ProviderEdits {
-  const removed = GATEWAY_FIELDS.union(refusedFields);
-  return {
-    model: JSON.stringify(model.name),
-    removed,
-    removedWithOptions: new Set(removed).add("stream_options"),
-    users: USER_FIELDS.difference(removed),
-    renames: renames.map(([from, to]) => ({ from, to, json: JSON.stringify(to) })),
-  };
+/** Returns the fields that a provider does not get. `keepsOptions`: it gets `stream_options`. */
+export function listRemoved(
+  { refusedFields }: Pick<ChatProvider, "refusedFields">,
+  keepsOptions: boolean,
+): ReadonlySet<string> {
+  const always = keepsOptions ? GATEWAY_FIELDS : GATEWAY_AND_OPTIONS;
+  return refusedFields.size === 0 ? always : always.union(refusedFields);
 }
 
 /** Returns the splice that replaces the client's name of the model by the provider's. */
-export function replaceModel(root: OpenaiBody, { model }: ProviderEdits): Splice {
+export function replaceModel(root: OpenaiBody, { model }: Pick<ChatProvider, "model">): Splice {
   const { start, end } = root.fields.model as JsonNode;
-  return { start, end, insert: model };
+  return { start, end, insert: JSON.stringify(model.name) };
+}
+
+/**
+ * Adds the splices that rename members as the provider names them. Returns the fields to remove: those of `removed`, and members that the
+ * client sent under both names, of which the provider's own is kept.
+ */
+export function renameMembers(
+  { text, root }: ScannedBody,
+  { renames }: Pick<ChatProvider, "renames">,
+  { removed, splices }: Edits,
+): ReadonlySet<string> {
+  let all = removed;
+  for (const [from, to] of renames) {
+    const member = memberOf(root, from);
+    if (member === undefined || all.has(from)) continue;
+    if (memberOf(root, to) !== undefined) all = new Set(all).add(from);
+    else splices.push(replaceName(text, member, JSON.stringify(to)));
+  }
+  return all;
 }
 
 const INCLUDE_USAGE = '"include_usage":true';

@@ -1,17 +1,17 @@
-import { memberOf } from "../../../base/json/scan.ts";
 import {
   applySplices,
   changeTexts,
   type LeftOut,
   removeMembers,
-  replaceName,
   type Splice,
 } from "../../../base/json/splice.ts";
+import { USER_FIELDS } from "../../conversation/user-fields.ts";
 import {
   type ChatProvider,
   type ChatTarget,
-  editsFor,
   limitAnswer,
+  listRemoved,
+  renameMembers,
   replaceModel,
   requestUsage,
 } from "../../openai-chat/passthrough/forward-request.ts";
@@ -34,20 +34,13 @@ export function forwardCompletionRequest(
 ): Buffer {
   const { text, root } = request;
   const { provider } = target;
-  const edits = editsFor(provider);
   const keepsOptions = request.stream && !provider.noStreamOptions;
-  const removed = new Set(keepsOptions ? edits.removed : edits.removedWithOptions).union(leftOut.removed);
-  const splices: Splice[] = [replaceModel(root, edits), ...leftOut.splices];
+  const splices: Splice[] = [replaceModel(root, provider), ...leftOut.splices];
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
-  for (const { from, to, json } of edits.renames) {
-    const member = memberOf(root, from);
-    if (member === undefined || removed.has(from)) continue;
-    // If the client sent both names, the provider's own is kept.
-    if (memberOf(root, to) !== undefined) removed.add(from);
-    else splices.push(replaceName(text, member, json));
-  }
+  const refused = listRemoved(provider, keepsOptions).union(leftOut.removed);
+  const removed = renameMembers(request, provider, { removed: refused, splices });
   limitAnswer(root, target, { splices, removed });
-  const users = edits.users.difference(removed);
+  const users = USER_FIELDS.difference(removed);
   splices.push(...changeTexts(text, root, users, (user) => target.hashUser(user)));
   splices.push(...removeMembers(text, root, removed));
   return applySplices(request.bytes, splices);
