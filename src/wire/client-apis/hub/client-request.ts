@@ -1,10 +1,5 @@
-import { itemsOf, lookUp, memberOf } from "../../../base/json/scan.ts";
-import type { RequestCharges } from "../../conversation/charges.ts";
-import type { RequestNeeds } from "../../conversation/needs.ts";
-import type { ParameterView } from "../../conversation/parameter-rules.ts";
 import type { ProviderPreferences } from "../../conversation/preferences.ts";
 import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
-import { viewParameters } from "../fit/fit-parameters.ts";
 import type {
   EncodeJob,
   InferenceRequest,
@@ -74,37 +69,8 @@ class ConversationInferenceRequest implements ClientRequest {
     this.user = parts.user;
     this.tags = parts.tags;
     this.prompt = new ConversationPrompt(reading);
-    this.demands = new ConversationDemands(reading);
+    this.demands = reading;
     this.encoding = new ConversationEncoding(reading);
     this.memory = reading;
   }
-}
-
-class ConversationDemands implements RequestDemands {
-  constructor(private readonly reading: ConversationReading) {}
-
-  listNeeds(): RequestNeeds {
-    return this.reading.parts.listNeeds();
-  }
-
-  viewParameters(): ParameterView {
-    return viewParameters(this.reading.format, this.reading.parts.scanned);
-  }
-
-  listCharges(): RequestCharges {
-    return this.reading.listCharges();
-  }
-
-  formatOfTools(): ProviderFormat | null {
-    return hasOwnTools(this.reading.parts) ? this.reading.format : null;
-  }
-}
-
-/** Whether the request has tools that only this format has, such as those that the vendor runs. */
-function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestParts): boolean {
-  if (commonTools === null) return false;
-  return itemsOf(root, "tools").some((tool) => {
-    const type = memberOf(tool, "type");
-    return type?.kind === "string" && lookUp(text, type, commonTools) === undefined;
-  });
 }

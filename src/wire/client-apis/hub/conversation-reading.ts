@@ -1,13 +1,21 @@
 import { parseFields } from "../../../base/json/check-fields.ts";
 import type { Fields } from "../../../base/json/fields.ts";
-import type { JsonNode, WordTable } from "../../../base/json/scan.ts";
+import { itemsOf, type JsonNode, lookUp, memberOf, type WordTable } from "../../../base/json/scan.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../canonical/answer/relay.ts";
 import type { AskedFor, ClientCodec } from "../../canonical/model/format.ts";
 import type { RequestCharges } from "../../conversation/charges.ts";
+import type { RequestNeeds } from "../../conversation/needs.ts";
+import type { ParameterView } from "../../conversation/parameter-rules.ts";
 import type { ScannedRequest } from "../../conversation/scanned-request.ts";
 import type { SentConversation } from "../../conversation/sent-turns.ts";
 import type { ProviderFormat } from "../../conversation/traits/format-name.ts";
-import type { EncodeJob, RequestMemory, UpstreamTarget } from "../request/inference-request.ts";
+import { viewParameters } from "../fit/fit-parameters.ts";
+import type {
+  EncodeJob,
+  RequestDemands,
+  RequestMemory,
+  UpstreamTarget,
+} from "../request/inference-request.ts";
 import { heldBytesOf } from "../request/request-size.ts";
 import type { ReadHeader } from "../request/session-hints.ts";
 import { type ForwardFit, type Forwarding, fitForwarding } from "./forward-fit.ts";
@@ -63,7 +71,7 @@ export interface RequestSource {
  * What was read from the body of a conversation, and what follows from it. It can be released, and is read again when it is needed, until
  * the body is released too.
  */
-export class ConversationReading implements Decoding, RequestMemory {
+export class ConversationReading implements Decoding, RequestDemands, RequestMemory {
   readonly format: ProviderFormat;
   readonly answering: OwnAnswers;
   readonly heldBytes: number;
@@ -128,6 +136,18 @@ export class ConversationReading implements Decoding, RequestMemory {
     return this.charges;
   }
 
+  listNeeds(): RequestNeeds {
+    return this.parts.listNeeds();
+  }
+
+  viewParameters(): ParameterView {
+    return viewParameters(this.format, this.parts.scanned);
+  }
+
+  formatOfTools(): ProviderFormat | null {
+    return hasOwnTools(this.parts) ? this.format : null;
+  }
+
   parseWhole(): Fields {
     const { bytes, text } = this.parts.scanned;
     return parseFields(bytes.toString("utf8"), text);
@@ -172,4 +192,13 @@ export class ConversationReading implements Decoding, RequestMemory {
     this.fitted = null;
     return this.translation?.release() ?? 0;
   }
+}
+
+/** Whether the request has tools that only this format has, such as those that the vendor runs. */
+function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestParts): boolean {
+  if (commonTools === null) return false;
+  return itemsOf(root, "tools").some((tool) => {
+    const type = memberOf(tool, "type");
+    return type?.kind === "string" && lookUp(text, type, commonTools) === undefined;
+  });
 }

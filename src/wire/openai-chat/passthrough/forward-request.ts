@@ -68,8 +68,8 @@ export function forwardChatRequest(
   const { provider } = target;
   const splices: Splice[] = [replaceModel(root, provider)];
   const keepsOptions = request.stream && !provider.noStreamOptions;
-  const refused = listRemoved(provider, keepsOptions);
-  let removed = leftOut.removed.size === 0 ? refused : refused.union(leftOut.removed);
+  let removed = listRemoved(provider, keepsOptions);
+  if (leftOut.removed.size > 0) removed = removed.union(leftOut.removed);
   addAll(splices, leftOut.splices);
   if (keepsOptions && !request.wantsUsageChunk) splices.push(requestUsage(request));
   removed = renameMembers(request, provider, { removed, splices });
@@ -84,18 +84,15 @@ export function forwardChatRequest(
   if (repair !== null) splices.push(forwardMessages(request, repair, provider.traits));
   else addAll(splices, fitMessages(request, provider.traits));
   if (provider.traits.refusesCacheMarks) addAll(splices, removeToolMarks(request));
-  if (request.hasHints) hideUsers(request, target, USER_FIELDS.difference(refused), splices);
+  if (request.hasHints) hideUsers(request, target, splices);
   addAll(splices, removeMembers(text, root, removed));
   return spliceBody(request.bytes, splices);
 }
 
-/** Replaces what names the client's user. A function of its own, because the one that it passes on costs its caller a scope. */
-function hideUsers(
-  { text, root }: ScannedBody,
-  target: Pick<ChatTarget, "hashUser">,
-  fields: ReadonlySet<string>,
-  splices: Splice[],
-): void {
+/** Replaces what names the client's user, except in fields that the provider does not get. A function of its own, because the one that it passes on costs its caller a scope. */
+function hideUsers({ text, root }: ScannedBody, target: ChatTarget, splices: Splice[]): void {
+  const { refusedFields } = target.provider;
+  const fields = refusedFields.size === 0 ? USER_FIELDS : USER_FIELDS.difference(refusedFields);
   addAll(
     splices,
     changeTexts(text, root, fields, (user) => target.hashUser(user)),
