@@ -7,11 +7,16 @@ type HeaderValues = Readonly<Record<string, string>>;
 
 /** What requests to a model endpoint with one key, for one action in one format, have in common. */
 export class UpstreamLine {
+  /** The headers of a request that adds none, without credentials. */
+  readonly headers: HeaderValues;
+
   constructor(
     private readonly key: ProviderKey,
     private readonly call: UpstreamCall,
     readonly url: URL,
-  ) {}
+  ) {
+    this.headers = this.headersWith({});
+  }
 
   /** Returns whether these are the calls of an action in a format. */
   isFor({ format, action, stream }: Pick<UpstreamCall, "format" | "action" | "stream">): boolean {
@@ -20,7 +25,7 @@ export class UpstreamLine {
   }
 
   /** Returns the headers of a request that adds these, without credentials. What the operator has configured takes precedence. */
-  headersWith(added: HeaderValues | undefined): HeaderValues {
+  headersWith(added: HeaderValues): HeaderValues {
     const { key, call } = this;
     return {
       "content-type": "application/json",

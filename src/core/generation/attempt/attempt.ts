@@ -194,7 +194,7 @@ function authorize({ call, candidate, encoded }: AttemptContext) {
   const { body, format, headers: added } = encoded;
   const line = served.lineFor(key, call.request, format);
   const { url } = line;
-  const headers = line.headersWith(added);
+  const headers = added === undefined ? line.headers : line.headersWith(added);
   return { url, headers, authorizing: key.address.authorize({ url, body, headers, secret: key.secret }) };
 }
 
