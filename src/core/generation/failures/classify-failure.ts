@@ -71,7 +71,7 @@ const TRANSPORT_WORDS = {
   cancelled: "cancelled",
 } as const;
 
-/** Classifies a timeout or a shutdown. A client that leaves is no failure. */
+/** Classifies a timeout or a shutdown. A client that leaves is not classified, because that is not a failure. */
 export function classifyCancellation(
   reason: Exclude<CancelReason, ClientCancelReason>,
   candidate: Candidate,
@@ -97,8 +97,8 @@ const CANCEL_WORDS = {
 } as const;
 
 /**
- * Chooses what the client receives after several failed attempts: that the prompt is too long if no candidate has a larger
- * window, else the rate limit with the shortest wait, else the last failure.
+ * Chooses the failure that the client receives after several failed attempts. In order of precedence: a prompt that is too long for every
+ * candidate, the rate limit with the shortest wait, the last failure.
  */
 export function chooseFailure(failures: readonly Failure[]): Failure {
   const last = failures.at(-1) as Failure;

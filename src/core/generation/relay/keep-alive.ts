@@ -1,6 +1,8 @@
 import type { Clock, Timer } from "../../../base/time/clock.ts";
 
-/** Sends keep-alives while a stream is silent. One timer checks the silence, instead of one that is reset with every event. */
+/**
+ * Sends keep-alives while a stream is silent. A periodic timer checks the silence, because resetting a timer with every event costs more.
+ */
 export class KeepAlive {
   private timer: Timer | null = null;
   private sentAt: number;
@@ -14,7 +16,7 @@ export class KeepAlive {
     this.sentAt = clock.now();
   }
 
-  /** Begins to check; the first keep-alive is due `intervalMs` from now at the earliest. */
+  /** Starts the timer. The first keep-alive is sent `intervalMs` from now at the earliest. */
   start(): void {
     this.arm(this.intervalMs);
   }
