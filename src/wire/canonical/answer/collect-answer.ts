@@ -135,7 +135,7 @@ export function growOwnPart(part: Part, delta: PartDelta): Part {
   return part;
 }
 
-/** Returns the lists of log probabilities; null where there are none. */
+/** Returns a copy of the lists of log probabilities; null if there are none. */
 export function copyLogprobs(value: unknown): unknown {
   return value === null ? null : joinLogprobs(null, value);
 }

@@ -3,8 +3,8 @@ import type { Part, ToolCallPart, ToolResultPart } from "../model/parts.ts";
 import type { ConversationRequest, Message } from "../model/request.ts";
 
 /**
- * Turns tool calls and results that only their own format has into plain ones, where the target speaks another format and both are
- * present. Otherwise the target's encoder would leave the call out and its result would answer nothing.
+ * Converts tool calls and results that exist only in their own format to plain ones, if the target uses another format and both call and
+ * result are present. Otherwise the target's encoder would omit the call, and the result would have no call.
  */
 export function adoptHostedCalls(request: ConversationRequest, format: FormatName): ConversationRequest {
   const calls = listIds(request.messages, (part) => hostedCallOf(part, format)?.id);

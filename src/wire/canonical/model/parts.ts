@@ -22,7 +22,7 @@ interface PartBase {
 export interface CacheMark {
   /** The time to live; null: the vendor's default. */
   readonly ttl: "5m" | "1h" | null;
-  /** It is a `prompt_cache_breakpoint` of OpenAI's formats. */
+  /** True for a `prompt_cache_breakpoint` of OpenAI's formats. */
   readonly isBreakpoint?: true;
 }
 
