@@ -30,8 +30,8 @@ const OPENING_TEXT = "Continue.";
 const DOCUMENT_TEXT = "See the attached document.";
 
 /**
- * Encodes a conversation for Converse: the system messages at its start apart from the others, then user and assistant messages
- * in turn, none of them empty, beginning with the user.
+ * Encodes a conversation for Converse: first the leading system messages in their own field, then alternating user and assistant messages.
+ * The first one is a user's, and none is empty.
  * @throws GatewayError `invalid_request` for media that Bedrock cannot fetch or read.
  */
 export function encodeConversation(
