@@ -11,7 +11,7 @@ import type {
 import type { Message } from "../canonical/model/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 
-/** What the encoding of messages depends on. */
+/** The properties of a model that decide how messages are encoded. */
 interface MessageRules {
   /** Whether the model thinks and takes its thoughts as content; other models plan their tool calls. */
   readonly thinks: boolean;
