@@ -17,7 +17,7 @@ import { joinAssistants } from "./join-assistants.ts";
 import type { ChatMessage } from "./request-shape.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
-/** Returns the splice that replaces the client's `messages` by the repaired conversation, as the host takes it. */
+/** Returns the splice that replaces the client's `messages` with the repaired conversation, in the form that the host accepts. */
 export function forwardMessages(request: ScannedChatRequest, repair: Repair, traits: ChatTraits): Splice {
   const node = request.root.fields.messages as JsonNode;
   const items = request.messages;
@@ -41,7 +41,7 @@ export function forwardMessages(request: ScannedChatRequest, repair: Repair, tra
   return { start: node.start, end: node.end, insert: `[${encoded.join(",")}]` };
 }
 
-/** What the messages of one request share. */
+/** The state that the messages of one request share. */
 interface MessagesContext {
   readonly request: ScannedChatRequest;
   readonly traits: ChatTraits;

@@ -23,8 +23,8 @@ interface Setting {
   /** Encodes the setting of a request that came in another format. */
   write(request: Request, target: ModelTarget, warn: Warn): Fields;
   /**
-   * Whether the fields of a body are certainly those that `write` prints of what `read` returns for them, so that no spelling needs to
-   * be kept. Absent: both are compared.
+   * Returns whether `write` certainly reproduces the fields of a body from the result of `read`, so that no spelling needs to be kept. If
+   * absent, both are compared.
    */
   isUsual?(body: Fields): boolean;
   /** Whether a target accepts the fields as a client of this format spelled them. Absent: every target does. */
@@ -97,8 +97,8 @@ function sameSetting(name: string, key: Key, read: (value: unknown) => unknown):
 }
 
 /**
- * A setting that only some vendors know, or that hosts reject without another one. It is kept for clients of this format and left
- * out, with a warning, for others.
+ * Returns a setting that only some vendors know, or that hosts reject without another one. It is kept for clients of this format, and
+ * omitted with a warning for others.
  */
 function unsupportedSetting(name: string, key: Key, read: (value: unknown) => unknown): Setting {
   return {
