@@ -41,7 +41,7 @@ interface OpenPart {
 /** Writes the items of an answer. Their events go to `emit`. */
 export class ItemWriter {
   private readonly context: ItemContext;
-  /** Items in order; open ones as far as they have come. */
+  /** Items in order; open ones with their content so far. */
   private readonly items: OpenItem[] = [];
   /** The item that further parts may join. */
   private current: OpenItem | null = null;
@@ -125,7 +125,7 @@ export class ItemWriter {
     this.writeCitations(open);
   }
 
-  /** Detaches the current item: what comes next does not belong to it, and it ends once its parts have. */
+  /** Detaches the current item: later content does not belong to it, and it ends when its parts have ended. */
   private leaveCurrent(): void {
     const { current } = this;
     this.current = null;
