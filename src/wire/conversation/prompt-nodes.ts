@@ -24,7 +24,7 @@ export function sliceTexts(body: Buffer, { texts }: PromptNodes): Uint8Array[] {
   return texts.filter(({ kind }) => kind === "string").map(({ start, end }) => body.subarray(start, end));
 }
 
-/** Returns the bytes of a value; 0 where there is none. */
+/** Returns the bytes of a value; 0 if there is none. */
 export function sizeOf(node: JsonNode | undefined): number {
   return node === undefined ? 0 : node.end - node.start;
 }

@@ -83,7 +83,10 @@ export function decodeTranscription(bytes: Buffer, contentType: string | null): 
   };
 }
 
-/** Returns the texts of a form by name, without files. Of several with one name, which is a list, the first that is not empty stands for all. */
+/**
+ * Returns the texts of a form by name, without files. If a name occurs several times, as in a list, the first text that is not empty is
+ * used.
+ */
 function listTexts({ bytes, parts }: FormBody): Fields {
   const texts = new Map<string, string>();
   for (const { name, isFile, start, end } of parts) {
@@ -111,12 +114,12 @@ function measure(file: Buffer): Duration {
   return { about: file.length / USUAL_BYTES_PER_SECOND, most: bound };
 }
 
-/** What an answer says about its usage. */
+/** The facts in an answer about its usage. */
 interface SeenAnswer {
   readonly usage: unknown;
   /** The duration that the vendor names, in seconds; null for none. */
   readonly duration: number | null;
-  /** Bytes of the transcript; 0 where they are unknown. */
+  /** Bytes of the transcript; 0 if they are unknown. */
   readonly textBytes: number;
 }
 

@@ -61,7 +61,7 @@ function gatherParts(schema: Fields, gathering: Gathering, depth: number): void 
   }
 }
 
-/** Returns the target of a reference, or what is used in place of it; null for nothing. */
+/** Returns the target of a reference, or its replacement; null if it is dropped. */
 function inlineRef(ref: string, gathering: Gathering): Fields | null {
   const { position, refs } = gathering;
   const { lowering } = position;

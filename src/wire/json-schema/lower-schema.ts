@@ -21,7 +21,7 @@ const MAX_INLINED_CHARS = 500_000;
 /** The characters of JSON that the references of all schemas of one request may add. */
 const MAX_INLINED_CHARS_TOGETHER = 2_000_000;
 
-/** A lowered schema, and warnings about what was loosened. */
+/** A lowered schema, and warnings about loosened constraints. */
 interface LoweredSchema {
   readonly schema: Fields;
   readonly loosened: readonly Warning[];

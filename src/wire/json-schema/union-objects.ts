@@ -7,7 +7,9 @@ interface BranchSchema {
   readonly schema: unknown;
 }
 
-/** Returns an object schema that accepts what any of the branches accepts. Takes linear time in the total size of the branches. */
+/**
+ * Returns an object schema that accepts every value that one of the branches accepts. Takes linear time in the total size of the branches.
+ */
 export function unionObjects(branches: readonly (Fields | null)[]): Fields {
   const objects = branches.filter((branch) => branch !== null);
   const byName = gatherProperties(objects);

@@ -52,7 +52,7 @@ function isOfTurn(part: Part): boolean {
   return part.kind === "tool-call" ? part.id !== "" : part.kind === "text" && part.text !== "";
 }
 
-/** Returns the first call of a message with an id; null where it has none. */
+/** Returns the first call of a message with an id; null if it has none. */
 function callOf({ parts }: Message): string | null {
   for (const part of parts) if (part.kind === "tool-call" && part.id !== "") return part.id;
   return null;

@@ -22,7 +22,7 @@ export interface Matches {
   readonly calls: readonly Call[];
   /** The calls by the index of the result that answers them. Results that are absent here answer no call. */
   readonly answers: ReadonlyMap<number, Call>;
-  /** The first result without an id that does not match exactly one call; null where there is none. */
+  /** The first result without an id that does not match exactly one call; null if there is none. */
   readonly unclear: UnclearResult | null;
 }
 
