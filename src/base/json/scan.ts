@@ -503,7 +503,7 @@ export function isEscaped(text: string, at: number): boolean {
 const DENSE_CHARS = 8;
 
 /**
- * Returns the first unescaped quote from `start` on, within a string; -1 where there is none. Searches from quote to quote, and not
+ * Returns the first unescaped quote from `start` on, within a string; -1 if there is none. Searches from quote to quote, and not
  * from backslash to backslash, because source code in a string has more escaped line ends than escaped quotes.
  */
 export function closingQuote(text: string, start: number): number {
@@ -624,12 +624,12 @@ export function memberOf(node: JsonNode | undefined, key: string): JsonNode | un
 /** No values. */
 export const NO_NODES: readonly JsonNode[] = [];
 
-/** Returns the elements of the member of this name; none where it is absent or not an array. */
+/** Returns the elements of the member of this name; none if it is absent or not an array. */
 export function itemsOf(node: JsonNode | undefined, key: string): readonly JsonNode[] {
   return memberOf(node, key)?.items ?? NO_NODES;
 }
 
-/** Returns a value as it is written; "" where there is none. */
+/** Returns a value as it is written; "" if there is none. */
 export function sliceOf(text: string, node: JsonNode | undefined): string {
   return node === undefined ? "" : text.slice(node.start, node.end);
 }
@@ -679,7 +679,7 @@ export function tryParseNode(text: string, node: JsonNode): unknown {
 }
 
 /**
- * Parses the member's whole value; undefined where there is none.
+ * Parses the member's whole value; undefined if there is none.
  * @throws JsonSyntaxError as `parseNode`.
  */
 export function parseMember(text: string, node: JsonNode, key: string): unknown {
