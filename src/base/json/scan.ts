@@ -469,11 +469,11 @@ function findKey(key: string, fields: WordTable<Shape>): WordEntry<Shape> | null
 function findWord<T>(text: string, start: number, end: number, table: WordTable<T>): WordEntry<T> | null {
   const entries = table[end - start - 2];
   if (entries === undefined) return null;
-  for (const entry of entries) if (standsAt(text, start + 1, entry.codes)) return entry;
+  for (const entry of entries) if (matchesAt(text, start + 1, entry.codes)) return entry;
   return null;
 }
 
-function standsAt(text: string, start: number, codes: Uint8Array): boolean {
+function matchesAt(text: string, start: number, codes: Uint8Array): boolean {
   for (let i = 0; i < codes.length; i++) if (text.charCodeAt(start + i) !== codes[i]) return false;
   return true;
 }

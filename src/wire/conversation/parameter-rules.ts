@@ -70,7 +70,8 @@ export function reviewParameters(rules: ParameterRules, view: ParameterView): Pa
     review ??= { changes: [], warnings: [] };
     review.changes.push({ at, value });
     // Null has no effect, and a list of one text means the same as the text.
-    if (given !== null && !Array.isArray(value)) review.warnings.push(warnOf(view.fieldAt(at), rule, value));
+    if (given !== null && !Array.isArray(value))
+      review.warnings.push(createWarning(view.fieldAt(at), rule, value));
   }
   return review ?? ALL_TAKEN;
 }
@@ -84,7 +85,7 @@ function isTaken({ values, min, max, list, notWith }: ParameterRule, given: unkn
 }
 
 function applies(rule: ParameterRule, rules: ParameterRules, view: ParameterView): boolean {
-  if (rule.whileReasoning === true && !reasons(rules, view)) return false;
+  if (rule.whileReasoning === true && !willReason(rules, view)) return false;
   if (rule.notWith === undefined) return true;
   const { parameter, values } = rule.notWith;
   const other = readParameter(view, parameter) ?? null;
@@ -92,7 +93,7 @@ function applies(rule: ParameterRule, rules: ParameterRules, view: ParameterView
 }
 
 /** Returns whether the model reasons: because of the request or, if the request does not say, by default. */
-function reasons({ reasonsByDefault }: ParameterRules, view: ParameterView): boolean {
+function willReason({ reasonsByDefault }: ParameterRules, view: ParameterView): boolean {
   const object = readParameter(view, "reasoning") as
     | { effort?: unknown; enabled?: unknown }
     | null
@@ -117,7 +118,7 @@ function limitNumber(given: number, min = Number.NEGATIVE_INFINITY, max = Number
   return Math.min(Math.max(given, min), max);
 }
 
-function warnOf(field: string, rule: ParameterRule, value: ChangedValue): Warning {
+function createWarning(field: string, rule: ParameterRule, value: ChangedValue): Warning {
   return rule.isLearned === true
     ? { field, message: "It was left out because the provider refused it.", isLearned: true }
     : { field, message: describeChange(rule, value) };

@@ -210,11 +210,11 @@ class MutableReview implements ProfileReview {
     for (const [at, { key: name }] of view.members.entries()) {
       const rule = ruleForField(this.profile, name, skipped);
       const kept = rule === "passes" || name === "tools" ? WHOLE : keep(rule, view.valueAt(at));
-      if (!kept.isWhole) this.leaveOut(name, kept.value);
+      if (!kept.isWhole) this.omitField(name, kept.value);
     }
   }
 
-  private leaveOut(field: string, left: unknown): void {
+  private omitField(field: string, left: unknown): void {
     if (left === undefined) this.removed.add(field);
     else this.replaced.set(field, left);
     this.warn(field, left === undefined ? "it was left out" : "a part of it was left out");

@@ -42,13 +42,14 @@ export function readJsonAnswer(
 ): WholeAnswer<Buffer> {
   const text = body.toString("latin1");
   const root = scan(text, rules.payload);
-  if (root?.kind !== "object") return broken("the upstream's answer is not a JSON object");
+  if (root?.kind !== "object") return createBrokenAnswer("the upstream's answer is not a JSON object");
   const read = (name: string) =>
     memberOf(root, name) === undefined ? undefined : parseMember(text, root, name);
   const error = findError(read);
   if (error !== null) return { kind: "error", error };
   const payload = rules.payload.map((name) => memberOf(root, name)).find((node) => node !== undefined);
-  if (payload === undefined) return broken(`the upstream's answer has no ${rules.payload.join(" or ")}`);
+  if (payload === undefined)
+    return createBrokenAnswer(`the upstream's answer has no ${rules.payload.join(" or ")}`);
   const counted = rules.readUsage({ read, count: payload.items?.length ?? 0 });
   const usage = withPriceFacts(counted, undefined, readReportedCost(asFields(read("usage")) ?? {}));
   return {
@@ -79,7 +80,7 @@ function findError(read: ScannedAnswer["read"]): VendorError | null {
   });
 }
 
-function broken(message: string): WholeAnswer<Buffer> {
+function createBrokenAnswer(message: string): WholeAnswer<Buffer> {
   return { kind: "error", error: brokenAnswer(message) };
 }
 

@@ -128,7 +128,7 @@ type ReadUsage = (answer: SeenAnswer) => TokenUsage;
 /** Returns the vendor's tokens and seconds, and estimates of those that it does not count. */
 function usageOf(answer: SeenAnswer, duration: Duration): TokenUsage {
   const usage = asFields(answer.usage) ?? {};
-  const named = readSeconds(usage, duration) ?? within(answer.duration, duration);
+  const named = readSeconds(usage, duration) ?? limitDuration(answer.duration, duration);
   const audioSeconds = Math.max(1, Math.round(named ?? duration.about));
   const prompt = readCount(usage["input_tokens"]) ?? readCount(usage["prompt_tokens"]);
   const completion = readCount(usage["output_tokens"]) ?? readCount(usage["completion_tokens"]);
@@ -147,11 +147,11 @@ function usageOf(answer: SeenAnswer, duration: Duration): TokenUsage {
 /** Reads the seconds of OpenAI's usage, and of Mistral's. */
 function readSeconds(usage: Fields, duration: Duration): number | null {
   const seconds = usage["seconds"] ?? usage["prompt_audio_seconds"];
-  return within(typeof seconds === "number" ? seconds : null, duration);
+  return limitDuration(typeof seconds === "number" ? seconds : null, duration);
 }
 
 /** Returns a vendor's duration, unless the file cannot be as long. */
-function within(seconds: number | null, { most }: Duration): number | null {
+function limitDuration(seconds: number | null, { most }: Duration): number | null {
   return seconds !== null && seconds >= 0 && seconds <= most ? seconds : null;
 }
 

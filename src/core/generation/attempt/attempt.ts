@@ -370,14 +370,15 @@ function classifyThrown(
   if (cancellation.reason === "client_left" || cancellation.reason === "client_stalled")
     return { kind: "client_left", hasBegun };
   if (cancellation.reason !== null)
-    return broken(classifyCancellation(cancellation.reason, candidate), status);
-  if (error instanceof AuthorizeError) return broken(classifyAuthorizeError(error, candidate), status);
+    return createFailedOutcome(classifyCancellation(cancellation.reason, candidate), status);
+  if (error instanceof AuthorizeError)
+    return createFailedOutcome(classifyAuthorizeError(error, candidate), status);
   if (error instanceof TransportError)
-    return broken(classifyTransportError(error, candidate, status), status);
+    return createFailedOutcome(classifyTransportError(error, candidate, status), status);
   throw error;
 }
 
-function broken(classification: FailureClassification, status: number | null): AttemptOutcome {
+function createFailedOutcome(classification: FailureClassification, status: number | null): AttemptOutcome {
   return {
     kind: "failed",
     classification,

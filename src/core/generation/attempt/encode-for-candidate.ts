@@ -201,10 +201,10 @@ function listTargets({
   const usable = candidate.served.usableTargets(candidate.key, request);
   const storing = zeroRetention ? candidate.served.withoutStorage(usable, request) : usable;
   const targets = formats === null ? storing : selectFormats(storing, formats);
-  return refused === null ? targets : targets.map((target) => leaveOut(target, refused(target.format)));
+  return refused === null ? targets : targets.map((target) => omitRefused(target, refused(target.format)));
 }
 
-function leaveOut(target: ProviderTarget, refused: ReadonlySet<string> | null): ProviderTarget {
+function omitRefused(target: ProviderTarget, refused: ReadonlySet<string> | null): ProviderTarget {
   return refused === null ? target : withoutParameters(target, refused);
 }
 

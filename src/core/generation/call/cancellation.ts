@@ -65,7 +65,7 @@ export class Cancellation extends Linked {
   /** Sets the timer that was deferred. */
   setTimer(): void {
     this.quickMs = 0;
-    if (this.isDeferred && this.reason === null) this.arm();
+    if (this.isDeferred && this.reason === null) this.startTimer();
   }
 
   /** Sets the exchange to cancel when the generation is cancelled. */
@@ -82,14 +82,14 @@ export class Cancellation extends Linked {
     if (this.reason === "first_token") this.reason = null;
     this.phase = { reason, limitMs };
     this.touch();
-    this.arm();
+    this.startTimer();
   }
 
   /** Ends the current wait. From now on only the total time is limited. */
   endPhase(): void {
     if (this.reason === "first_token") this.reason = null;
     this.phase = null;
-    this.arm();
+    this.startTimer();
   }
 
   /** Restarts the current wait. Sets no timer: the running one checks again when it fires. */
@@ -150,7 +150,7 @@ export class Cancellation extends Linked {
     this.timer = null;
   }
 
-  private arm(): void {
+  private startTimer(): void {
     this.timer?.cancel();
     const now = this.clock.now();
     const since = this.isHeld ? now : this.since;
@@ -166,6 +166,6 @@ export class Cancellation extends Linked {
     if (now >= this.endsAt) this.cancel("total");
     else if (this.phase !== null && !this.isHeld && now - this.since >= this.phase.limitMs) {
       this.cancel(this.phase.reason);
-    } else this.arm();
+    } else this.startTimer();
   }
 }

@@ -18,7 +18,7 @@ import {
 export function classifyAuthorizeError(error: AuthorizeError, candidate: Candidate): FailureClassification {
   const internal = redact(error.message, candidate.key.secret);
   if (error.kind === "refused") return keyRejected(candidate, { status: null, internal, scope: "key" });
-  return tryNext(outOfReach(candidate, "no access token", internal));
+  return tryNext(createUnreachable(candidate, "no access token", internal));
 }
 
 /** Classifies a connection that failed before there was an answer. `upstreamStatus` is null if no response head had arrived. */
@@ -32,7 +32,7 @@ export function classifyTransportError(
     case "connect_failed":
     case "connect_timeout":
     case "tls_failed":
-      return tryNext(outOfReach(candidate, TRANSPORT_WORDS[error.kind], error.message));
+      return tryNext(createUnreachable(candidate, TRANSPORT_WORDS[error.kind], error.message));
     case "encoding": {
       const raw = redact(error.message, candidate.key.secret);
       return tryNext({
@@ -51,7 +51,7 @@ export function classifyTransportError(
   }
 }
 
-function outOfReach(candidate: Candidate, raw: string, internal: string): Failure {
+function createUnreachable(candidate: Candidate, raw: string, internal: string): Failure {
   return {
     code: "unavailable",
     message: `${candidate.provider.record.name} cannot be reached. Try again later, or choose another model.`,

@@ -18,7 +18,7 @@ export class KeepAlive {
 
   /** Starts the timer. The first keep-alive is sent `intervalMs` from now at the earliest. */
   start(): void {
-    this.arm(this.intervalMs);
+    this.startTimer(this.intervalMs);
   }
 
   /** Records that something was sent at `now`. */
@@ -30,7 +30,7 @@ export class KeepAlive {
     this.timer?.cancel();
   }
 
-  private arm(delayMs: number): void {
+  private startTimer(delayMs: number): void {
     this.timer = this.clock.after(delayMs, () => this.check());
   }
 
@@ -41,6 +41,6 @@ export class KeepAlive {
       this.sentAt = this.clock.now();
       silentMs = 0;
     }
-    this.arm(this.intervalMs - silentMs);
+    this.startTimer(this.intervalMs - silentMs);
   }
 }

@@ -33,14 +33,14 @@ export function classifyNoCandidates(route: Route, requestedId: string): Failure
   return {
     code: "unavailable",
     message: areByok
-      ? BYOK_MESSAGES[whyOf(waiting)]
+      ? BYOK_MESSAGES[findByokReason(waiting)]
       : `No provider of "${requestedId}" is available at the moment. Choose another model.`,
     ...(areByok ? { metadata: byok } : {}),
     retryAfterS: secondsUntilFirst(waiting),
   };
 }
 
-function whyOf(waiting: readonly SkippedCandidate[]): keyof typeof BYOK_MESSAGES {
+function findByokReason(waiting: readonly SkippedCandidate[]): keyof typeof BYOK_MESSAGES {
   if (waiting.some(({ why }) => why === "out_of_credit")) return "out_of_credit";
   return waiting.some(({ why }) => why === "key_refused") ? "key_refused" : "overloaded";
 }

@@ -97,16 +97,16 @@ function boundReported(answering: Answering, usage: TokenUsage): bigint {
  */
 export function chargeComplete(answering: Answering, checked: CheckedUsage): Promise<Charge> {
   const charge = chargeFor(answering, checked.usage);
-  if (charge.paid >= charge.owed) return Promise.resolve(logged(answering, checked, charge));
+  if (charge.paid >= charge.owed) return Promise.resolve(logCharge(answering, checked, charge));
   return answering.allowance.coverSoon(charge.owed).then(() => chargeAnswer(answering, checked));
 }
 
 /** Prices token usage, up to what the account covers. Logs rejected counts, and costs that are not covered. */
 export function chargeAnswer(answering: Answering, checked: CheckedUsage): Charge {
-  return logged(answering, checked, chargeFor(answering, checked.usage));
+  return logCharge(answering, checked, chargeFor(answering, checked.usage));
 }
 
-function logged(answering: Answering, { rejected }: CheckedUsage, charge: Charge): Charge {
+function logCharge(answering: Answering, { rejected }: CheckedUsage, charge: Charge): Charge {
   if (rejected.length === 0 && charge.paid >= charge.owed) return charge;
   const { deps, candidate, record } = answering;
   const about = {

@@ -21,7 +21,7 @@ export function createPrefixRemover(prefix: string): (event: AnswerEvent) => rea
       const text = match(state, prefix, event.delta.text);
       return text === "" ? [] : [{ ...event, delta: { kind: "text", text } }];
     }
-    return event.kind === "part-end" ? [...giveBack(state, prefix, event), event] : [event];
+    return event.kind === "part-end" ? [...releaseText(state, prefix, event), event] : [event];
   };
 }
 
@@ -48,7 +48,7 @@ function match(state: PrefixState, prefix: string, piece: string): string {
 }
 
 /** Releases a text that ended within the prefix, and so did not repeat it. */
-function giveBack(
+function releaseText(
   state: PrefixState,
   prefix: string,
   { choice, at }: { readonly choice: number; readonly at: number },

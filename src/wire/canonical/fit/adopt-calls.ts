@@ -13,7 +13,10 @@ export function adoptHostedCalls(request: ConversationRequest, format: FormatNam
     part.kind === "tool-result" ? part.callId : hostedResultOf(part, format)?.callId,
   );
   const pairs = calls.intersection(results);
-  return { ...request, messages: request.messages.flatMap((message) => adopt(message, format, pairs)) };
+  return {
+    ...request,
+    messages: request.messages.flatMap((message) => adoptMessage(message, format, pairs)),
+  };
 }
 
 function listIds(
@@ -44,7 +47,7 @@ function hostedResultOf(part: Part, format: FormatName): ToolResultPart | null {
 }
 
 /** Returns the message with plain calls. Results among its parts become messages of their own. */
-function adopt(message: Message, format: FormatName, pairs: ReadonlySet<string>): Message[] {
+function adoptMessage(message: Message, format: FormatName, pairs: ReadonlySet<string>): Message[] {
   if (!message.parts.some((part) => part.kind === "native" && part.format !== format)) return [message];
   const adopted: Message[] = [];
   let parts: Part[] = [];

@@ -65,11 +65,11 @@ function expressResult(result: ToolResultPart, field: string, context: Context):
     });
   }
   const left = content.filter((part) => !isForeign(part, format));
-  return { ...result, content: left.length > 0 ? left : [noteLostContent(lost.map(({ type }) => type))] };
+  return { ...result, content: left.length > 0 ? left : [describeLostContent(lost.map(({ type }) => type))] };
 }
 
 /** Returns the content of a tool result whose parts cannot be sent. */
-export function noteLostContent(kinds: readonly string[]): Part {
+export function describeLostContent(kinds: readonly string[]): Part {
   const named = [...new Set(kinds)].join(", ");
   return { kind: "text", text: `The result cannot be shown to this model. It consists of: ${named}.` };
 }

@@ -30,13 +30,13 @@ export function fitTurns(
       : request;
   const signed =
     model.takesUnsigned === false
-      ? leaveOutUnsigned(placed, formats)
+      ? removeUnsigned(placed, formats)
       : { request: placed, warnings: NO_WARNINGS };
   return model.takesPrefill === false ? fitPrefill(signed, formats) : signed;
 }
 
 /** Removes unsigned thinking, if the client's format has signatures: a model of another vendor made it. */
-function leaveOutUnsigned(request: ConversationRequest, formats: TurnsByFormat): FittedTurns {
+function removeUnsigned(request: ConversationRequest, formats: TurnsByFormat): FittedTurns {
   const isLost = (part: Part) => isUnsigned(part, formats);
   if (!request.messages.some(({ parts }) => parts.some(isLost))) return { request, warnings: NO_WARNINGS };
   const messages = request.messages.flatMap((message): Message[] => {

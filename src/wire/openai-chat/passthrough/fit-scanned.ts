@@ -30,7 +30,7 @@ export function mayNeedFit(facts: MessageFacts, traits: ChatTraits): boolean {
 }
 
 /** Returns whether a scanned message contains anything that a host does not accept. Reads only names. */
-export function mustFit(text: string, message: ChatMessage, traits: ChatTraits): boolean {
+export function needsFit(text: string, message: ChatMessage, traits: ChatTraits): boolean {
   const { role, content, tool_calls: calls } = message.fields;
   if (!traits.takesDeveloper && isWord(text, role, "developer")) return true;
   if (traits.namedRoles !== null && isMisnamed(text, message, traits.namedRoles)) return true;
@@ -66,7 +66,7 @@ export function listMessageLosses(scanned: ScannedMessages, traits: ChatTraits):
   if (refusedFields.size === 0 && !refusesCacheMarks && namedRoles === null) return NO_WARNINGS;
   const marksTools = refusesCacheMarks && tools.some(isMarked);
   // Most messages lose nothing, and lists of their fields cost memory.
-  const mayLose = mayNeedFit(facts, traits) && messages.some((message) => mustFit(text, message, traits));
+  const mayLose = mayNeedFit(facts, traits) && messages.some((message) => needsFit(text, message, traits));
   if (!marksTools && !mayLose) return NO_WARNINGS;
   const hasMarks = marksTools || messages.some(({ fields }) => fields.content?.items?.some(isMarked));
   return nameLosses(

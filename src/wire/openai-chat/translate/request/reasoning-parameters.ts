@@ -30,7 +30,7 @@ const USUAL_FIELDS: ReasoningFields = { effort: "reasoning_effort" };
  * Returns whether the client's reasoning fields have to be replaced for a target. If nothing is known about a model, its host gets the
  * client's fields.
  */
-export function mustRespell(raw: Fields, target: ModelTarget): boolean {
+export function needsRespelling(raw: Fields, target: ModelTarget): boolean {
   if (target.reasons === undefined || target.takesReasoningObject === true) return false;
   if (asFields(raw["reasoning"]) !== null) return true;
   const effort = asText(raw["reasoning_effort"]);

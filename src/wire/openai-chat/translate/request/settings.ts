@@ -13,7 +13,11 @@ import { keptSpelling } from "../parts/extras.ts";
 import { decodeToolChoice } from "./decode-tools.ts";
 import { encodeToolChoice, hasTools } from "./encode-tools.ts";
 import { decodeOutputFormat, encodeOutputFormat } from "./output-format.ts";
-import { decodeReasoningParameters, encodeReasoningParameters, mustRespell } from "./reasoning-parameters.ts";
+import {
+  decodeReasoningParameters,
+  encodeReasoningParameters,
+  needsRespelling,
+} from "./reasoning-parameters.ts";
 
 /** Request fields that belong to one setting of the canonical model, and how they are decoded and encoded. */
 interface Setting {
@@ -177,7 +181,7 @@ const SETTINGS: readonly Setting[] = [
     names: ["reasoning", "reasoning_effort"],
     read: decodeReasoningParameters,
     write: encodeReasoningParameters,
-    isTaken: (raw, target) => !mustRespell(raw, target),
+    isTaken: (raw, target) => !needsRespelling(raw, target),
   },
   {
     names: ["response_format"],

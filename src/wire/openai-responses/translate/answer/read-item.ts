@@ -144,7 +144,7 @@ export class ItemReader {
     if (done["type"] === "reasoning") this.addEncrypted(done["encrypted_content"]);
     const call = this.parts.get(CALL);
     if (call !== undefined) {
-      const text = missingText(call, done["arguments"] ?? done["input"]);
+      const text = findMissingText(call, done["arguments"] ?? done["input"]);
       this.append(call, { kind: "arguments", text });
     } else if (this.parts.size === 0) {
       for (const part of decodeOutputItem(done)) this.start("whole", part);
@@ -163,7 +163,7 @@ export class ItemReader {
     if (known === undefined) this.emitLogprobs(entry);
     const part = known ?? this.startText(key, entry);
     if (part === null) return;
-    this.append(part, { kind: "text", text: missingText(part, entry["text"] ?? entry["refusal"]) });
+    this.append(part, { kind: "text", text: findMissingText(part, entry["text"] ?? entry["refusal"]) });
     for (const annotation of asList(entry["annotations"]).slice(part.citations))
       this.append(part, { kind: "citation", citation: decodeCitation(annotation) });
   }
@@ -199,7 +199,7 @@ export class ItemReader {
 }
 
 /** Returns the rest of a whole text that the part does not contain yet. */
-function missingText(part: OpenPart, whole: unknown): string {
+function findMissingText(part: OpenPart, whole: unknown): string {
   const text = asText(whole) ?? "";
   return text.startsWith(part.text) ? text.slice(part.text.length) : "";
 }
