@@ -20,7 +20,7 @@ type MeasuredRequest = Pick<
   "windowTextBytes" | "countPromptChars" | "listPromptText" | "mayHaveMedia"
 >;
 
-/** Whether a prompt fits the context windows of all deployments, whatever its bytes are counted as. */
+/** Returns whether a prompt certainly fits the context windows of all deployments, by the maximum of tokens for its bytes. */
 export function fitsEverywhere(
   { windowTextBytes }: Pick<MeasuredRequest, "windowTextBytes">,
   deployments: readonly (readonly Deployment[])[],
@@ -32,9 +32,9 @@ export function fitsEverywhere(
 }
 
 /**
- * Measures a prompt as precisely as needed to decide whether it fits the context windows of `deployments`: by its bytes, which
- * suffices for most; near a window's limit by the tokens of a sample; nearer still by those of the whole. A prompt that fits
- * nowhere is sampled too, so that the error can say how large it is. If tokens cannot be counted, the bounds known so far are
+ * Measures a prompt as precisely as needed to decide whether it fits the context windows of `deployments`. For most prompts the number of
+ * bytes suffices. Near a window's limit the tokens of a sample are counted, and if they do not decide it, those of the whole prompt. A
+ * prompt that fits nowhere is also sampled, so that the error can state its size. If tokens cannot be counted, the bounds known so far are
  * used and the upstream decides.
  */
 export async function measurePrompt(
@@ -45,7 +45,7 @@ export async function measurePrompt(
   const bytes = request.windowTextBytes;
   const most = boundByBytes(bytes);
   const bounds: PromptTokens = {
-    certain: countCertain(request, deployments),
+    certain: countMinTokens(request, deployments),
     atLeast: 0,
     atMost: most,
     about: estimateTokens(bytes),
@@ -59,24 +59,26 @@ export async function measurePrompt(
   return fitsNowhere ? countCloser(counter, request, { bounds, isOpen: () => false }) : bounds;
 }
 
-/** Returns the tokens that the prompt has at least. Most prompts need no count of characters: a text has no more characters than bytes. */
-function countCertain(request: MeasuredRequest, deployments: readonly Deployment[]): number {
+/**
+ * Returns a lower bound of the prompt's tokens. Most prompts need no count of characters, because a text has no more characters than bytes.
+ */
+function countMinTokens(request: MeasuredRequest, deployments: readonly Deployment[]): number {
   const least = request.windowTextBytes / CERTAIN_CHARS_PER_TOKEN;
   const mayBeOver = deployments.some(({ endpoint }) => least > windowOf(endpoint));
   return mayBeOver ? request.countPromptChars() / CERTAIN_CHARS_PER_TOKEN : 0;
 }
 
-/** Share of multi-byte characters beyond which a text is not plain. */
+/** Maximum share of multi-byte characters in a plain text. */
 const PLAIN_SHARE = 0.01;
 
-/** What is known of a prompt by its bytes. */
+/** The bounds of a prompt's tokens that follow from its bytes. */
 interface KnownBounds {
   readonly bounds: PromptTokens;
-  /** Returns whether it is still open if the prompt fits all windows. */
+  /** Returns whether the measure leaves open if the prompt fits all windows. */
   readonly isOpen: (prompt: PromptTokens) => boolean;
 }
 
-/** Counts the tokens of a sample and, if that leaves it open whether the prompt fits, of the whole. */
+/** Counts the tokens of a sample and, if that does not decide whether the prompt fits, of the whole prompt. */
 async function countCloser(
   counter: TokenCounter,
   request: MeasuredRequest,
@@ -97,7 +99,7 @@ async function countCloser(
   const counts = await counter.count(texts);
   if (counts === null) return known;
   const tokens = counts.reduce((sum, count) => sum + count, 0);
-  const isExact = isPlain && isAllOf(request, texts, tokens);
+  const isExact = isPlain && coversPrompt(request, texts, tokens);
   return { ...known, atLeast: tokens, atMost: tokens, about: tokens, error: 0, isExact };
 }
 
@@ -107,7 +109,7 @@ const TOKENS_AROUND = 4;
 const UNCOUNTED_SHARE = 0.04;
 
 /** Returns whether the uncounted part of a prompt (tools, overhead of many short texts) is negligible. */
-function isAllOf(request: MeasuredRequest, texts: readonly Uint8Array[], tokens: number): boolean {
+function coversPrompt(request: MeasuredRequest, texts: readonly Uint8Array[], tokens: number): boolean {
   const otherBytes = request.windowTextBytes - countBytes(texts);
   const uncounted = boundByBytes(otherBytes) + texts.length * TOKENS_AROUND;
   return !request.mayHaveMedia && uncounted <= UNCOUNTED_SHARE * tokens;

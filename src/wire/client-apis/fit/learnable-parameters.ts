@@ -40,7 +40,7 @@ const LEARNABLE: ReadonlyMap<string, ParameterRule> = new Map([
   ["safety_identifier", REFUSED],
 ]);
 
-/** What a vendor's names of fields are understood by. */
+/** The properties of a target that translate a vendor's field names. */
 type NamingTarget = Pick<ProviderTarget, "format" | "renames">;
 
 const NONE: ReadonlySet<string> = new Set();
@@ -71,7 +71,7 @@ function nameOf(field: string, { format, renames }: NamingTarget): string {
 
 const known = new WeakPairs<ProviderTarget, ReadonlySet<string>, ProviderTarget>();
 
-/** Returns a target that is sent requests without parameters, which are those of `listLearnable`. The same one for the same arguments. */
+/** Returns a target whose requests omit these parameters of `listLearnable`. Returns the same object for the same arguments. */
 export function withoutParameters(target: ProviderTarget, names: ReadonlySet<string>): ProviderTarget {
   let without = known.get(target, names);
   if (without === undefined) {

@@ -39,19 +39,19 @@ export interface ChatProvider {
 /** How a request is sent to its provider. */
 export interface ChatTarget {
   readonly provider: ChatProvider;
-  /** The maximum number of tokens per answer; absent or null: the client's own limit. */
+  /** The maximum number of tokens per answer; absent or null to keep the client's limit. */
   readonly maxTokens?: number | null;
   /** Returns the hash that the provider gets instead of the client's user. */
   hashUser(user: string): string;
 }
 
-/** What replaces parts of a request. */
+/** The replacements for parts of a request. */
 interface ChatChanges {
-  /** The reasoning fields that replace the client's; null: the client's are kept. */
+  /** The reasoning fields that replace the client's; null to keep the client's. */
   readonly reasoning: Fields | null;
-  /** The repair of its tool calls; null: none is needed. */
+  /** The repair of its tool calls; null if none is needed. */
   readonly repair: Repair | null;
-  /** What is left out because it may cost; absent: nothing. */
+  /** The parts that are omitted because they may cost; absent if there are none. */
   readonly leftOut?: LeftOut;
 }
 
@@ -96,7 +96,7 @@ export function forwardChatRequest(
   return spliceBody(request.bytes, splices);
 }
 
-/** Replaces what names the client's user. A function of its own, because the one that it passes on costs its caller a scope. */
+/** Replaces the fields that name the client's user. A separate function, because its closure would cost the caller a scope. */
 function hideUsers(
   { text, root }: ScannedBody,
   target: Pick<ChatTarget, "hashUser">,
@@ -121,13 +121,13 @@ type OpenaiBody = FieldsNode<{
   readonly stream_options: Shape<FieldsNode<{ readonly include_usage: Shape }>>;
 }>;
 
-/** What is edited in the requests to one provider. */
+/** The edits of all requests to one provider. */
 interface ProviderEdits {
   /** The provider's name of the model, as JSON. */
   readonly model: string;
   /** Fields that the provider does not get. */
   readonly removed: ReadonlySet<string>;
-  /** The same, including `stream_options`. */
+  /** The removed members, including `stream_options`. */
   readonly removedWithOptions: ReadonlySet<string>;
   /** Fields that name the client's user. */
   readonly users: ReadonlySet<string>;
@@ -146,7 +146,7 @@ type EditedProvider = Pick<ChatProvider, "model" | "renames" | "refusedFields">;
 /** By provider, which is created once per deployment. */
 const knownEdits = new WeakMap<EditedProvider, ProviderEdits>();
 
-/** Returns what is edited in the requests to a provider. */
+/** Returns the edits of all requests to a provider. */
 export function editsFor(provider: EditedProvider): ProviderEdits {
   let edits = knownEdits.get(provider);
   if (edits === undefined) {
